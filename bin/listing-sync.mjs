@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+// Plain JavaScript: it must say something sensible on a Node that is too old for everything it would import.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url))
+const [major, minor] = process.versions.node.split('.').map(Number)
+const newEnough = major > 22 || (major === 22 && minor >= 19)
+
+if (newEnough) {
+  // The built program where there is one (the published package and the container), else the sources.
+  const source = here('../src/main.ts')
+  const { main } = await import(existsSync(source) ? '../src/main.ts' : '../dist/main.js')
+  await main()
+} else {
+  const bundled = here(`../node_modules/.bin/node${process.platform === 'win32' ? '.exe' : ''}`)
+  if (!existsSync(bundled)) {
+    console.error(`listing-sync needs Node 22.19 or newer, this is ${process.versions.node}`)
+    process.exit(1)
+  }
+  const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
+}

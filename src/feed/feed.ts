@@ -1,0 +1,130 @@
+/**
+ * The feed stage's interfaces: bytes → raw records → record nodes → listings.
+ * A transport yields bytes, a format cuts and parses them, a mapping normalises; none knows another.
+ */
+import type { Delivered } from '../listing.ts'
+
+/** HTTP validators of a delivery, kept so that an unchanged feed costs one request. */
+export interface Validators {
+  etag?: string
+  lastModified?: string
+}
+
+export interface TransportOptions {
+  /** Directory that relative paths and globs start from. */
+  directory: string
+  /** Most bytes accepted as sent, before decompression. */
+  maxBytes: number
+  /** Milliseconds for the whole transfer. */
+  timeout: number
+  /** Redirects followed at most. */
+  maxRedirects: number
+  /** Extra request headers (HTTP only); never sent to another origin than the configured one. */
+  headers: Record<string, string>
+  validators: Validators | null
+  signal: AbortSignal
+}
+
+/** Where the bytes of a delivery ended. `proven`: the transport itself vouches for the length (Content-Length, chunked end). */
+export interface TransportEnd {
+  proven: boolean
+  /** Why the bytes may not be all there were, as sentences. */
+  reasons: string[]
+}
+
+/** An open source. `bytes` are as sent, still compressed where the file is; it may be walked once. */
+export interface Opened {
+  /** The source for people and logs: without credentials and query. */
+  name: string
+  /** Never throws for a lost connection: the bytes end, and `end()` says why. */
+  bytes: AsyncIterable<Buffer>
+  /** Charset of a Content-Type header, where there is one. */
+  charset: string | null
+  /** Content-Encoding other than identity (gzip is also found by its first bytes). */
+  contentEncoding: string | null
+  validators: Validators
+  /** Valid after the last byte. */
+  end(): TransportEnd
+}
+
+/**
+ * Opens a source. Throws `FeedError` where it can't be had at all (not found, refused, 4xx, 5xx, too many redirects).
+ * Resolves to 'not-modified' on HTTP 304.
+ */
+export type Transport = (source: string, options: TransportOptions) => Promise<Opened | 'not-modified'>
+
+/** A record's bytes in UTF-8 (or, undeclared, in whatever they are), with its place for a person. */
+export interface RawRecord {
+  at: string
+  raw: Buffer
+}
+
+/**
+ * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`;
+ * a repeated element is an array. A CSV row is an object of header → cell. Objects have no prototype.
+ * Every leaf is the text as found (entities decoded, not trimmed further): types come from the mapping.
+ */
+export type RecordNode = string | RecordFields
+export interface RecordFields {
+  [name: string]: RecordNode | RecordNode[]
+}
+
+/** How the document ended, valid after the last record. */
+export interface FormatEnd {
+  /** Why the document may not be whole or well formed, as sentences; empty: it ended as its format ends. */
+  reasons: string[]
+}
+
+/** One reading of one document. */
+export interface Reading {
+  /** Raw records in batches, in order. Throws `FeedError` where the document is of another kind altogether (HTML, binary). */
+  records: AsyncIterable<RawRecord[]>
+  end(): FormatEnd
+  /** Parses one record; throws `RecordError` where that record is broken. */
+  parse(record: RawRecord): RecordFields
+}
+
+/** What a preset and the feed's configuration say about the document. Formats take what concerns them. */
+export interface FormatOptions {
+  /** Encoding to assume where neither BOM, HTTP header nor declaration says; null: UTF-8, else windows-1252 by record. */
+  encoding: string | null
+  /** Charset said by the transport. */
+  charset: string | null
+  /** Most bytes of one record. */
+  maxRecordBytes: number
+  /** XML: path of the record element from the root, such as `Listings/Listing`. */
+  record: string | null
+  /** CSV: delimiter, null to detect; quote character. */
+  delimiter: string | null
+  quote: string
+  /** CSV: headers of which at least one must be there, so that another table is not taken for this feed. */
+  requiredHeaders: string[]
+  /** Whether the transport vouches for the length: asked at the end, as a last CSV row without line break needs it. */
+  lengthProven(): boolean
+}
+
+/** Reads documents of one container format. `bytes` are decompressed. */
+export type Format = (bytes: AsyncIterable<Buffer>, options: FormatOptions) => Reading
+
+/** One record that can't be parsed; its message is the problem, its place is the record's. */
+export class RecordError extends Error {
+  override name = 'RecordError'
+}
+
+/** What moves: the instant and the day a record is normalised at. `today` is YYYY-MM-DD in the feed's time zone. */
+export interface Moment {
+  now: number
+  today: string
+  timezone: string
+}
+
+/** A preset and the feed's own additions, ready to use. */
+export interface Mapping {
+  /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
+  version: string
+  delivery: 'full' | 'delta'
+  format: 'xml' | 'csv'
+  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders'>
+  /** Never throws: what is wrong becomes a reject with every problem. */
+  normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
+}

@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto'
+import { fieldNames } from './listing.ts'
+import type { FieldName, Listing } from './listing.ts'
+
+/** 128 bits of SHA-256 as 22 characters: short enough for a million rows, long enough never to collide by accident. */
+export function shortHash(data: string | Buffer): string {
+  return hash('sha256', data, 'base64url').slice(0, 22)
+}
+
+/** Hash of a listing's content in fixed field order, without the fields that move by themselves (DESIGN, "Fields that move"). */
+export function contentHash(listing: Listing, volatile: ReadonlySet<FieldName>): string {
+  const values: unknown[] = []
+  for (const name of fieldNames) if (!volatile.has(name)) values.push(listing[name] ?? null)
+  return shortHash(JSON.stringify(values))
+}

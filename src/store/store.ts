@@ -1,0 +1,154 @@
+/**
+ * The durable side. A reader can't write by type: `diff` gets nothing else. Keys are MLSNumbers, times milliseconds.
+ * All methods throw `StoreError` where the store can't be used.
+ */
+import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
+import type { CallKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
+import type { Validators } from '../feed/feed.ts'
+
+/** A held change as kept for `approve` and `status`. */
+export interface Held {
+  mlsNumber: string
+  kind: CallKind | null
+  why: string
+  /** When it was first held; kept over the runs as long as it is held. */
+  since: number
+}
+
+/** What is remembered of a finished run. */
+export interface RunRecord {
+  feed: string
+  chatbot: string
+  command: 'sync' | 'backfill'
+  startedAt: number
+  finishedAt: number
+  result: RunResult
+  /** Stopped by a signal before it was through. */
+  interrupted: boolean
+  error: string | null
+  /** JSON of counts, outcomes and calls, for `status`. */
+  figures: string
+}
+
+/** An accepted, complete delivery of a full feed, as the guard compares the next one with it. */
+export interface DeliveryRecord {
+  at: number
+  records: number
+  /** One 64-bit hash per MLSNumber, sorted. */
+  keys: BigUint64Array
+}
+
+/** What the guard and the run need to know of a feed's past. */
+export interface FeedState {
+  /** Complete deliveries, the latest first, five at most; only the first carries keys. */
+  deliveries: { at: number; records: number }[]
+  lastKeys: BigUint64Array | null
+  /** Listings in this feed's snapshot. */
+  owned: number
+  /** Keys in delete calls of the last 24 hours that no approval covered. */
+  deletes24h: number
+  /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
+  lostAt: number | null
+  /** True until the first run of this feed on this store has ended. */
+  isNew: boolean
+  lastRun: RunRecord | null
+  /** `finishedAt` of the last run whose result was ok, held or partial; for freshness and catching up. */
+  lastSuccess: number | null
+  validators: Validators | null
+  /** Fields already reported as shown otherwise than sent. */
+  echoReported: FieldName[]
+}
+
+export interface StoreReader {
+  feedState(feed: string, chatbot: string, now: number): FeedState
+  /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
+  snapshot(chatbot: string): Iterable<SnapshotRow>
+  /** The ids of the feed's owned rows with this raw hash and mapping, if they are all the listings that record gave; else []. */
+  byRaw(feed: string, raw: string, mapping: string): number[]
+  recall(id: number): Recalled
+  /** The baseline hash of an owned row, null where there is none. */
+  baseline(chatbot: string, key: string): string | null
+  /** Keys and kinds that an approval lets through now. */
+  approved(feed: string, now: number): Set<string>
+  held(feed: string): Held[]
+  /** A number learnt about the service, such as `deleteBatch`. */
+  learnt(chatbot: string, name: string): number | null
+  close(): void
+}
+
+/** Everything a confirmed write tells. */
+export interface Confirmation {
+  key: string
+  feed: string
+  sent: MovingListing
+  content: string
+  raw: string | null
+  parts: number
+  mapping: string
+  filled: number
+  at: number
+  movesAt: number | null
+  suspectUntil: number | null
+  /** Counts the streak up where it equals the row's, else begins a new one; null: no streak. */
+  reason: string | null
+  /** Where the service already shows it (adoption): the first sight is known. */
+  baseline: { hash: string; echo: Recalled['echo'] } | null
+}
+
+/** Bookkeeping of an unchanged listing whose bytes changed. */
+export interface Touch {
+  id: number
+  raw: string | null
+  parts: number
+  mapping: string
+  filled: number
+  moving: Moving
+  movesAt: number | null
+}
+
+export interface Lease {
+  /** Fencing number, larger with each lease. */
+  readonly token: number
+  release(): void
+}
+
+export interface Store extends StoreReader {
+  /** Takes the right to run; throws `StoreError` naming the holder where another process has it. Freed when the process dies. */
+  lease(chatbot: string, now: number): Lease
+  /** Marks calls in flight, durably, before they are sent. A delete that no approval covers also enters the ledger. */
+  markInFlight(
+    chatbot: string,
+    feed: string,
+    kind: CallKind,
+    keys: readonly string[],
+    now: number,
+    approved: boolean,
+  ): void
+  /** The call surely had no effect, or its effect is known otherwise: only the mark goes. A row that was only a mark goes with it. */
+  clearFlight(chatbot: string, keys: readonly string[]): void
+  confirm(chatbot: string, confirmations: readonly Confirmation[]): void
+  /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
+  forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): void
+  /** Notes a refusal and clears the mark. */
+  refuse(
+    chatbot: string,
+    feed: string,
+    key: string,
+    refusal: { content: string | null; mapping: string; at: number; message: string },
+  ): void
+  touch(touches: readonly Touch[]): void
+  firstSight(sights: readonly { id: number; hash: string; echo: Partial<Record<FieldName, FieldValue | null>> }[]): void
+  /** Ends the streak of listings that needed no update in this run. */
+  steady(ids: readonly number[]): void
+  recordRun(run: RunRecord): void
+  recordDelivery(feed: string, delivery: DeliveryRecord, validators: Validators): void
+  recordLost(feed: string, at: number): void
+  reportEcho(feed: string, fields: readonly FieldName[]): void
+  /** Replaces what is held for the feed, keeping `since` of what was held before. */
+  replaceHeld(feed: string, held: Iterable<Omit<Held, 'since'>>, now: number): void
+  /** Allows exactly the changes held now, until `expires`. Gives their number. */
+  approve(feed: string, by: string, now: number, expires: number): number
+  /** Uses up the feed's approval of one change. */
+  consumeApproval(feed: string, kind: CallKind, mlsNumbers: readonly string[]): void
+  learn(chatbot: string, name: string, value: number): void
+}

@@ -1,0 +1,46 @@
+/**
+ * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
+ * read while another is written.
+ */
+import type { Delivered, MovingListing, Shown } from '../listing.ts'
+import type { Bookkeeping, Change, DeliveredRow, Outcome, RejectRow, ReportedChange, ShownRow } from '../run.ts'
+
+/** A row to add; see `DeliveredRow`. */
+export interface NewDelivered {
+  position: number
+  delivered: Delivered
+  content: string | null
+  raw: string | null
+  parts: number
+  filled: number
+  movesAt: number | null
+}
+
+/** A change in the workspace; `seq` is its number in the plan. */
+export interface StoredChange extends ReportedChange {
+  seq: number
+}
+
+export interface Workspace {
+  addDelivered(rows: readonly NewDelivered[]): void
+  /** Sorted by key, then position; rejects without an MLSNumber are left out. */
+  delivered(): Iterable<DeliveredRow>
+  /** The parsed row of a position. */
+  deliveredAt(position: number): DeliveredRow & MovingListing
+  /** In the order of the delivery. */
+  rejects(): Iterable<RejectRow>
+  /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
+  addShown(rows: readonly { shown: Shown; keep: boolean }[]): void
+  clearShown(): void
+  /** Sorted by key. */
+  shown(): Iterable<ShownRow>
+  addChanges(changes: readonly Change[]): void
+  /** In plan order; of one kind, where one is named. Safe while outcomes are recorded. */
+  changes(kind?: Change['kind']): Iterable<StoredChange>
+  /** Turns changes into holds of the guard: those for which `test` gives a sentence. */
+  hold(test: (change: StoredChange) => string | null): void
+  recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
+  addBookkeeping(entries: readonly Bookkeeping[]): void
+  bookkeeping(): Iterable<Bookkeeping>
+  close(): void
+}
