@@ -200,7 +200,7 @@ export function compareKeys(a: string, b: string): number {
 /** The bit mask of the optional fields that a listing fills; bit i stands for `optionalFields[i]`. */
 export function filledFields(listing: Listing): number {
   let mask = 0
-  for (let i = 0; i < optionalFields.length; i++) if (listing[optionalFields[i]!] !== undefined) mask |= 1 << i
+  for (let i = 0; i < optionalFields.length; i++) if (listing[optionalFields[i]] !== undefined) mask |= 1 << i
   return mask
 }
 
