@@ -115,6 +115,7 @@ export type Cause =
   | 'feed-says-so'
   | 'absent'
   | 'in-flight'
+  | 'lost-store'
   | 'refused-before'
   | 'twice-delivered'
   | 'twice-shown'
@@ -144,6 +145,8 @@ export interface Change {
   lost: number
   /** Create only: the service must be asked for this MLSNumber first. */
   lookUp: boolean
+  /** Adoption only: the item as shown, which becomes the baseline. */
+  shownHash: string | null
   /** Hash of kind, fields and values: the same reason three runs running is not converging. */
   reason: string
 }

@@ -5,6 +5,7 @@
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
 import type { CallKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
 import type { Validators } from '../feed/feed.ts'
+import type { DeliverySummary } from '../listing.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
@@ -38,6 +39,13 @@ export interface DeliveryRecord {
   keys: BigUint64Array
 }
 
+/** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */
+export interface SavedValidators extends Validators {
+  source: string
+  mapping: string
+  summary: DeliverySummary
+}
+
 /** What the guard and the run need to know of a feed's past. */
 export interface FeedState {
   /** Complete deliveries, the latest first, five at most; only the first carries keys. */
@@ -45,6 +53,8 @@ export interface FeedState {
   lastKeys: BigUint64Array | null
   /** Listings in this feed's snapshot. */
   owned: number
+  /** Rows of any sort: the snapshot, calls in flight, refusals. */
+  rows: number
   /** Keys in delete calls of the last 24 hours that no approval covered. */
   deletes24h: number
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
@@ -54,7 +64,7 @@ export interface FeedState {
   lastRun: RunRecord | null
   /** `finishedAt` of the last run whose result was ok, held or partial; for freshness and catching up. */
   lastSuccess: number | null
-  validators: Validators | null
+  validators: SavedValidators | null
   /** Fields already reported as shown otherwise than sent. */
   echoReported: FieldName[]
 }
@@ -71,6 +81,8 @@ export interface StoreReader {
   /** Keys and kinds that an approval lets through now. */
   approved(feed: string, now: number): Set<string>
   held(feed: string): Held[]
+  /** Whether this MLSNumber is among `deletes24h`: planned again it does not count twice. */
+  inLedger(feed: string, mlsNumber: string, now: number): boolean
   /** A number learnt about the service, such as `deleteBatch`. */
   learnt(chatbot: string, name: string): number | null
   close(): void
@@ -82,8 +94,8 @@ export interface Confirmation {
   feed: string
   sent: MovingListing
   content: string
-  raw: string | null
-  parts: number
+  /** How the record is recognised next time; null: the row keeps what it has, as the record was not parsed. */
+  record: { raw: string | null; parts: number } | null
   mapping: string
   filled: number
   at: number
@@ -124,7 +136,7 @@ export interface Store extends StoreReader {
     now: number,
     approved: boolean,
   ): void
-  /** The call surely had no effect, or its effect is known otherwise: only the mark goes. A row that was only a mark goes with it. */
+  /** The call surely had no effect: only the mark goes, with what a delete entered in the ledger. A row that was only a mark goes with it. */
   clearFlight(chatbot: string, keys: readonly string[]): void
   confirm(chatbot: string, confirmations: readonly Confirmation[]): void
   /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
@@ -141,7 +153,7 @@ export interface Store extends StoreReader {
   /** Ends the streak of listings that needed no update in this run. */
   steady(ids: readonly number[]): void
   recordRun(run: RunRecord): void
-  recordDelivery(feed: string, delivery: DeliveryRecord, validators: Validators): void
+  recordDelivery(feed: string, delivery: DeliveryRecord, validators: SavedValidators | null): void
   recordLost(feed: string, at: number): void
   reportEcho(feed: string, fields: readonly FieldName[]): void
   /** Replaces what is held for the feed, keeping `since` of what was held before. */

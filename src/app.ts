@@ -1,0 +1,190 @@
+/**
+ * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
+ * and that line also puts it under its contract suite.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { loadConfig } from './config.ts'
+import type { Config, FeedConfig, ServiceSettings } from './config.ts'
+import { ConfigError, FeedError, messageOf } from './errors.ts'
+import type { CommandContext } from './commands/command.ts'
+import type { Format, Mapping, Transport } from './feed/feed.ts'
+import { csv } from './feed/format/csv.ts'
+import { xml } from './feed/format/xml.ts'
+import { createMapping } from './feed/mapping.ts'
+import { loadPreset } from './feed/preset.ts'
+import { file } from './feed/transport/file.ts'
+import { glob } from './feed/transport/glob.ts'
+import { decompressed } from './feed/transport/gunzip.ts'
+import { http } from './feed/transport/http.ts'
+import { createLog } from './log.ts'
+import type { Feed, Readers } from './prepare.ts'
+import { progressLine } from './progress.ts'
+import { json } from './report/json.ts'
+import type { Output, ReportForm } from './report/report.ts'
+import { text } from './report/text.ts'
+import type { Report } from './run.ts'
+import type { Clock, Runtime } from './runtime.ts'
+import { createService } from './service/client.ts'
+import type { Service } from './service/client.ts'
+import { openStore, openStoreReader } from './store/sqlite.ts'
+import type { Store, StoreReader } from './store/store.ts'
+import { diff, sync } from './sync.ts'
+import { openWorkspace } from './workspace/sqlite.ts'
+
+const transports: Record<string, Transport> = { file, glob, http, https: http }
+const formats: Record<Mapping['format'], Format> = { xml, csv }
+const reportForms: Record<string, ReportForm> = { text, json }
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
+}
+
+/** A report with the workspace it reads from; `close` throws that away. */
+export interface Finished {
+  report: Report
+  close: () => void
+}
+
+export interface App {
+  config: Config
+  runtime: Runtime
+  diff(feed: FeedConfig): Promise<Finished>
+  sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
+  writeReport(form: string, report: Report, output: Output, options: { colour: boolean }): Promise<void>
+  /** The durable store, opened for writing on first use. */
+  store(): Store
+  /** The store for reading only: its files stay as they are. */
+  reader(): StoreReader
+  close(): Promise<void>
+}
+
+/** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
+export function openApp({ configFile, env, signal }: CommandContext, logLevel = 'warn'): App {
+  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') })
+  const log = createLog({
+    level: env['LISTING_SYNC_LOG'] ?? logLevel,
+    secrets: config.secrets,
+    pretty: process.stderr.isTTY,
+  })
+  const runtime: Runtime = { clock: systemClock, random: Math.random, log }
+  const feeds = new Map(wireAll(config, runtime).map((feed) => [feed.name, feed]))
+  const services = new Map<string, Service>()
+  let store: Store | null = null
+  let reader: StoreReader | null = null
+
+  const app: App = {
+    config,
+    runtime,
+    store: () => (store ??= openStore(config.store)),
+    reader: () => (reader ??= openStoreReader(config.store)),
+    diff: (feed) => run(feed, (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
+    sync: (feed, command) =>
+      run(feed, (wired, readers, abandon) => sync(wired, { ...readers, store: app.store(), abandon }, command)),
+    writeReport: async (form, report, output, options) => reportForms[form](report, output, options),
+    async close() {
+      store?.close()
+      reader?.close()
+      await Promise.all([...services.values()].map((service) => service.close()))
+    },
+  }
+  return app
+
+  async function run(
+    feedConfig: FeedConfig,
+    job: (
+      feed: Feed,
+      readers: Omit<Readers, 'store' | 'service'> & { service: ReturnType<Service['forChatbot']> },
+      abandon: (reason: string) => void,
+    ) => Promise<Report>,
+  ): Promise<Finished> {
+    const workspace = openWorkspace()
+    const calls = new AbortController()
+    const progress = progressLine(feedConfig.name, process.stderr)
+    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
+    const abandon = (reason: string): void => calls.abort(new FeedError(reason))
+    try {
+      const report = await job(
+        feeds.get(feedConfig.name)!,
+        { service, workspace, runtime, signal, progress: progress.show },
+        abandon,
+      )
+      return { report, close: () => workspace.close() }
+    } catch (error) {
+      workspace.close()
+      throw error
+    } finally {
+      progress.end()
+    }
+  }
+
+  function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
+    const key = JSON.stringify([settings, volatile.fields])
+    const known = services.get(key) ?? createService({ ...settings, volatile: new Set(volatile.fields) }, runtime)
+    services.set(key, known)
+    return known
+  }
+}
+
+/** Wires every feed, so that all problems of all presets and mappings are named in one go. */
+function wireAll(config: Config, runtime: Runtime): Feed[] {
+  const problems: string[] = []
+  const feeds: Feed[] = []
+  for (const feed of config.feeds) {
+    try {
+      feeds.push(wire(feed, config, runtime))
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems.map((problem) => `feeds.${feed.name}: ${problem}`))
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(config.file, problems)
+  return feeds
+}
+
+function wire(feed: FeedConfig, config: Config, runtime: Runtime): Feed {
+  const preset = loadPreset(readPreset(feed.presetFile), feed.presetFile)
+  const mapping = createMapping(preset, { ...feed.mapping, delivery: feed.delivery ?? undefined })
+  const scheme =
+    /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
+  const { maxBytes, maxRecordBytes, encoding, headers, transferTimeout: timeout } = feed
+  const { rate, concurrency, profile } = feed.service
+  const { name, chatbot, timezone, limits, ownership, settle, source } = feed
+  return {
+    name,
+    chatbot,
+    timezone,
+    mapping,
+    source,
+    open: (validators, signal) =>
+      transports[scheme](source, {
+        directory: config.directory,
+        maxBytes,
+        timeout,
+        maxRedirects: 3,
+        headers,
+        validators,
+        signal,
+      }),
+    decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
+    format: formats[mapping.format],
+    formatOptions: { encoding, maxRecordBytes },
+    limits,
+    ownership,
+    volatile: new Set(feed.volatile.fields),
+    refresh: feed.volatile.refresh,
+    settle,
+    rate,
+    concurrency,
+    deleteBatch: profile.deleteBatch,
+  }
+}
+
+function readPreset(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(path, [`the preset can't be read: ${messageOf(error)}`])
+  }
+}

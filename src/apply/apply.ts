@@ -1,0 +1,103 @@
+/**
+ * The executor (DESIGN, "Apply"): updates, then creates, then deletes; each listing alone, deletes in batches. Per call:
+ * mark it in flight, durably → call through the limiter → note the outcome. What the answers mean is in `calls.ts`.
+ */
+import pLimit from 'p-limit'
+import { ServiceError, messageOf } from '../errors.ts'
+import type { OutcomeResult } from '../run.ts'
+import { createOne, deleteBatch, lookUpUnknown, updateOne } from './calls.ts'
+import type { ApplyContext } from './context.ts'
+import { adoptAll, forgetAll } from './remember.ts'
+
+export interface Applied {
+  outcomes: Record<OutcomeResult, number>
+  /** Why the run stopped before it was through; null: it didn't. */
+  stopped: string | null
+  /** It stopped because it was told to. */
+  interrupted: boolean
+}
+
+/** Carries the workspace's plan out. Throws `StoreError` only; whatever the service says becomes an outcome. */
+export async function apply(context: ApplyContext): Promise<Applied> {
+  const { workspace } = context
+  adoptAll(context)
+  forgetAll(context)
+  await each(context, workspace.changes('update'), (change) => updateOne(context, change))
+  await each(context, workspace.changes('create'), (change) => createOne(context, change))
+  await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>
+    deleteBatch(context, batch),
+  )
+  if (context.stop.reason === null) await lookUpUnknown(context)
+  return tally(context)
+}
+
+/** Runs a task for each item, `concurrency` at a time, and takes no new one once the run is stopping. */
+async function each<Item>(
+  context: ApplyContext,
+  items: Iterable<Item>,
+  task: (item: Item) => Promise<void>,
+): Promise<void> {
+  const { concurrency } = context.settings
+  const limit = pLimit(concurrency)
+  const running = new Set<Promise<void>>()
+  try {
+    for (const item of items) {
+      if (stopping(context)) break
+      const one: Promise<void> = limit(() => guarded(context, () => task(item)))
+      const ended = (): unknown => running.delete(one)
+      running.add(one)
+      one.then(ended, ended)
+      if (running.size >= concurrency * 2) await Promise.race(running)
+    }
+    await Promise.all(running)
+  } finally {
+    await Promise.allSettled(running)
+  }
+}
+
+/** A task that throws a `ServiceError` ends the run; any other error is a defect or the store's, and is thrown on. */
+async function guarded(context: ApplyContext, task: () => Promise<void>): Promise<void> {
+  if (stopping(context)) return
+  try {
+    await task()
+  } catch (error) {
+    if (!(error instanceof ServiceError)) {
+      context.stop.reason ??= messageOf(error)
+      throw error
+    }
+    context.stop.reason ??= error.message
+  }
+}
+
+function stopping(context: ApplyContext): boolean {
+  if (context.signal.aborted && context.stop.reason === null) {
+    context.stop.reason = 'stopped by a signal'
+    context.stop.interrupted = true
+  }
+  return context.stop.reason !== null
+}
+
+function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
+  let batch: Item[] = []
+  for (const item of items) {
+    batch.push(item)
+    if (batch.length < size()) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Counts the outcomes; a change that was never taken is skipped, and the report says so. */
+function tally({ workspace, stop }: ApplyContext): Applied {
+  const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
+  const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
+  for (const change of workspace.changes()) {
+    if (change.kind === 'hold') continue
+    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error: stop.reason } })
+    outcomes[change.outcome?.result ?? 'skipped']++
+    if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
+  }
+  workspace.recordOutcomes(skipped)
+  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted }
+}

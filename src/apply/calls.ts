@@ -1,0 +1,222 @@
+/** One call and what its answer means (DESIGN, "Apply", the table; fault-model 3.5). */
+import { ServiceError } from '../errors.ts'
+import type { FieldName, Shown } from '../listing.ts'
+import type { CallKind } from '../run.ts'
+import { differences } from '../compare.ts'
+import type { StoredChange } from '../workspace/workspace.ts'
+import type { ApplyContext } from './context.ts'
+import { confirmation, outgoing, record } from './remember.ts'
+import type { Outgoing } from './remember.ts'
+
+/** Updates by MLSNumber. What matches nothing is looked up, and created if it is really absent (U5). */
+export async function updateOne(context: ApplyContext, change: StoredChange): Promise<void> {
+  const { service, settings, store } = context
+  const sent = outgoing(context, change)
+  const mark = new Mark(context, 'update', [change])
+  try {
+    const answer = await service.update(sent.listing, settings.owner, change.clear, mark.beforeSend)
+    if (answer.value >= 1) return confirm(context, change, sent, answer.unsettled)
+  } catch (error) {
+    const refusal = asServiceError(error)
+    if (refusal.kind !== 'refused') return notDone(context, mark, refusal)
+    const shown = await lookUp(context, change, 'unknown')
+    if (shown === null) return
+    if (shown.length > 0) {
+      const { content } = confirmation(context, change, sent, false)
+      store.refuse(settings.chatbot, settings.feed, change.mlsNumber, {
+        content,
+        mapping: settings.mapping,
+        at: context.runtime.clock.now(),
+        message: refusal.message,
+      })
+      return record(context, change, 'failed', refusal.message)
+    }
+    return sendCreate(context, change, sent)
+  }
+  const shown = await lookUp(context, change, 'unknown')
+  if (shown === null) return
+  if (shown.length === 0) return sendCreate(context, change, sent)
+  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted.
+  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).length === 0)
+    return confirm(context, change, sent, false)
+  store.clearFlight(settings.chatbot, [change.mlsNumber])
+  record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
+}
+
+/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead. */
+export async function createOne(context: ApplyContext, change: StoredChange): Promise<void> {
+  if (change.lookUp) {
+    const shown = await lookUp(context, change, 'failed')
+    if (shown === null) return
+    if (shown.length > 1)
+      return record(context, change, 'failed', `${shown.length} listings on the service have this MLSNumber`)
+    if (shown.length === 1) return updateOne(context, { ...change, clear: clearedBy(context, change, shown[0].fields) })
+  }
+  await sendCreate(context, change, outgoing(context, change))
+}
+
+async function sendCreate(context: ApplyContext, change: StoredChange, sent: Outgoing): Promise<void> {
+  const { service, settings, store } = context
+  const mark = new Mark(context, 'create', [change])
+  try {
+    await service.create(sent.listing, settings.owner, mark.beforeSend)
+  } catch (error) {
+    const failure = asServiceError(error)
+    if (failure.kind !== 'refused') return notDone(context, mark, failure)
+    const { content } = confirmation(context, change, sent, false)
+    store.refuse(settings.chatbot, settings.feed, change.mlsNumber, {
+      content,
+      mapping: settings.mapping,
+      at: context.runtime.clock.now(),
+      message: failure.message,
+    })
+    return record(context, change, 'failed', failure.message)
+  }
+  confirm(context, change, sent, false)
+}
+
+/** Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7). */
+export async function deleteBatch(context: ApplyContext, batch: StoredChange[]): Promise<void> {
+  const { service, settings, store } = context
+  const keys = batch.map((change) => change.mlsNumber)
+  const mark = new Mark(context, 'delete', batch)
+  let unsettled = false
+  try {
+    const answer = await service.delete(keys, mark.beforeSend)
+    unsettled = answer.unsettled
+    if (answer.value >= keys.length) {
+      for (const change of batch) deleted(context, change, unsettled)
+      return
+    }
+  } catch (error) {
+    const failure = asServiceError(error)
+    if (failure.kind !== 'refused') return notDone(context, mark, failure)
+    store.clearFlight(settings.chatbot, keys)
+    if (batch.length > 1) {
+      const half = Math.ceil(batch.length / 2)
+      if (half < settings.deleteBatch()) store.learn(settings.chatbot, 'deleteBatch', half)
+      await deleteBatch(context, batch.slice(0, half))
+      return deleteBatch(context, batch.slice(half))
+    }
+    const shown = await lookUp(context, batch[0], 'failed')
+    if (shown === null) return
+    return shown.length === 0 ? deleted(context, batch[0], false) : record(context, batch[0], 'failed', failure.message)
+  }
+  for (const change of batch) {
+    const shown = await lookUp(context, change, 'unknown')
+    if (shown === null) continue
+    if (shown.length === 0) deleted(context, change, unsettled)
+    else {
+      store.clearFlight(settings.chatbot, [change.mlsNumber])
+      record(context, change, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
+    }
+  }
+}
+
+/** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
+export async function lookUpUnknown(context: ApplyContext): Promise<void> {
+  const { workspace, service } = context
+  for (const kind of ['create', 'update'] as const) {
+    for (const change of workspace.changes(kind)) {
+      if (change.outcome?.result !== 'unknown') continue
+      try {
+        const shown = await service.lookUp(change.mlsNumber)
+        const sent = outgoing(context, change)
+        const arrived =
+          shown.length === 1 && differences(sent.listing, shown[0], context.settings.volatile).length === 0
+        if (kind === 'create' ? shown.length === 1 : arrived) confirm(context, change, sent, true)
+      } catch (error) {
+        asServiceError(error)
+        return
+      }
+    }
+  }
+}
+
+function confirm(context: ApplyContext, change: StoredChange, sent: Outgoing, unsettled: boolean): void {
+  const { store, settings } = context
+  store.confirm(settings.chatbot, [confirmation(context, change, sent, unsettled)])
+  for (const kind of ['create', 'update'] as const) {
+    if (settings.approved(kind, change.mlsNumber)) store.consumeApproval(settings.feed, kind, [change.mlsNumber])
+  }
+  record(context, change, 'done')
+}
+
+function deleted(context: ApplyContext, change: StoredChange, unsettled: boolean): void {
+  const { store, settings, runtime } = context
+  store.forget(settings.chatbot, [change.mlsNumber], unsettled ? runtime.clock.now() : null)
+  if (settings.approved('delete', change.mlsNumber)) store.consumeApproval(settings.feed, 'delete', [change.mlsNumber])
+  record(context, change, 'done')
+}
+
+/** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */
+function notDone(context: ApplyContext, mark: Mark, failure: ServiceError): void {
+  for (const change of mark.changes) {
+    if (failure.effect === 'unknown') {
+      record(context, change, 'unknown', failure.message)
+      continue
+    }
+    // A call that never went out because the run is ending was skipped, not failed.
+    if (mark.sent || failure.kind === 'transient') record(context, change, 'failed', failure.message)
+  }
+  if (failure.effect === 'unknown') mark.beforeSend()
+  else mark.clear()
+  if (failure.kind !== 'transient') throw failure
+}
+
+/** A look-up that fails leaves the change with `otherwise` for its outcome, and gives null; what ends the run is thrown on. */
+async function lookUp(
+  context: ApplyContext,
+  change: StoredChange,
+  otherwise: 'failed' | 'unknown',
+): Promise<Shown[] | null> {
+  try {
+    return await context.service.lookUp(change.mlsNumber)
+  } catch (error) {
+    const failure = asServiceError(error)
+    record(context, change, otherwise, `could not be looked up: ${failure.message}`)
+    if (failure.kind === 'credentials' || failure.kind === 'stopped') throw failure
+    return null
+  }
+}
+
+/** The marks of one call: written again before each attempt, so that the time to settle runs from the last one. */
+class Mark {
+  readonly changes: readonly StoredChange[]
+  readonly beforeSend: () => void
+  sent = false
+  #context: ApplyContext
+
+  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[]) {
+    this.changes = changes
+    this.#context = context
+    this.beforeSend = () => {
+      this.sent = true
+      const { store, settings, runtime } = context
+      for (const approved of [true, false]) {
+        const keys = changes
+          .map((change) => change.mlsNumber)
+          .filter((key) => settings.approved(kind, key) === approved)
+        if (keys.length > 0)
+          store.markInFlight(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
+      }
+    }
+  }
+
+  /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
+  clear(): void {
+    if (!this.sent) return
+    const keys = this.changes.filter((change) => change.cause !== 'settle').map((change) => change.mlsNumber)
+    this.#context.store.clearFlight(this.#context.settings.chatbot, keys)
+  }
+}
+
+function clearedBy(context: ApplyContext, change: StoredChange, shown: object): FieldName[] {
+  const { listing } = outgoing(context, change)
+  return (Object.keys(shown) as FieldName[]).filter((field) => listing[field] === undefined)
+}
+
+function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  throw error
+}

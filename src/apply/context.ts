@@ -1,0 +1,38 @@
+import type { FieldName } from '../listing.ts'
+import type { CallKind } from '../run.ts'
+import type { Runtime } from '../runtime.ts'
+import type { ServiceWriter } from '../service/service.ts'
+import type { Store } from '../store/store.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** What apply is bound to for one run. Times in milliseconds. */
+export interface ApplySettings {
+  feed: string
+  chatbot: string
+  /** The feed's name where listings are marked with it, null for `ownership: snapshot`. */
+  owner: string | null
+  mapping: string
+  volatile: ReadonlySet<FieldName>
+  settle: number
+  concurrency: number
+  /** Most keys in one Delete; asked anew for each batch, as a refusal halves it. */
+  deleteBatch(): number
+  /** YYYY-MM-DD in the feed's time zone. */
+  today: string
+  /** Whether an approval covers this change. */
+  approved(kind: CallKind, mlsNumber: string): boolean
+}
+
+export interface ApplyContext {
+  settings: ApplySettings
+  service: ServiceWriter
+  store: Store
+  workspace: Workspace
+  runtime: Runtime
+  /** Aborted: nothing new is taken. */
+  signal: AbortSignal
+  /** Set once the run is ending early, for whatever reason. */
+  stop: { reason: string | null; interrupted: boolean }
+  /** Told after each outcome: how many changes are through. */
+  progress(done: number): void
+}

@@ -1,0 +1,33 @@
+import type { App } from '../app.ts'
+import type { Config } from '../config.ts'
+import { UsageError } from '../errors.ts'
+
+/** What every command is given by `main.ts`. */
+export interface CommandContext {
+  configFile: string
+  env: NodeJS.ProcessEnv
+  /** Aborted by SIGTERM and SIGINT. */
+  signal: AbortSignal
+}
+
+/** The feeds a command was asked for, all of them where none was named. Throws `UsageError` for a name that isn't there. */
+export function chosenFeeds(config: Config, names: readonly string[]): Config['feeds'] {
+  if (names.length === 0) return config.feeds
+  return [...new Set(names)].map((name) => {
+    const feed = config.feeds.find((one) => one.name === name)
+    if (feed === undefined)
+      throw new UsageError(
+        `there is no feed "${name}" in ${config.file}; there is ${config.feeds.map((one) => one.name).join(', ')}`,
+      )
+    return feed
+  })
+}
+
+/** Runs a command on an app and closes it, whatever happens. */
+export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
+  try {
+    return await run(app)
+  } finally {
+    await app.close()
+  }
+}

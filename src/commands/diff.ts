@@ -1,0 +1,18 @@
+import { openApp } from '../app.ts'
+import { exitStatusOf } from '../result.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+import { writeReports } from './reports.ts'
+
+/** `diff`: the plan of each feed as a report. Nothing is written, on the service or in the store. */
+export function diffCommand(
+  context: CommandContext,
+  names: string[],
+  options: { format: 'text' | 'json'; out?: string },
+): Promise<number> {
+  return withApp(openApp(context), async (app) => {
+    const feeds = chosenFeeds(app.config, names)
+    const results = await writeReports(app, feeds, options, (feed) => app.diff(feed))
+    return exitStatusOf(results)
+  })
+}

@@ -1,0 +1,74 @@
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import type { App, Finished } from '../app.ts'
+import type { FeedConfig } from '../config.ts'
+import { UserError, messageOf } from '../errors.ts'
+import type { RunResult } from '../run.ts'
+
+interface ReportOptions {
+  format: 'text' | 'json'
+  out?: string
+}
+
+/** Runs each feed and writes its report: one document for one feed, an array for several. Gives the results. */
+export async function writeReports(
+  app: App,
+  feeds: readonly FeedConfig[],
+  { format, out }: ReportOptions,
+  run: (feed: FeedConfig) => Promise<Finished>,
+): Promise<RunResult[]> {
+  const output = new StreamOutput(out === undefined ? process.stdout : createWriteStream(out), out)
+  const asArray = format === 'json' && feeds.length > 1
+  const results: RunResult[] = []
+  try {
+    if (asArray) await output.write('[\n')
+    for (const [index, feed] of feeds.entries()) {
+      if (index > 0) await output.write(asArray ? ',\n' : '\n')
+      const finished = await run(feed)
+      try {
+        await app.writeReport(format, finished.report, output, { colour: out === undefined && process.stdout.isTTY })
+      } finally {
+        finished.close()
+      }
+      results.push(finished.report.result)
+    }
+    if (asArray) await output.write(']\n')
+    return results
+  } finally {
+    await output.end()
+  }
+}
+
+/** Writes to a stream as fast as it takes it. */
+class StreamOutput {
+  #stream: Writable
+  #file: string | undefined
+  #failure: Error | null = null
+
+  constructor(stream: Writable, file: string | undefined) {
+    this.#stream = stream
+    this.#file = file
+    stream.on('error', (error) => (this.#failure = error))
+  }
+
+  async write(text: string): Promise<void> {
+    this.#check()
+    if (!this.#stream.write(text)) await Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')])
+    this.#check()
+  }
+
+  async end(): Promise<void> {
+    if (this.#file === undefined) return
+    this.#stream.end()
+    if (this.#failure === null) await once(this.#stream, 'close')
+    this.#check()
+  }
+
+  #check(): void {
+    if (this.#failure !== null)
+      throw new UserError(
+        `the report can't be written to ${this.#file ?? 'standard output'}: ${messageOf(this.#failure)}`,
+      )
+  }
+}

@@ -1,0 +1,19 @@
+import { openApp } from '../app.ts'
+import { exitStatusOf } from '../result.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+import { writeReports } from './reports.ts'
+
+/** `sync` and `backfill`: one run of each feed now, one after another. */
+export function syncCommand(
+  context: CommandContext,
+  names: string[],
+  options: { format: 'text' | 'json' },
+  command: 'sync' | 'backfill',
+): Promise<number> {
+  return withApp(openApp(context), async (app) => {
+    const feeds = chosenFeeds(app.config, names)
+    const results = await writeReports(app, feeds, options, (feed) => app.sync(feed, command))
+    return exitStatusOf(results)
+  })
+}

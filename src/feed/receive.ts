@@ -1,0 +1,189 @@
+/**
+ * Receives one delivery: bytes → raw records → listings, streamed into the workspace. A record whose bytes the snapshot
+ * knows is only marked as seen: neither parser nor mapping sees it (performance.md).
+ */
+import { messageOf } from '../errors.ts'
+import { contentHash, shortHash } from '../hash.ts'
+import { filledFields, listingAt } from '../listing.ts'
+import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
+import type { StoreReader } from '../store/store.ts'
+import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
+
+export interface ReceiveParts {
+  opened: Opened
+  /** Takes compression off; `end` says whether the compressed form was whole. */
+  decompress(opened: Opened): { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
+  format: Format
+  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'>
+  mapping: Mapping
+  store: StoreReader
+  workspace: Workspace
+  feed: string
+  moment: Moment
+  volatile: ReadonlySet<FieldName>
+  signal: AbortSignal
+  progress(records: number): void
+}
+
+export interface Received {
+  summary: DeliverySummary
+  /** Snapshot rows whose very bytes were delivered. */
+  seen: SeenRows
+  /** Rejects without a readable MLSNumber. */
+  unreadable: number
+}
+
+/** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
+export async function receive(parts: ReceiveParts): Promise<Received> {
+  const { opened, workspace } = parts
+  const source = parts.decompress(opened)
+  const counter = new ByteCounter(source.bytes)
+  const reading = parts.format(counter, {
+    ...parts.mapping.formatOptions,
+    ...parts.formatOptions,
+    charset: opened.charset,
+    lengthProven: () => source.end().proven,
+  })
+  const summary: DeliverySummary = {
+    complete: false,
+    reasons: [],
+    records: 0,
+    listings: 0,
+    removals: 0,
+    filtered: 0,
+    duplicates: 0,
+    rejects: 0,
+    bytes: 0,
+  }
+  const seen = new SeenRows()
+  let unreadable = 0
+  for await (const batch of reading.records) {
+    parts.signal.throwIfAborted()
+    const rows: NewDelivered[] = []
+    for (const record of batch) {
+      const raw = shortHash(record.raw)
+      if (countSeen(parts.store.byRaw(parts.feed, raw, parts.mapping.version), seen, summary)) continue
+      const delivered = normalised(parts, reading, record)
+      const skippable = delivered.every((one) => one.kind === 'listing')
+      for (const one of delivered) {
+        summary.records++
+        if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
+        count(summary, one)
+        rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
+      }
+    }
+    if (rows.length > 0) workspace.addDelivered(rows)
+    parts.progress(summary.records)
+  }
+  const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
+  if (summary.records === 0 && reasons.size === 0) reasons.add('the delivery holds no record')
+  return {
+    summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
+    seen,
+    unreadable,
+  }
+}
+
+/** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
+export function receivedUnchanged(summary: DeliverySummary): Received {
+  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0 }
+}
+
+function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {
+  try {
+    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment)
+  } catch (error) {
+    return [
+      {
+        kind: 'reject',
+        at: record.at,
+        mlsNumber: null,
+        problems: [{ field: 'record', value: null, problem: messageOf(error) }],
+      },
+    ]
+  }
+}
+
+function countSeen(ids: readonly number[], seen: SeenRows, summary: DeliverySummary): boolean {
+  for (const id of ids) {
+    summary.records++
+    if (seen.has(id)) summary.duplicates++
+    else {
+      seen.add(id)
+      summary.listings++
+    }
+  }
+  return ids.length > 0
+}
+
+function count(summary: DeliverySummary, { kind }: Delivered): void {
+  if (kind === 'listing') summary.listings++
+  else if (kind === 'removal') summary.removals++
+  else if (kind === 'filtered') summary.filtered++
+  else summary.rejects++
+}
+
+function newRow(
+  { volatile, moment }: ReceiveParts,
+  delivered: Delivered,
+  position: number,
+  raw: string | null,
+  parts: number,
+): NewDelivered {
+  if (delivered.kind !== 'listing')
+    return { position, delivered, content: null, raw: null, parts, filled: 0, movesAt: null }
+  const { openHouseUntil } = delivered.moving
+  const movesAt = openHouseUntil !== undefined && openHouseUntil > moment.now ? openHouseUntil : null
+  const listing = listingAt(delivered, moment.now, moment.today)
+  return {
+    position,
+    delivered,
+    content: contentHash(listing, volatile),
+    raw,
+    parts,
+    filled: filledFields(listing),
+    movesAt,
+  }
+}
+
+/** A set of snapshot ids as bits: a million listings need an eighth of a megabyte. */
+export class SeenRows {
+  #bits = new Uint8Array(1024)
+  readonly #all: boolean
+
+  constructor(all = false) {
+    this.#all = all
+  }
+
+  add(id: number): void {
+    const index = id >>> 3
+    if (index >= this.#bits.length) {
+      const larger = new Uint8Array(Math.max(index + 1, this.#bits.length * 2))
+      larger.set(this.#bits)
+      this.#bits = larger
+    }
+    this.#bits[index] |= 1 << (id & 7)
+  }
+
+  has(id: number): boolean {
+    return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
+  }
+}
+
+/** Counts the bytes of a document as they pass. */
+class ByteCounter implements AsyncIterable<Buffer> {
+  bytes = 0
+  #source: AsyncIterable<Buffer>
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for await (const chunk of this.#source) {
+      this.bytes += chunk.length
+      yield chunk
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/** Arguments, signals, exit status. Parts are loaded when a command needs them, so that `--help` answers at once. */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, Option } from 'commander'
+import type { CommandContext } from './commands/command.ts'
+import { UserError } from './errors.ts'
+import { exitStatus } from './result.ts'
+
+/** Runs the program and ends the process with the command's exit status. */
+export async function main(): Promise<void> {
+  const stop = new AbortController()
+  let signals = 0
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      // The second one means it: whatever is under way is settled by the next run.
+      if (++signals > 1) process.exit(exitStatus.failed)
+      stop.abort(new UserError(`stopped by ${signal}`))
+    })
+  }
+  process.exitCode = await execute(process.argv.slice(2), stop.signal)
+  // Nothing may keep the process up once its command is through: a socket kept alive, a timer of a library.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit()))
+}
+
+async function execute(words: string[], signal: AbortSignal): Promise<number> {
+  let status: number = exitStatus.right
+  const program = commands(signal, (result) => (status = result))
+  try {
+    await program.parseAsync(words, { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.right : exitStatus.usage
+    if (error instanceof UserError) {
+      process.stderr.write(`listing-sync: ${error.message}\n`)
+      return error.exitStatus
+    }
+    process.stderr.write(
+      `listing-sync: this is a defect, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+    )
+    return exitStatus.failed
+  }
+}
+
+function commands(signal: AbortSignal, done: (status: number) => void): Command {
+  const program = new Command('listing-sync')
+    .description("Keeps a chatbot's real-estate listings equal to what an MLS-style feed says.")
+    .version(version())
+    .option('--config <file>', 'the configuration (default: config/listing-sync.yaml, or LISTING_SYNC_CONFIG)')
+    .exitOverride()
+    .showHelpAfterError('(see listing-sync --help)')
+  const context = (): CommandContext => ({
+    configFile:
+      program.opts<{ config?: string }>().config ?? process.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
+    env: process.env,
+    signal,
+  })
+  const format = new Option('--format <form>', 'the report: for people, or one JSON document')
+    .choices(['text', 'json'])
+    .default('text')
+
+  program
+    .command('diff [feeds...]')
+    .description('dry run: what would change, as a report; nothing is written')
+    .addOption(format)
+    .option('--out <file>', 'write the report to a file')
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/diff.ts')).diffCommand(context(), feeds, options)),
+    )
+  program
+    .command('sync [feeds...]')
+    .description('one run now')
+    .addOption(format)
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/sync.ts')).syncCommand(context(), feeds, options, 'sync')),
+    )
+  program
+    .command('backfill [feeds...]')
+    .description('one-off load of a whole feed: creates and updates, never deletes')
+    .addOption(format)
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/sync.ts')).syncCommand(context(), feeds, options, 'backfill')),
+    )
+  program
+    .command('daemon')
+    .description('runs each feed on its schedule until told to stop')
+    .action(async () => done(await (await import('./commands/daemon.ts')).daemonCommand(context())))
+  program
+    .command('status [feeds...]')
+    .description('last runs, freshness, what is held or failing, and why')
+    .addOption(format)
+    .option('--health', 'only say by the exit status whether the daemon is alive')
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/status.ts')).statusCommand(context(), feeds, options)),
+    )
+  program
+    .command('approve <feed>')
+    .description('lets the changes that the guard holds now through, once, within 24 hours')
+    .option('--yes', 'do not ask')
+    .action(async (feed, options) =>
+      done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
+    )
+  program
+    .command('stand-in')
+    .description('a local service that implements the interface')
+    .option('--port <number>', 'port on 127.0.0.1', '8080')
+    .option('--settings <file>', 'profile, keys and faults, as YAML')
+    .option('--data <file>', 'keep the listings in this file')
+    .action(async (options) => done(await (await import('./commands/stand-in.ts')).standInCommand(context(), options)))
+  program
+    .command('demo')
+    .description(
+      'the main job on embedded parts: stand-in, fixture feed, backfill, a changed delivery, diff, sync, report',
+    )
+    .action(async () => done(await (await import('./commands/demo.ts')).demoCommand(context())))
+  for (const command of program.commands) command.exitOverride()
+  return program
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,107 @@
+/**
+ * The decision table (DESIGN, "The decision, per MLSNumber"), in its order of precedence. Pure: values in, steps out.
+ *
+ *   feed        snapshot     service        → step
+ *   nothing     any          any            → leaving.ts: delete, forget, hold or nothing
+ *   gone        any          any            → leaving.ts: delete, forget or nothing
+ *   reject      any          any            → held as it is
+ *   differing   any          any            → hold: which is right?
+ *   listing     other feed   any            → staying.ts: hold, the other feed has it
+ *   listing     any          twice          → staying.ts: hold, duplicate on the service
+ *   listing     in flight    any            → staying.ts: settled by what is shown
+ *   listing     ours         shown          → staying.ts: nothing, or update: changed, drifted, refresh
+ *   listing     ours         –              → staying.ts: create, gone from the service
+ *   listing     –            shown          → staying.ts: adopt or update
+ *   listing     –            –              → staying.ts: create
+ */
+import { contentHash } from '../hash.ts'
+import { listingAt } from '../listing.ts'
+import type { Listing } from '../listing.ts'
+import type { SnapshotRow } from '../run.ts'
+import { held } from './change.ts'
+import { absent, gone } from './leaving.ts'
+import type { PlanInputs, PlanSettings, PlanStep } from './plan.ts'
+import { present } from './staying.ts'
+import type { Situation } from './walk.ts'
+
+export interface Decision {
+  steps: PlanStep[]
+  /** Listings delivered once more, equal. */
+  duplicates: number
+  ours: boolean
+}
+
+/** A situation with what the decision depends on beside it. */
+export interface Case extends Situation {
+  /** The row, where it is this feed's. */
+  mine: SnapshotRow | null
+  /** In this feed's snapshot, or marked as this feed's on the service, or shown after a create of ours. */
+  ours: boolean
+  settings: PlanSettings
+  recall: PlanInputs['recall']
+}
+
+/** What is wanted for one MLSNumber, wherever it is kept. */
+export interface WantedListing {
+  content: string
+  /** `DeliveredRow.position`; null: the snapshot's own. */
+  position: number | null
+  /** The mapping changed, not the record. */
+  byMapping: boolean
+  listing(): Listing
+}
+
+export function decide(situation: Situation, settings: PlanSettings, recall: PlanInputs['recall']): Decision {
+  const { key, delivered, row, seen, shown } = situation
+  const mine = row !== null && row.feed === settings.feed ? row : null
+  const marked = settings.ownership === 'tag' && shown.some((item) => item.owner === settings.feed)
+  const elsewhere = row !== null && row.owned && mine === null
+  const created = mine?.flight === 'create' && shown.length > 0
+  const ours = !elsewhere && (mine?.owned === true || marked || created)
+  const one: Case = { ...situation, mine, ours, settings, recall }
+  const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps, duplicates, ours })
+
+  if (delivered.length === 0 && !seen) return decision(absent(one))
+
+  const wanted = wantedListings(one)
+  const duplicates = delivered.filter((record) => record.kind === 'listing').length + (seen ? 1 : 0) - wanted.length
+  const reject = delivered.find((record) => record.kind === 'reject')
+  const leaving = delivered.find((record) => record.kind === 'removal' || record.kind === 'filtered')
+  const holdAll = (why: string): Decision =>
+    decision(
+      wanted.map(({ position }) => held(key, 'twice-delivered', why, { position })),
+      duplicates,
+    )
+
+  if (reject !== undefined)
+    return holdAll(`another record of this MLSNumber (${reject.at}) can't be read: which is right?`)
+  if (wanted.length > 1 || (wanted.length === 1 && leaving !== undefined)) {
+    const places = delivered.map((record) => record.at)
+    if (seen) places.push('a record unchanged since the last run')
+    return holdAll(`delivered twice, differing (${places.join('; ')}): which is right?`)
+  }
+  if (leaving !== undefined) return decision(gone(one, leaving))
+  return decision(present(one, wanted[0]), duplicates)
+}
+
+/** The listings delivered for this MLSNumber, equal ones once. */
+function wantedListings({ delivered, row, seen, settings, recall }: Case): WantedListing[] {
+  const { now, today, volatile, mapping } = settings
+  const wanted: WantedListing[] = []
+  if (seen && row !== null) {
+    const listing = (): Listing => listingAt(recall(row.id), now, today)
+    const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
+    const content = moved ? contentHash(listing(), volatile) : row.content!
+    wanted.push({ content, position: null, byMapping: false, listing })
+  }
+  for (const record of delivered) {
+    if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
+    wanted.push({
+      content: record.content!,
+      position: record.position,
+      byMapping: row !== null && row.raw !== null && row.raw === record.raw && row.mapping !== mapping,
+      listing: () => listingAt(record.listing(), now, today),
+    })
+  }
+  return wanted
+}

@@ -1,0 +1,192 @@
+/**
+ * The guard (DESIGN, "The guard"): an accident becomes holds. Pure: it is given what the plan would do and what the
+ * past says, and gives the rules that trip, each with its numbers and the setting that governs it.
+ */
+import { optionalFields } from '../listing.ts'
+import type { CallKind, Change } from '../run.ts'
+import { sharedKeys } from './keys.ts'
+import type { PlanFacts, PlanSettings } from './plan.ts'
+
+/** Shares are percent; a floor is a number of listings that is never too many. */
+export interface Limits {
+  delete: { percent: number; floor: number }
+  update: { percent: number; floor: number }
+  /** A full delivery smaller than this percentage of the median of the last five is an accident. */
+  shrink: number
+  /** Least percentage of MLSNumbers shared with the last delivery. */
+  overlap: number
+  recreate: { percent: number; floor: number }
+  /** A field that most listings had and that more than this percentage of them lose is a renamed column. */
+  lostField: { percent: number; floor: number }
+  onTrip: 'hold' | 'abort'
+}
+
+/** What the past says, from the store. */
+export interface Past {
+  /** Records of the last complete deliveries, five at most. */
+  deliveries: readonly { records: number }[]
+  lastKeys: BigUint64Array | null
+  /** Keys in the delete calls of the last 24 hours that no approval covered. */
+  deletes24h: number
+}
+
+/** A rule that tripped. `holds` says which changes it is about; where it finds none, only `always` rules are worth a word. */
+export interface Trip {
+  rule: 'delivery' | 'remote' | 'delete' | 'update' | 'shrink' | 'overlap' | 'recreate' | 'lostField' | 'abort'
+  sentence: string
+  always: boolean
+  holds(change: Change): boolean
+}
+
+/** Counts what the guard's rules are about, while the plan goes by. Changes that an approval covers don't count. */
+export class Tally {
+  /** Planned deletes that are not yet in the ledger of the last 24 hours. */
+  deletes = 0
+  updates = 0
+  recreates = 0
+  /** Updates that lose an optional field, by `optionalFields`. */
+  readonly lost = optionalFields.map(() => 0)
+
+  add(change: Change, alreadyInLedger: boolean): void {
+    if (change.kind === 'delete' && !alreadyInLedger) this.deletes++
+    if (change.kind === 'update') this.updates++
+    if (change.kind === 'create' && change.cause === 'gone-from-service') this.recreates++
+    if (losesFields(change))
+      for (let bit = 0; bit < this.lost.length; bit++) if ((change.lost & (1 << bit)) !== 0) this.lost[bit]++
+  }
+}
+
+export function guard(
+  tally: Tally,
+  facts: PlanFacts,
+  past: Past,
+  records: number,
+  limits: Limits,
+  settings: PlanSettings,
+): Trip[] {
+  const trips: Trip[] = []
+  const trip = (rule: Trip['rule'], sentence: string, holds: Trip['holds']): void => {
+    trips.push({ rule, sentence, always: rule === 'delivery' || rule === 'remote', holds })
+  }
+
+  if (!settings.delivery.complete) {
+    trip(
+      'delivery',
+      `the delivery is incomplete (${settings.delivery.reasons.join('; ')}): nothing is deleted because it is absent`,
+      () => false,
+    )
+  }
+  if (!settings.remote.complete) {
+    trip(
+      'remote',
+      `the service's list is incomplete (${settings.remote.reasons.join('; ')}): nothing is deleted because it is absent, and each create is looked up first`,
+      () => false,
+    )
+  }
+
+  const base = facts.ours + past.deletes24h
+  const deletable = allowance(limits.delete, base)
+  if (tally.deletes > 0 && past.deletes24h + tally.deletes > deletable) {
+    const before = past.deletes24h > 0 ? ` after ${past.deletes24h} in the last 24 hours` : ''
+    trip(
+      'delete',
+      `${tally.deletes} deletes${before} are more than the ${deletable} allowed in 24 hours ` +
+        `(${limits.delete.percent} % of ${base} listings, at least ${limits.delete.floor}; limits.delete)`,
+      (change) => change.kind === 'delete',
+    )
+  }
+
+  const updatable = allowance(limits.update, facts.ours)
+  if (tally.updates > updatable) {
+    const mapping = facts.mappingUpdates > 0 ? `; the mapping changed: ${facts.mappingUpdates} updates` : ''
+    trip(
+      'update',
+      `${tally.updates} updates are more than the ${updatable} allowed in a run ` +
+        `(${limits.update.percent} % of ${facts.ours} listings, at least ${limits.update.floor}; limits.update)${mapping}`,
+      (change) => change.kind === 'update',
+    )
+  }
+
+  const median = medianOf(past.deliveries.map((delivery) => delivery.records))
+  if (settings.mode === 'full' && median !== null && records < (median * limits.shrink) / 100) {
+    trip(
+      'shrink',
+      `the delivery has ${records} records, less than ${limits.shrink} % of the ${median} usual (the median of the last ${past.deliveries.length}; limits.shrink)`,
+      (change) => change.kind === 'delete' && change.cause === 'absent',
+    )
+  }
+
+  if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
+    const shared = sharedKeys(facts.keys, past.lastKeys)
+    if (isForeign(shared, facts.keys.length, past.lastKeys.length, limits.overlap)) {
+      trip(
+        'overlap',
+        `only ${shared} of the delivery's ${facts.keys.length} MLSNumbers were in the last one, less than ${limits.overlap} % (limits.overlap): is this another customer's feed?`,
+        () => true,
+      )
+    }
+  }
+
+  const recreatable = allowance(limits.recreate, facts.ours)
+  if (tally.recreates > recreatable) {
+    trip(
+      'recreate',
+      `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
+        `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
+      (change) => change.kind === 'create' && change.cause === 'gone-from-service',
+    )
+  }
+
+  for (let bit = 0; bit < optionalFields.length; bit++) {
+    const { [bit]: had } = facts.had
+    const { [bit]: lost } = tally.lost
+    if (had * 2 <= facts.matched || lost <= Math.max(limits.lostField.floor, (had * limits.lostField.percent) / 100))
+      continue
+    trip(
+      'lostField',
+      `${lost} of the ${had} listings that had ${optionalFields[bit]} now lack it, more than ${limits.lostField.percent} % (limits.lostField): was a column renamed?`,
+      (change) => losesFields(change) && (change.lost & (1 << bit)) !== 0,
+    )
+  }
+
+  if (limits.onTrip === 'abort' && trips.length > 0)
+    trip('abort', 'limits.onTrip is abort: nothing is carried out', () => true)
+  return trips
+}
+
+/** The first rule that is about this change; null: none, or it is held already. */
+export function heldBy(trips: readonly Trip[], change: Change): Trip | null {
+  if (change.kind === 'hold') return null
+  return trips.find((one) => one.holds(change)) ?? null
+}
+
+/** The name under which an approval lets a change through. */
+export function approvalKey(kind: CallKind | Change['kind'], mlsNumber: string): string {
+  return `${kind} ${mlsNumber}`
+}
+
+function allowance({ percent, floor }: { percent: number; floor: number }, of: number): number {
+  return Math.max(floor, Math.floor((of * percent) / 100))
+}
+
+/** A drift takes away what others added; only the feed's own loss can be a renamed column. */
+function losesFields(change: Change): boolean {
+  return change.kind === 'update' && (change.cause === 'changed' || change.cause === 'mapping')
+}
+
+/**
+ * A delivery that has little of the last one, and of which the last one had little: one that only grew has all of it.
+ * Ten listings are the least of which a share says anything; below that only a delivery that shares nothing at all with a
+ * last one of three or more is taken for a stranger's.
+ */
+function isForeign(shared: number, delivered: number, last: number, percent: number): boolean {
+  if (last < 10) return percent > 0 && last >= 3 && shared === 0
+  return shared * 100 < Math.min(delivered, last) * percent
+}
+
+function medianOf(numbers: number[]): number | null {
+  if (numbers.length === 0) return null
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}

@@ -1,0 +1,58 @@
+/** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
+import type { DeliveredRow, SnapshotRow } from '../run.ts'
+import { change, held, note } from './change.ts'
+import type { Case } from './decide.ts'
+import type { PlanSettings, PlanStep } from './plan.ts'
+
+/** The feed does not hold this MLSNumber. Absence means something in a full, complete delivery only, and deletes need both proofs. */
+export function absent(one: Case): PlanStep[] {
+  const { key, mine, ours, shown, settings } = one
+  const { delivery, unreadable, remote } = settings
+  if (mine !== null && !mine.owned && shown.length === 0) return forgottenMark(key, mine, settings)
+  if (!ours || settings.mode === 'delta' || !settings.deletes) return []
+  const snapshot = mine?.id ?? null
+  if (shown.length === 0) {
+    const certain = delivery.complete && unreadable === 0 && remote.complete && !mayStillLand(mine, settings)
+    return certain ? [change('forget', key, 'absent', 'gone from the feed and from the service', { snapshot })] : []
+  }
+  if (shown.length > 1) return [twiceShown(one)]
+  const heldBecause = (cause: 'unproven' | 'unreadable', why: string): PlanStep[] => [
+    held(key, cause, `absent from the feed, but ${why}`, { snapshot, kind: 'delete' }),
+  ]
+  if (!delivery.complete) return heldBecause('unproven', `the delivery is incomplete: ${delivery.reasons[0]}`)
+  if (unreadable > 0)
+    return heldBecause('unreadable', `${unreadable} delivered without a readable MLSNumber may be this one`)
+  if (!remote.complete) return heldBecause('unproven', `the service's list is incomplete: ${remote.reasons[0]}`)
+  return [change('delete', key, 'absent', 'gone from the feed', { snapshot })]
+}
+
+/** The feed says that this listing is gone: a status that means removal, or left out by `where`. */
+export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
+  const { key, mine, ours, shown, settings } = one
+  const why = leaving.why ?? 'the feed says it is gone'
+  if (mine !== null && !mine.owned && shown.length === 0) return forgottenMark(key, mine, settings)
+  if (!ours || !settings.deletes) return []
+  if (shown.length > 1) return [twiceShown(one)]
+  if (shown.length === 1) return [change('delete', key, 'feed-says-so', why, { snapshot: mine?.id ?? null })]
+  if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
+  return [change('forget', key, 'feed-says-so', `${why}; no longer on the service`, { snapshot: mine.id })]
+}
+
+/** Whether a list begun when this run's was can say what became of the call in flight. */
+export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
+  return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
+}
+
+function mayStillLand(mine: SnapshotRow | null, settings: PlanSettings): boolean {
+  return mine !== null && mine.flight === 'delete' && !isSettled(mine, settings)
+}
+
+/** A row that is no listing of ours, only a call in flight or a refusal, goes once it can no longer matter. */
+function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): PlanStep[] {
+  const certain = settings.remote.complete && (mine.flight === null || isSettled(mine, settings))
+  return certain ? [note({ op: 'forget-flight', key })] : []
+}
+
+function twiceShown({ key, shown }: Case): PlanStep {
+  return held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { kind: 'delete' })
+}

@@ -1,0 +1,65 @@
+/**
+ * The plan stage's interface: what planning is given and what it gives. Planning reads nothing and writes nothing;
+ * it takes values (some of them read on demand) and returns values.
+ */
+import type { DeliverySummary, FieldName, RemoteSummary } from '../listing.ts'
+import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+
+/** The three sides, each sorted by key (`compareKeys`). */
+export interface PlanInputs {
+  delivered: Iterable<DeliveredRow>
+  snapshot: Iterable<SnapshotRow>
+  shown: Iterable<ShownRow>
+  /** Whether a record with the very bytes of this snapshot row was delivered. */
+  seen(id: number): boolean
+  recall(id: number): Recalled
+}
+
+/** What the decision depends on beside the three sides. Times in milliseconds. */
+export interface PlanSettings {
+  feed: string
+  now: number
+  /** YYYY-MM-DD in the feed's time zone. */
+  today: string
+  delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
+  /** Records whose MLSNumber could not be read: any absent listing may be one of them. */
+  unreadable: number
+  remote: Pick<RemoteSummary, 'complete' | 'reasons'>
+  /** When the walk over the service's pages began. */
+  remoteStartedAt: number
+  /** `delta`: absence means nothing. */
+  mode: 'full' | 'delta'
+  /** Backfill never deletes. */
+  deletes: boolean
+  mapping: string
+  ownership: 'tag' | 'snapshot'
+  volatile: ReadonlySet<FieldName>
+  refresh: number
+  settle: number
+  /** A lost store: creates wait until then; null: it isn't. */
+  lostUntil: number | null
+}
+
+/** What a walk over the three sides yields, one MLSNumber after another. */
+export type PlanStep =
+  | { step: 'change'; change: Change }
+  | { step: 'unchanged' }
+  | { step: 'bookkeeping'; entry: Bookkeeping }
+
+/** What the walk counted, for the guard and the report. */
+export interface PlanFacts {
+  /** Listings of ours: in the snapshot, or marked as this feed's on the service. */
+  ours: number
+  /** Listings delivered once more, equal. */
+  duplicates: number
+  /** Every MLSNumber that the delivery holds, readable or not, as sorted 64-bit hashes. */
+  keys: BigUint64Array
+  /** Listings that are both delivered and in the snapshot. */
+  matched: number
+  /** Of those, how many had the optional field in the snapshot, by `optionalFields`. */
+  had: number[]
+  /** Fields that were shown otherwise than sent at first sight, with how often. */
+  echoed: Partial<Record<FieldName, number>>
+  /** Of the changes, how many are due to a new mapping or preset version alone. */
+  mappingUpdates: number
+}

@@ -1,0 +1,191 @@
+/** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
+import { differences } from '../compare.ts'
+import type { FieldValue } from '../listing.ts'
+import type { FieldChange, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+import { change, held, note, unchanged } from './change.ts'
+import { changedFields, disappearing } from './changed.ts'
+import type { Case, WantedListing } from './decide.ts'
+import { isSettled } from './leaving.ts'
+import type { PlanStep } from './plan.ts'
+import { movedFields, refreshDue } from './volatile.ts'
+
+const day = 86_400_000
+/** Updates for the same reason in so many runs running, and the listing is held as not converging. */
+const convergeWithin = 3
+
+export function present(one: Case, wanted: WantedListing): PlanStep[] {
+  const { key, mine, shown } = one
+  const { position } = wanted
+  const foreign = otherOwner(one)
+  if (foreign !== null) return [held(key, 'other-feed', `feed ${foreign} of this chatbot has it`, { position })]
+  if (shown.length > 1)
+    return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
+  const item = shown.length === 1 ? shown[0] : null
+  return stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+}
+
+function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
+  if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
+  if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
+  return item === null ? fresh(one, wanted) : unsent(one, wanted, item)
+}
+
+/** The name of another feed that has this listing, by our own memory or by its mark on the service. */
+function otherOwner({ row, mine, shown, settings }: Case): string | null {
+  if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
+  if (settings.ownership !== 'tag') return null
+  return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
+}
+
+/** A call was under way when we last knew: what the service shows settles it. */
+function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep[] {
+  const { key, settings } = one
+  const { flight } = mine
+  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle', `an earlier ${flight} got no answer`)
+  if (flight === 'update') return lost(one, wanted, mine)
+  if (!isSettled(mine, settings)) {
+    const until = new Date(mine.flightAt! + settings.settle).toISOString()
+    const why = `an earlier ${flight} got no answer and may still land: decided by a list begun after ${until}`
+    return [held(key, 'in-flight', why, { position: wanted.position, kind: 'create' })]
+  }
+  const why =
+    flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
+  return [create(one, wanted, 'new', why)]
+}
+
+/** Ours and shown. */
+function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
+  const { key, seen, settings, recall } = one
+  if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
+  if (wanted.content !== mine.content) return [changed(one, wanted, mine)]
+  const notes: PlanStep[] = []
+  if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
+  if (mine.streak > 0) notes.push(note({ op: 'steady', snapshot: mine.id }))
+
+  if (mine.baseline === null) {
+    if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil) return [unchanged, ...notes]
+    const fields = shownDifferences(one, wanted, item)
+    if (mine.suspectUntil !== null && fields.length > 0) {
+      return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
+    }
+    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo: echoOf(fields) }))
+  } else if (mine.baseline !== item.hash) {
+    const { echo } = recall(mine.id)
+    const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
+    if (fields.length > 0) return [update(one, wanted, 'drifted', 'drifted on the service', fields)]
+    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo }))
+  }
+  return [refreshed(one, wanted, mine, key), ...notes]
+}
+
+function changed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
+  const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), one.settings.volatile)
+  if (wanted.byMapping) return update(one, wanted, 'mapping', 'the mapping changed', fields)
+  return update(one, wanted, 'changed', 'changed in the feed', fields)
+}
+
+/** The moving fields travel alone once in `volatile.refresh`. */
+function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: string): PlanStep {
+  const { volatile, refresh, now } = one.settings
+  if (!refreshDue(key, mine.sentAt, now, refresh)) return unchanged
+  const sent = one.recall(mine.id).listing
+  const due = wanted.listing()
+  const fields = movedFields(sent, due, volatile).map((field) => ({
+    field,
+    from: sent[field] ?? null,
+    to: due[field] ?? null,
+  }))
+  return fields.length === 0
+    ? unchanged
+    : update(one, wanted, 'refresh', 'fields that move by themselves are due', fields)
+}
+
+/** Ours, delivered, and not shown. */
+function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
+  if (one.settings.remote.complete) return [create(one, wanted, 'gone-from-service', 'gone from the service')]
+  if (wanted.content === mine.content && mine.flight === null) return [unchanged]
+  // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
+  return [changed(one, wanted, mine)]
+}
+
+/** Delivered, not ours, not shown. */
+function fresh(one: Case, wanted: WantedListing): PlanStep[] {
+  const { lostUntil } = one.settings
+  if (lostUntil === null) return [create(one, wanted, 'new', 'new in the feed')]
+  const until = new Date(lostUntil).toISOString()
+  const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
+  return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
+}
+
+/** Delivered and shown, but not in our snapshot. */
+function unsent(one: Case, wanted: WantedListing, item: ShownRow): PlanStep[] {
+  const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
+  return adoptOrUpdate(one, wanted, item, 'never-sent', why)
+}
+
+function adoptOrUpdate(
+  one: Case,
+  wanted: WantedListing,
+  item: ShownRow,
+  cause: 'settle' | 'never-sent',
+  why: string,
+): PlanStep[] {
+  const fields = shownDifferences(one, wanted, item)
+  if (fields.length > 0) return [update(one, wanted, cause, why, fields)]
+  const details = { position: wanted.position, snapshot: one.mine?.id ?? null, shownHash: item.hash }
+  return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
+}
+
+function create(one: Case, wanted: WantedListing, cause: 'new' | 'gone-from-service', why: string): PlanStep {
+  const lookUp = cause === 'gone-from-service' || !one.settings.remote.complete
+  const { position, content } = wanted
+  return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
+}
+
+type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'settle' | 'refresh' | 'never-sent'
+
+function update(one: Case, wanted: WantedListing, cause: UpdateCause, why: string, fields: FieldChange[]): PlanStep {
+  const { position, content } = wanted
+  return change('update', one.key, cause, why, {
+    fields,
+    position,
+    content,
+    clear: disappearing(fields),
+    snapshot: one.mine?.id ?? null,
+  })
+}
+
+/** A refusal is not sent again until its content or the mapping changes, or a day has passed (DESIGN, "Apply"). */
+function refusedBefore({ key, row, settings }: Case, wanted: WantedListing, step: PlanStep): PlanStep {
+  if (step.step !== 'change' || (step.change.kind !== 'create' && step.change.kind !== 'update')) return step
+  if (row === null || row.refusedAt === null || row.refusedContent !== wanted.content) return step
+  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return step
+  const at = new Date(row.refusedAt).toISOString()
+  const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
+  return held(key, 'refused-before', why, { position: wanted.position, snapshot: row.id, kind: step.change.kind })
+}
+
+function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
+  if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
+  const { kind, reason, why: due, position, fields } = step.change
+  if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
+  const why = `not converging: sent ${row.streak} runs running for the same reason (${due})`
+  return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
+}
+
+/** Differences between wanted and shown; none where the item was not kept because it is as its baseline. */
+function shownDifferences({ settings }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+  const shown = item.shown()
+  return shown === null ? [] : differences(wanted.listing(), shown, settings.volatile)
+}
+
+function echoOf(fields: FieldChange[]): Recalled['echo'] {
+  return Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+}
+
+/** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */
+function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
+  const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
+    JSON.stringify(a) === JSON.stringify(b)
+  return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
+}

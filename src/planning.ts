@@ -1,0 +1,160 @@
+/** From delivery and observation to the guarded plan in the workspace: pure decisions between reading and writing. */
+import { createHash } from 'node:crypto'
+import type { Moment } from './feed/feed.ts'
+import type { Received } from './feed/receive.ts'
+import type { FieldName, RemoteSummary } from './listing.ts'
+import { Tally, approvalKey, heldBy } from './plan/guard.ts'
+import type { Trip } from './plan/guard.ts'
+import { planChanges } from './plan/plan-changes.ts'
+import type { PlanFacts, PlanSettings } from './plan/plan.ts'
+import type { Feed, Readers } from './prepare.ts'
+import { waitsForAPerson } from './result.ts'
+import type { Bookkeeping, Change, Counts } from './run.ts'
+import type { FeedState } from './store/store.ts'
+
+export function planSettings(
+  feed: Feed,
+  received: Received,
+  remote: RemoteSummary & { startedAt: number },
+  moment: Moment,
+  lostAt: number | null,
+  deletes: boolean,
+): PlanSettings {
+  const { name, mapping, ownership, volatile, refresh, settle } = feed
+  const lostUntil = lostAt !== null && moment.now < lostAt + settle ? lostAt + settle : null
+  return {
+    feed: name,
+    now: moment.now,
+    today: moment.today,
+    delivery: received.summary,
+    unreadable: received.unreadable,
+    remote,
+    remoteStartedAt: remote.startedAt,
+    mode: mapping.delivery,
+    deletes,
+    mapping: mapping.version,
+    ownership,
+    volatile,
+    refresh,
+    settle,
+    lostUntil,
+  }
+}
+
+/** Streams the plan into the workspace and counts, as it goes by, what the guard's rules are about. */
+export function plan(
+  feed: Feed,
+  { store, workspace }: Readers,
+  { seen }: Received,
+  settings: PlanSettings,
+): { facts: PlanFacts; tally: Tally; counts: Counts } {
+  const counts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
+  const tally = new Tally()
+  const approved = store.approved(feed.name, settings.now)
+  const changes = new Batch<Change>((batch) => workspace.addChanges(batch))
+  const bookkeeping = new Batch<Bookkeeping>((batch) => workspace.addBookkeeping(batch))
+  const steps = planChanges(
+    {
+      delivered: workspace.delivered(),
+      snapshot: store.snapshot(feed.chatbot),
+      shown: workspace.shown(),
+      seen: (id) => seen.has(id),
+      recall: (id) => store.recall(id),
+    },
+    settings,
+  )
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) {
+      changes.flush()
+      bookkeeping.flush()
+      return { facts: value, tally, counts }
+    }
+    if (value.step === 'unchanged') counts.unchanged++
+    else if (value.step === 'bookkeeping') bookkeeping.add(value.entry)
+    else {
+      const { change } = value
+      changes.add(change)
+      if (approved.has(approvalKey(change.kind, change.mlsNumber))) continue
+      tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
+    }
+  }
+}
+
+/** Turns what the tripped rules are about into holds; gives the rules that held something or are worth a word anyway. */
+export function hold(feed: Feed, { store, workspace, runtime }: Readers, trips: Trip[]): Trip[] {
+  if (trips.length === 0) return trips
+  const approved = store.approved(feed.name, runtime.clock.now())
+  const effective = new Set(trips.filter((trip) => trip.always))
+  workspace.hold((change) => {
+    if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null
+    const trip = heldBy(trips, change)
+    if (trip === null) return null
+    effective.add(trip)
+    return `${change.why}; held: ${trip.sentence}`
+  })
+  return trips.filter((trip) => effective.has(trip))
+}
+
+/** Counts the plan as it stands after the guard and fingerprints it: equal digests are equal plans. */
+export function count({ workspace }: Readers, counts: Counts): { digest: string; lookUps: number; held: number } {
+  const digest = createHash('sha256')
+  let lookUps = 0
+  let held = 0
+  for (const change of workspace.changes()) {
+    counts[change.kind]++
+    if (change.kind === 'create' && change.lookUp) lookUps++
+    if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
+    digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
+  }
+  return { digest: digest.digest('hex').slice(0, 32), lookUps, held }
+}
+
+export function estimated(
+  feed: Feed,
+  { store }: Readers,
+  counts: Counts,
+  lookUps: number,
+): { calls: number; seconds: number } {
+  const batch = store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch
+  const calls = counts.create + counts.update + Math.ceil(counts.delete / batch) + lookUps
+  return { calls, seconds: Math.ceil(calls / feed.rate) }
+}
+
+export function* notesOf(
+  trips: Trip[],
+  facts: PlanFacts,
+  state: FeedState,
+  lostAt: number | null,
+  feed: Feed,
+): Generator<string> {
+  for (const trip of trips) yield trip.sentence
+  if (facts.mappingUpdates > 0)
+    yield `the mapping changed: ${facts.mappingUpdates} updates, about ${Math.ceil(facts.mappingUpdates / feed.rate / 60)} minutes of calls`
+  if (lostAt !== null && state.lostAt === null) {
+    yield `the store is new, but the service shows listings with this feed's mark: the store was lost. What is there is taken over; creates wait ${Math.ceil(feed.settle / 60_000)} minutes`
+  }
+  for (const [field, times] of Object.entries(facts.echoed)) {
+    if (state.echoReported.includes(field as FieldName)) continue
+    yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, remembered and not fought`
+  }
+}
+
+/** Hands items on in batches. */
+class Batch<Item> {
+  #items: Item[] = []
+  readonly #write: (items: Item[]) => void
+
+  constructor(write: (items: Item[]) => void) {
+    this.#write = write
+  }
+
+  add(item: Item): void {
+    if (this.#items.push(item) >= 1000) this.flush()
+  }
+
+  flush(): void {
+    if (this.#items.length > 0) this.#write(this.#items)
+    this.#items = []
+  }
+}

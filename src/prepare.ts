@@ -1,0 +1,160 @@
+/**
+ * The first half of a run, all that `diff` does: delivery → observation → plan → guard, into the workspace. It is given
+ * readers only, so a dry run can't write.
+ */
+import { UserError } from './errors.ts'
+import type { Moment, Opened, Mapping, Format, FormatOptions, TransportEnd, Validators } from './feed/feed.ts'
+import { receive, receivedUnchanged } from './feed/receive.ts'
+import type { Received } from './feed/receive.ts'
+import type { FieldName, RemoteSummary, Shown } from './listing.ts'
+import { guard } from './plan/guard.ts'
+import type { Limits, Trip } from './plan/guard.ts'
+import type { PlanFacts } from './plan/plan.ts'
+import { count, estimated, hold, notesOf, plan, planSettings } from './planning.ts'
+import type { Counts } from './run.ts'
+import type { Runtime } from './runtime.ts'
+import type { ServiceReader } from './service/service.ts'
+import type { FeedState, StoreReader } from './store/store.ts'
+import type { Workspace } from './workspace/workspace.ts'
+
+/** One feed of the configuration, with its parts wired. Times in milliseconds. */
+export interface Feed {
+  name: string
+  chatbot: string
+  timezone: string
+  mapping: Mapping
+  /** Identifies the source for saved validators: another address is another feed. */
+  source: string
+  open(validators: Validators | null, signal: AbortSignal): Promise<Opened | 'not-modified'>
+  decompress(opened: Opened): { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
+  format: Format
+  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'>
+  limits: Limits
+  ownership: 'tag' | 'snapshot'
+  volatile: ReadonlySet<FieldName>
+  refresh: number
+  settle: number
+  rate: number
+  concurrency: number
+  deleteBatch: number
+}
+
+export interface Readers {
+  store: StoreReader
+  service: ServiceReader
+  workspace: Workspace
+  runtime: Runtime
+  signal: AbortSignal
+  progress: (stage: 'records' | 'listings' | 'changes', done: number, total: number | null) => void
+}
+
+export interface Prepared {
+  moment: Moment
+  state: FeedState
+  received: Received
+  remote: RemoteSummary
+  facts: PlanFacts
+  counts: Counts
+  /** Holds that wait for a person. */
+  held: number
+  trips: Trip[]
+  lostAt: number | null
+  estimate: { calls: number; seconds: number }
+  digest: string
+  notes: string[]
+  validators: Validators
+}
+
+export async function prepare(feed: Feed, readers: Readers, deletes: boolean): Promise<Prepared> {
+  const { store, runtime } = readers
+  const now = runtime.clock.now()
+  const moment = { now, today: dayIn(feed.timezone, now), timezone: feed.timezone }
+  const state = store.feedState(feed.name, feed.chatbot, now)
+  const { received, validators } = await receiveDelivery(feed, readers, state, moment)
+  const { remote, marked } = await observe(feed, readers)
+  const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
+  const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
+  const { facts, tally, counts } = plan(feed, readers, received, settings)
+  const { summary } = received
+  summary.duplicates += facts.duplicates
+  summary.listings -= facts.duplicates
+  counts.reject = summary.rejects
+  const trips = hold(feed, readers, guard(tally, facts, state, summary.records, feed.limits, settings))
+  const { digest, lookUps, held } = count(readers, counts)
+  const estimate = estimated(feed, readers, counts, lookUps)
+  const notes = [...notesOf(trips, facts, state, lostAt, feed)]
+  return { moment, state, received, remote, facts, counts, held, trips, lostAt, estimate, digest, notes, validators }
+}
+
+async function receiveDelivery(
+  feed: Feed,
+  readers: Readers,
+  state: FeedState,
+  moment: Moment,
+): Promise<{ received: Received; validators: Validators }> {
+  const { store, workspace, signal, progress } = readers
+  const saved = state.validators
+  const usable =
+    saved !== null &&
+    saved.source === feed.source &&
+    saved.mapping === feed.mapping.version &&
+    state.lastRun?.result === 'ok'
+  const opened = await feed.open(usable ? saved : null, signal)
+  if (opened === 'not-modified') {
+    if (!usable)
+      throw new UserError(
+        `${feed.name}: the source answered "not modified" though nothing was said of an earlier delivery`,
+      )
+    return { received: receivedUnchanged(saved.summary), validators: saved }
+  }
+  const { decompress, format, formatOptions, mapping, name, volatile } = feed
+  const parts = {
+    opened,
+    decompress,
+    format,
+    formatOptions,
+    mapping,
+    store,
+    workspace,
+    feed: name,
+    moment,
+    volatile,
+    signal,
+  }
+  const received = await receive({ ...parts, progress: (records) => progress('records', records, null) })
+  return { received, validators: opened.validators }
+}
+
+/** Walks the service's pages into the workspace; what is as its baseline is kept without its fields. */
+async function observe(
+  feed: Feed,
+  { store, service, workspace, progress }: Readers,
+): Promise<{ remote: RemoteSummary & { startedAt: number }; marked: number }> {
+  let marked = 0
+  let listings = 0
+  const remote = await service.observe({
+    reset() {
+      workspace.clearShown()
+      marked = 0
+      listings = 0
+    },
+    add(items: Shown[]) {
+      workspace.addShown(
+        items.map((shown) => ({ shown, keep: store.baseline(feed.chatbot, shown.mlsNumber) !== shown.hash })),
+      )
+      for (const shown of items) if (shown.owner === feed.name) marked++
+      listings += items.length
+      progress('listings', listings, null)
+    },
+  })
+  return { remote, marked }
+}
+
+function dayIn(timezone: string, now: number): string {
+  return new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).format(now)
+}

@@ -1,0 +1,112 @@
+/** What a run leaves in the store beside the snapshot: bookkeeping of unchanged listings, the run itself, what is held. */
+import type { Applied } from './apply/apply.ts'
+import type { FieldName } from './listing.ts'
+import type { Feed, Prepared } from './prepare.ts'
+import type { Bookkeeping, Report, ReportedChange } from './run.ts'
+import type { Held, Store, Touch } from './store/store.ts'
+import type { Writers } from './sync.ts'
+import type { Workspace } from './workspace/workspace.ts'
+
+const batchSize = 1000
+
+/** Writes what the plan noted of listings that need no call. */
+export function remember(feed: Feed, store: Store, workspace: Workspace, prepared: Prepared): void {
+  if (prepared.lostAt !== null && prepared.state.lostAt === null) store.recordLost(feed.name, prepared.lostAt)
+  store.reportEcho(feed.name, Object.keys(prepared.facts.echoed) as FieldName[])
+  let entries: Bookkeeping[] = []
+  for (const entry of workspace.bookkeeping()) {
+    if (entries.push(entry) < batchSize) continue
+    write(feed, store, workspace, entries)
+    entries = []
+  }
+  write(feed, store, workspace, entries)
+}
+
+function write(feed: Feed, store: Store, workspace: Workspace, entries: Bookkeeping[]): void {
+  const touches: Touch[] = []
+  const sights: { id: number; hash: string; echo: Extract<Bookkeeping, { op: 'first-sight' }>['echo'] }[] = []
+  const steady: number[] = []
+  const marks: string[] = []
+  for (const entry of entries) {
+    if (entry.op === 'first-sight') sights.push({ id: entry.snapshot, hash: entry.hash, echo: entry.echo })
+    else if (entry.op === 'steady') steady.push(entry.snapshot)
+    else if (entry.op === 'forget-flight') marks.push(entry.key)
+    else {
+      const { raw, parts, filled, moving, movesAt } = workspace.deliveredAt(entry.position)
+      touches.push({ id: entry.snapshot, raw, parts, filled, moving, movesAt, mapping: feed.mapping.version })
+    }
+  }
+  store.touch(touches)
+  store.firstSight(sights)
+  store.steady(steady)
+  store.forget(feed.chatbot, marks, null)
+}
+
+/** Records the run, its delivery as a measure for the next ones, and what it holds. */
+export function recordRun(
+  feed: Feed,
+  writers: Writers,
+  report: Report,
+  prepared: Prepared | null,
+  applied: Applied | null,
+): void {
+  const { store, runtime, signal } = writers
+  const now = runtime.clock.now()
+  const { counts, applied: figures, delivery } = report
+  store.recordRun({
+    feed: feed.name,
+    chatbot: feed.chatbot,
+    command: report.command === 'backfill' ? 'backfill' : 'sync',
+    startedAt: report.startedAt,
+    finishedAt: now,
+    result: report.result,
+    interrupted: applied?.interrupted ?? signal.aborted,
+    error: report.error,
+    figures: JSON.stringify({
+      counts,
+      outcomes: figures?.outcomes,
+      calls: figures?.calls,
+      delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
+    }),
+  })
+  if (prepared === null) return
+  store.replaceHeld(feed.name, heldOf(report.changes()), now)
+  recordDelivery(feed, store, report, prepared)
+}
+
+function* heldOf(changes: Iterable<ReportedChange>): Generator<Omit<Held, 'since'>> {
+  for (const change of changes) {
+    if (change.kind !== 'hold') continue
+    // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
+    yield {
+      mlsNumber: change.mlsNumber,
+      kind: change.cause === 'guard' ? (change.held ?? null) : null,
+      why: change.why,
+    }
+  }
+}
+
+/**
+ * A complete delivery is a measure for the next ones, unless it was held for being too small or a stranger's. The
+ * validators are kept only where nothing was left to do, as an unchanged feed then means that nothing is.
+ */
+function recordDelivery(
+  feed: Feed,
+  store: Store,
+  report: Report,
+  { received, facts, trips, validators, moment }: Prepared,
+): void {
+  const accepted = received.summary.complete && !trips.some(({ rule }) => rule === 'shrink' || rule === 'overlap')
+  if (!accepted) return
+  const known = validators.etag !== undefined || validators.lastModified !== undefined
+  const keep = known && report.command === 'sync' && report.result === 'ok'
+  const saved = keep
+    ? {
+        ...validators,
+        source: feed.source,
+        mapping: feed.mapping.version,
+        summary: { ...received.summary, reasons: [] },
+      }
+    : null
+  store.recordDelivery(feed.name, { at: moment.now, records: received.summary.records, keys: facts.keys }, saved)
+}

@@ -1,0 +1,89 @@
+/** Builds the report of a run from what the run left in the workspace. */
+import type { Applied } from './apply/apply.ts'
+import type { Feed, Prepared, Readers } from './prepare.ts'
+import { resultOf } from './result.ts'
+import type { Report } from './run.ts'
+
+/** The report of a run that was prepared; `applied` is null for a dry run. */
+export function reportOf(
+  command: Report['command'],
+  feed: Feed,
+  readers: Readers,
+  startedAt: number,
+  prepared: Prepared,
+  applied: Applied | null,
+): Report {
+  const { received, remote, counts, held, trips, estimate, digest, notes } = prepared
+  const error = applied?.stopped ?? null
+  return {
+    feed: feed.name,
+    chatbot: feed.chatbot,
+    command,
+    startedAt,
+    finishedAt: readers.runtime.clock.now(),
+    result: resultOf({ command, counts, held, tripped: trips.length > 0, outcomes: applied?.outcomes ?? null, error }),
+    error,
+    delivery: received.summary,
+    remote: { complete: remote.complete, reasons: remote.reasons, pages: remote.pages, listings: remote.listings },
+    counts,
+    estimate,
+    digest,
+    notes,
+    changes: () => readers.workspace.changes(),
+    rejects: () => readers.workspace.rejects(),
+    applied: applied && { outcomes: applied.outcomes, calls: { ...readers.service.calls } },
+  }
+}
+
+/** The report of a run that failed before its plan could be carried out; what was known by then is in it. */
+export function failedReport(
+  command: Report['command'],
+  feed: Feed,
+  readers: Readers,
+  startedAt: number,
+  error: string,
+  prepared: Prepared | null = null,
+): Report {
+  if (prepared !== null) {
+    return {
+      ...reportOf(command, feed, readers, startedAt, prepared, null),
+      result: 'failed',
+      error,
+      applied: nothingApplied(command, readers),
+    }
+  }
+  return {
+    feed: feed.name,
+    chatbot: feed.chatbot,
+    command,
+    startedAt,
+    finishedAt: readers.runtime.clock.now(),
+    result: 'failed',
+    error,
+    delivery: {
+      complete: false,
+      reasons: [error],
+      records: 0,
+      listings: 0,
+      removals: 0,
+      filtered: 0,
+      duplicates: 0,
+      rejects: 0,
+      bytes: 0,
+    },
+    remote: { complete: false, reasons: [error], pages: 0, listings: 0 },
+    counts: { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 },
+    estimate: { calls: 0, seconds: 0 },
+    digest: '',
+    notes: [],
+    changes: () => [],
+    rejects: () => [],
+    applied: nothingApplied(command, readers),
+  }
+}
+
+function nothingApplied(command: Report['command'], { service }: Readers): Report['applied'] {
+  return command === 'diff'
+    ? null
+    : { outcomes: { done: 0, failed: 0, unknown: 0, skipped: 0 }, calls: { ...service.calls } }
+}

@@ -1,0 +1,112 @@
+/**
+ * The whole run on one screen: prepare, apply, remember, report. `diff` is `prepare` and a report; it is given readers
+ * that have no write methods.
+ */
+import { apply } from './apply/apply.ts'
+import type { Applied } from './apply/apply.ts'
+import { ServiceError, UserError } from './errors.ts'
+import { prepare } from './prepare.ts'
+import type { Feed, Prepared, Readers } from './prepare.ts'
+import { recordRun, remember } from './remember.ts'
+import { failedReport, reportOf } from './reported.ts'
+import type { Report } from './run.ts'
+import type { ServiceWriter } from './service/service.ts'
+import type { Store } from './store/store.ts'
+
+export interface Writers extends Readers {
+  store: Store
+  service: ServiceWriter
+  /** Ends calls under way; aborted some time after `signal`, which only ends the taking of new ones. */
+  abandon(reason: string): void
+}
+
+/** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
+const patience = 8000
+
+/** What `diff` does: the plan as a report, nothing written. What makes the run fail is in the report. */
+export async function diff(feed: Feed, readers: Readers): Promise<Report> {
+  const startedAt = readers.runtime.clock.now()
+  try {
+    const prepared = await prepare(feed, readers, true)
+    return reportOf('diff', feed, readers, startedAt, prepared, null)
+  } catch (error) {
+    return failedReport('diff', feed, readers, startedAt, expected(error))
+  }
+}
+
+/** One run under the chatbot's lease. Throws only for defects: whatever feed, service or store do is in the report. */
+export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'backfill' = 'sync'): Promise<Report> {
+  const { store, runtime, signal } = writers
+  const startedAt = runtime.clock.now()
+  let prepared: Prepared | null = null
+  let applied: Applied | null = null
+  try {
+    const lease = store.lease(feed.chatbot, startedAt)
+    try {
+      const stopPreparing = (): void => writers.abandon('stopped by a signal')
+      signal.addEventListener('abort', stopPreparing, { once: true })
+      prepared = await prepare(feed, writers, command === 'sync')
+      signal.removeEventListener('abort', stopPreparing)
+      remember(feed, store, writers.workspace, prepared)
+      applied = await carryOut(feed, writers, prepared)
+      const report = reportOf(command, feed, writers, startedAt, prepared, applied)
+      recordRun(feed, writers, report, prepared, applied)
+      return report
+    } catch (error) {
+      const report = failedReport(command, feed, writers, startedAt, expected(error), prepared)
+      recordRun(feed, writers, report, prepared, applied)
+      return report
+    } finally {
+      lease.release()
+    }
+  } catch (error) {
+    return failedReport(command, feed, writers, startedAt, expected(error), prepared)
+  }
+}
+
+async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promise<Applied> {
+  const { store, service, workspace, runtime, signal, progress } = writers
+  const approved = store.approved(feed.name, prepared.moment.now)
+  const total = prepared.counts.create + prepared.counts.update + prepared.counts.delete
+  let done = 0
+  const finished = new AbortController()
+  const giveUp = (): void => {
+    runtime.clock.sleep(patience, finished.signal).then(
+      () => writers.abandon('stopped by a signal while a call was under way'),
+      () => undefined,
+    )
+  }
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await apply({
+      settings: {
+        feed: feed.name,
+        chatbot: feed.chatbot,
+        owner: feed.ownership === 'tag' ? feed.name : null,
+        mapping: feed.mapping.version,
+        volatile: feed.volatile,
+        settle: feed.settle,
+        concurrency: feed.concurrency,
+        deleteBatch: () => Math.min(feed.deleteBatch, store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch),
+        today: prepared.moment.today,
+        approved: (kind, mlsNumber) => approved.has(`${kind} ${mlsNumber}`),
+      },
+      service,
+      store,
+      workspace,
+      runtime,
+      signal,
+      stop: { reason: null, interrupted: false },
+      progress: (more) => progress('changes', (done += more), total),
+    })
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    finished.abort()
+  }
+}
+
+/** Anything but the errors that feed, service and store are known to give is a defect, and is thrown on. */
+function expected(error: unknown): string {
+  if (error instanceof UserError || error instanceof ServiceError) return error.message
+  throw error
+}
