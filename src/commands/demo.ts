@@ -1,0 +1,107 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { styleText } from 'node:util'
+import { openApp } from '../app.ts'
+import type { App, Finished } from '../app.ts'
+import { exitStatus } from '../result.ts'
+import type { Report } from '../run.ts'
+import { startStandIn } from '../stand-in/stand-in.ts'
+import { withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+
+const feed = 'cedar-valley'
+const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/demo/${name}`, import.meta.url))
+
+/**
+ * `demo`: the main job from beginning to end on embedded parts, in a temporary folder that is removed again. Its exit
+ * status is 0 only if every step did what it should and the last run found nothing left to do.
+ */
+export async function demoCommand(context: CommandContext): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'listing-sync-demo-'))
+  const standIn = await startStandIn({})
+  try {
+    const configFile = join(folder, 'listing-sync.yaml')
+    writeFileSync(configFile, configuration(standIn.url))
+    copyFileSync(fixture('first.xml'), join(folder, 'export.xml'))
+    return await withApp(openApp({ ...context, configFile }), (app) =>
+      play(app, folder, () => standIn.listings('DEMO-1').length),
+    )
+  } finally {
+    await standIn.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function play(app: App, folder: string, count: () => number): Promise<number> {
+  const [north] = app.config.feeds
+  say(`1. A stand-in of the listing service runs on ${app.config.service.baseUrl}. It holds no listing yet.`)
+  say('   Backfill: the whole feed, once.')
+  const backfill = await shown(app, app.sync(north, 'backfill'))
+  say(`   The service now holds ${count()} listings.`)
+
+  say('2. The next delivery: some homes are new, cheaper, described anew, sold or gone, and one record is broken.')
+  copyFileSync(fixture('second.xml'), join(folder, 'export.xml'))
+  say('   Diff: what would change? Nothing is written.')
+  const before = count()
+  const planned = await shown(app, app.diff(north))
+  const untouched = count() === before
+
+  say('3. Sync: carry it out.')
+  const synced = await shown(app, app.sync(north, 'sync'))
+  say(`   The service now holds ${count()} listings.`)
+
+  say('4. Sync again: is anything left to do?')
+  const again = await shown(app, app.sync(north, 'sync'))
+  const writes =
+    again.applied === null ? 1 : again.applied.calls.create + again.applied.calls.update + again.applied.calls.delete
+  const right =
+    backfill.applied?.outcomes.done === backfill.delivery.listings &&
+    untouched &&
+    planned.digest === synced.digest &&
+    synced.applied?.outcomes.failed === 0 &&
+    synced.applied.outcomes.unknown === 0 &&
+    writes === 0
+  say(
+    right
+      ? '   No. The third run made no write: the service is what the feed says.'
+      : '   Something went otherwise than it should.',
+  )
+  return right ? exitStatus.right : exitStatus.failed
+}
+
+async function shown(app: App, run: Promise<Finished>): Promise<Report> {
+  const { report, close } = await run
+  try {
+    await app.writeReport(
+      'text',
+      report,
+      { write: (text) => void process.stdout.write(text) },
+      { colour: process.stdout.isTTY },
+    )
+    return report
+  } finally {
+    close()
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${styleText('bold', line)}\n`)
+}
+
+function configuration(baseUrl: string): string {
+  return `
+service:
+  baseUrl: ${baseUrl}
+  secretKey: demo
+  rate: 200
+store: ./listing-sync.db
+feeds:
+  ${feed}:
+    chatbot: DEMO-1
+    source: ./export.xml
+    preset: zillow
+    timezone: America/Chicago
+`
+}
