@@ -1,0 +1,184 @@
+/** Builds the three sides of a plan from a few words, so that a test says only what its situation is about. */
+import { contentHash } from '../../src/hash.ts'
+import { compareKeys, filledFields } from '../../src/listing.ts'
+import type { FieldName, Listing, Moving, Shown } from '../../src/listing.ts'
+import type { PlanFacts, PlanInputs, PlanSettings, PlanStep } from '../../src/plan/plan.ts'
+import { planChanges } from '../../src/plan/plan-changes.ts'
+import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
+
+export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
+export const minute = 60_000
+export const hour = 60 * minute
+export const day = 24 * hour
+export const now = Date.parse('2026-11-21T12:00:00Z')
+
+export function listing(mlsNumber: string, changes: Partial<Listing> = {}): Listing {
+  return {
+    MLSNumber: mlsNumber,
+    SaleType: 'for_sale',
+    Status: 'Active',
+    CurrencySymbol: '$',
+    PropertyType: 'Single Family',
+    Bedrooms: 3,
+    Bathrooms: 2.5,
+    Url: `https://homes.example/${mlsNumber}`,
+    YearBuilt: 1990,
+    DaysOnMarket: 10,
+    LotArea: 8000,
+    BuildingArea: 1800,
+    AreaUnit: 'Square Feet',
+    ParkingSpots: 2,
+    SalePrice: 350_000,
+    City: 'Springfield',
+    ...changes,
+  }
+}
+
+/** A plan's world; every method adds one row. */
+export class PlanWorld {
+  settings: PlanSettings = {
+    feed: 'north',
+    now,
+    today: '2026-11-21',
+    delivery: { complete: true, reasons: [] },
+    unreadable: 0,
+    remote: { complete: true, reasons: [] },
+    remoteStartedAt: now,
+    mode: 'full',
+    deletes: true,
+    mapping: 'mapping-1',
+    ownership: 'tag',
+    volatile,
+    refresh: 7 * day,
+    settle: 15 * minute,
+    lostUntil: null,
+  }
+  #delivered: DeliveredRow[] = []
+  #snapshot: SnapshotRow[] = []
+  #shown: ShownRow[] = []
+  #seen = new Set<number>()
+  #recalled = new Map<number, Recalled>()
+
+  delivers(one: Listing, moving: Moving = {}): this {
+    return this.#deliver({
+      kind: 'listing',
+      key: one.MLSNumber,
+      why: null,
+      content: contentHash(one, volatile),
+      filled: filledFields(one),
+      listing: () => ({ listing: one, moving }),
+    })
+  }
+
+  /** The record's bytes are those of the snapshot row. */
+  deliversUnchanged(key: string): this {
+    this.#seen.add(this.row(key).id)
+    return this
+  }
+
+  says(kind: 'removal' | 'filtered' | 'reject', key: string, why: string = kind): this {
+    return this.#deliver({
+      kind,
+      key,
+      why,
+      content: null,
+      filled: 0,
+      listing: () => {
+        throw new Error('no listing')
+      },
+    })
+  }
+
+  #deliver(row: Pick<DeliveredRow, 'kind' | 'key' | 'why' | 'content' | 'filled' | 'listing'>): this {
+    const position = this.#delivered.length + 1
+    this.#delivered.push({
+      ...row,
+      position,
+      at: `record ${position}`,
+      raw: `raw-${position}`,
+      parts: 1,
+      movesAt: null,
+    })
+    return this
+  }
+
+  /** A confirmed listing of ours that was seen as sent, unless `changes` says otherwise. */
+  remembers(sent: Listing, changes: Partial<SnapshotRow> = {}, echo: Recalled['echo'] = {}, moving: Moving = {}): this {
+    const id = this.#snapshot.length + 1
+    const row: SnapshotRow = {
+      id,
+      key: sent.MLSNumber,
+      feed: 'north',
+      owned: true,
+      content: contentHash(sent, volatile),
+      raw: `raw-of-${sent.MLSNumber}`,
+      parts: 1,
+      mapping: 'mapping-1',
+      filled: filledFields(sent),
+      sentAt: now - minute,
+      baseline: `hash-${sent.MLSNumber}`,
+      movesAt: null,
+      suspectUntil: null,
+      streak: 0,
+      streakReason: null,
+      flight: null,
+      flightAt: null,
+      refusedContent: null,
+      refusedMapping: null,
+      refusedAt: null,
+      refusedMessage: null,
+      ...changes,
+    }
+    this.#snapshot.push(row)
+    this.#recalled.set(id, { listing: sent, moving, echo })
+    return this
+  }
+
+  /** The service shows this listing; `kept` false: it is as its baseline, so its fields were not kept. */
+  shows(one: Listing, changes: Partial<ShownRow> & { kept?: boolean } = {}): this {
+    const { kept = true, ...row } = changes
+    const { AreaUnit: _, ...fields } = one
+    const hash = row.hash ?? `hash-${one.MLSNumber}`
+    const owner = row.owner === undefined ? 'north' : row.owner
+    const shown: Shown = { mlsNumber: one.MLSNumber, id: this.#shown.length + 1, fields, unreadable: [], owner, hash }
+    this.#shown.push({ key: one.MLSNumber, hash, owner, shown: () => (kept ? shown : null) })
+    return this
+  }
+
+  row(key: string): SnapshotRow {
+    const row = this.#snapshot.find((one) => one.key === key)
+    if (row === undefined) throw new Error(`the world remembers no ${key}`)
+    return row
+  }
+
+  plan(settings: Partial<PlanSettings> = {}): {
+    changes: Change[]
+    unchanged: number
+    notes: Bookkeeping[]
+    facts: PlanFacts
+  } {
+    const byKey = (a: { key: string }, b: { key: string }): number => compareKeys(a.key, b.key)
+    const inputs: PlanInputs = {
+      delivered: this.#delivered.toSorted(byKey),
+      snapshot: this.#snapshot.toSorted(byKey),
+      shown: this.#shown.toSorted(byKey),
+      seen: (id) => this.#seen.has(id),
+      recall: (id) => this.#recalled.get(id)!,
+    }
+    const steps: PlanStep[] = []
+    const walk = planChanges(inputs, { ...this.settings, ...settings })
+    for (;;) {
+      const { done, value } = walk.next()
+      if (!done) {
+        steps.push(value)
+        continue
+      }
+      return {
+        changes: steps.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
+        unchanged: steps.filter((step) => step.step === 'unchanged').length,
+        notes: steps.flatMap((step) => (step.step === 'bookkeeping' ? [step.entry] : [])),
+        facts: value,
+      }
+    }
+  }
+}
