@@ -6,7 +6,7 @@ import { seededRandom } from './random.ts'
 const milliseconds = z.int().min(0)
 
 /** What goes wrong with a call. `carriedOut` says whether the call has its effect all the same. */
-export const faultSchema = z.discriminatedUnion('kind', [
+const faultSchema = z.discriminatedUnion('kind', [
   /** An HTTP status with a page as a gateway sends it, an envelope, or nothing; Retry-After in seconds or as a date. */
   z.strictObject({
     kind: z.literal('status'),

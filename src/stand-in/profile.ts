@@ -7,7 +7,7 @@ const via = z.enum(['http', 'envelope'])
 const numberForm = z.enum(['plain', 'two-decimals', 'many-decimals'])
 
 /** Everything for which this service can say no. */
-export const refusalReasons = [
+const refusalReasons = [
   'credentials',
   'contentType',
   'json',

@@ -17,9 +17,7 @@ import { World } from './world.ts'
 
 export type { FaultRuleInput } from './faults.ts'
 export type { StandInListing } from './fields.ts'
-export type { JournalEntry } from './journal.ts'
 export type { StandInProfileInput } from './profile.ts'
-export type { Row } from './rows.ts'
 
 export interface StandInOptions {
   /** Default 127.0.0.1. */

@@ -6,14 +6,16 @@ export type Delay = (milliseconds: number) => Promise<void>
 
 export const htmlPage = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Error</h1></body></html>'
 
-/** The whole body; null where it is longer than `most` bytes or the connection broke. */
-export async function readBody(request: IncomingMessage, most = 32 * 1024 * 1024): Promise<Buffer | null> {
+const longestBody = 8 * 1024 * 1024
+
+/** The whole body; null where it is longer than 8 MiB or the connection broke. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const pieces: Buffer[] = []
   let length = 0
   try {
     for await (const piece of request as AsyncIterable<Buffer>) {
       length += piece.length
-      if (length > most) return null
+      if (length > longestBody) return null
       pieces.push(piece)
     }
   } catch {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { deliver } from './deliver.ts'
 import type { Reply } from './envelope.ts'
 import { Faults } from './faults.ts'
@@ -14,7 +15,6 @@ import { carryOut } from './service.ts'
 import type { Call, StandInKeys } from './service.ts'
 import { parseJson, readBody, reset } from './wire.ts'
 import type { Delay } from './wire.ts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface WorldOptions {
   keys: StandInKeys

@@ -177,6 +177,12 @@ test('a name from the prototype is a field like any other unknown one', async ()
   expect(json.Message).toBe('__proto__ is not a field of List; constructor is not a field of List')
 })
 
+test('a body beyond all measure is cut off', async () => {
+  const standIn = await started()
+  await expect(post(standIn, 'List', ' '.repeat(9 * 1024 * 1024))).rejects.toThrow()
+  expect(await shown(standIn)).toEqual([])
+})
+
 test('only POST, only the four paths', async () => {
   const standIn = await started()
   expect((await fetch(`${standIn.url}/chat/Chatbot/RealEstateList`)).status).toBe(405)
