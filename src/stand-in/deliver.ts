@@ -1,0 +1,128 @@
+import type { ServerResponse } from 'node:http'
+import { failure } from './envelope.ts'
+import type { Envelope, Reply } from './envelope.ts'
+import type { Fault } from './faults.ts'
+import type { Operation } from './fields.ts'
+import type { Call } from './service.ts'
+import { drip, htmlPage, reset, send, sendHalf, sendJson, sendReply } from './wire.ts'
+import type { Delay } from './wire.ts'
+
+/** What a fault may do with a call: have it carried out (now, or after so many further requests), or not. */
+export interface Handling {
+  call: Call
+  version: string
+  delay: Delay
+  carryOut(call: Call): Reply
+  carryOutLater(call: Call, requests: number): void
+}
+
+/** Answers a call as the fault has it; without a fault, as a healthy service does. */
+export async function deliver(fault: Fault | null, response: ServerResponse, handling: Handling): Promise<void> {
+  const { call, version } = handling
+  if (!fault) return sendReply(response, handling.carryOut(call))
+  switch (fault.kind) {
+    case 'status': {
+      if (fault.carriedOut) handling.carryOut(call)
+      const headers = retryAfter(fault.retryAfter)
+      const { status, message } = fault
+      if (fault.body === 'html') return send(response, status, 'text/html', htmlPage, headers)
+      if (fault.body === 'empty') return send(response, status, 'text/plain', '', headers)
+      return sendReply(response, { ...failure(status, message, version, status), headers })
+    }
+    case 'refuse':
+      return sendReply(response, failure(fault.code, fault.message, version))
+    case 'credentials': {
+      const status = fault.via === 'http' ? fault.code : 200
+      return sendReply(response, failure(fault.code, 'The key is no longer good', version, status))
+    }
+    case 'reset':
+      if (fault.when === 'in-the-answer') return sendHalf(response, handling.carryOut(call))
+      if (fault.when === 'after-carrying-out') handling.carryOut(call)
+      return reset(response)
+    case 'hang':
+      if (fault.carriedOut) handling.carryOut(call)
+      return
+    case 'late':
+      handling.carryOutLater(call, fault.requests)
+      if (fault.answer === 'reset') reset(response)
+      else if (fault.answer === 'gateway-timeout') send(response, 504, 'text/html', htmlPage)
+      return
+    case 'body':
+      return sendBroken(response, fault, fault.carriedOut ? handling.carryOut(call) : null, handling)
+    case 'pretend':
+      return sendJson(response, 200, envelope(pretended(call), version))
+    case 'partly':
+      return sendReply(response, handling.carryOut(withFirstKeys(call, fault.keys)))
+    case 'hide':
+      return sendReply(response, onlyFirstItems(handling.carryOut(call), fault.shown))
+    case 'redirect':
+      return send(response, fault.status, 'text/html', htmlPage, { location: fault.location })
+    case 'drip':
+      return drip(response, handling.carryOut(call), fault.bytes, () => handling.delay(fault.pause))
+    case 'slow': {
+      const reply = handling.carryOut(call)
+      await handling.delay(fault.wait)
+      return sendReply(response, reply)
+    }
+  }
+}
+
+/** HTTP 200 with a body that must not be taken for success. */
+function sendBroken(
+  response: ServerResponse,
+  { form }: Extract<Fault, { kind: 'body' }>,
+  reply: Reply | null,
+  { call, version }: Handling,
+): void {
+  const json = JSON.stringify(reply?.body ?? envelope(pretended(call), version))
+  switch (form) {
+    case 'html':
+      return send(response, 200, 'text/html', htmlPage)
+    case 'cut-json':
+      return send(response, 200, 'application/json', json.slice(0, json.length >> 1))
+    case 'empty':
+      return send(response, 200, 'application/json', '')
+    case 'success-false':
+      return sendReply(response, failure(500, 'Something went wrong', version))
+    case 'null-data':
+      return sendJson(response, 200, envelope(null, version))
+  }
+}
+
+function envelope(data: unknown, version: string): Envelope {
+  return { Data: data, Version: version, Success: true, Code: 200, Message: '' }
+}
+
+/** What success looks like for a call that is not carried out. */
+function pretended({ operation, json }: Call): unknown {
+  const keys = keysOf(json)
+  const data: Record<Operation, unknown> = {
+    Create: '999999999',
+    Update: 1,
+    List: { List: [], VirtualCount: 0 },
+    Delete: { SuccessCount: keys.length },
+  }
+  return data[operation]
+}
+
+function withFirstKeys(call: Call, count: number): Call {
+  const { json } = call
+  if (typeof json !== 'object') return call
+  return { ...call, json: { ...json, Keys: keysOf(json).slice(0, count) } }
+}
+
+function keysOf(json: unknown): unknown[] {
+  const keys = typeof json === 'object' && json !== null && 'Keys' in json ? json.Keys : []
+  return Array.isArray(keys) ? keys : []
+}
+
+function onlyFirstItems(reply: Reply, count: number): Reply {
+  const data = reply.body.Data
+  if (typeof data !== 'object' || data === null || !('List' in data) || !Array.isArray(data.List)) return reply
+  const items: unknown[] = data.List.slice(0, count)
+  return { ...reply, body: { ...reply.body, Data: { List: items, VirtualCount: items.length } } }
+}
+
+function retryAfter(value: number | string | undefined): Record<string, string> {
+  return value === undefined ? {} : { 'retry-after': String(value) }
+}

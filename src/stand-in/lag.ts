@@ -1,0 +1,29 @@
+import type { Row, RowChange } from './rows.ts'
+
+/** Remembers young writes, so that List can show the rows as they were some requests ago (F86). */
+export class Lag {
+  #young: (RowChange & { request: number })[] = []
+
+  /** Notes a write made by request number `request`. */
+  note(change: RowChange, request: number): void {
+    this.#young.push({ ...change, request })
+  }
+
+  /** What was written past the API, by hand, is visible at once: older writes to that row no longer matter. */
+  settle(change: RowChange): void {
+    this.#young = this.#young.filter((other) => other.id !== change.id || other.serialNumber !== change.serialNumber)
+  }
+
+  /** The chatbot's rows, in order of ID, without the writes of the `lag` requests before `request`. */
+  rowsAsShown(rows: readonly Row[], serialNumber: string, request: number, lag: number): readonly Row[] {
+    this.#young = this.#young.filter((change) => change.request + lag >= request)
+    const undone = this.#young.filter((change) => change.serialNumber === serialNumber)
+    if (undone.length === 0) return rows
+    const shown = new Map(rows.map((row) => [row.id, row]))
+    for (const change of undone.toReversed()) {
+      if (change.before) shown.set(change.id, change.before)
+      else shown.delete(change.id)
+    }
+    return [...shown.values()].sort((a, b) => a.id - b.id)
+  }
+}

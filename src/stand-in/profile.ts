@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { listingFieldNames, operations } from './fields.ts'
+
+const limits = z.partialRecord(z.enum(listingFieldNames), z.int().min(1))
+const required = z.enum(['either', 'secret', 'session', 'both', 'none'])
+const via = z.enum(['http', 'envelope'])
+const numberForm = z.enum(['plain', 'two-decimals', 'many-decimals'])
+
+/** Everything for which this service can say no. */
+const refusalReasons = [
+  'credentials',
+  'contentType',
+  'json',
+  'invalid',
+  'tooLong',
+  'chatbot',
+  'duplicate',
+  'notFound',
+  'tooManyKeys',
+  'pageSize',
+  'page',
+  'rate',
+] as const
+export type RefusalReason = (typeof refusalReasons)[number]
+
+/**
+ * The answers to the questions which the interface leaves open (service-unknowns.md, by U-number). The defaults are what
+ * seems likeliest of a real service.
+ */
+export const profileSchema = z.strictObject({
+  /** U1: which key header each operation asks for. A key that is configured must also be right. */
+  headers: z
+    .strictObject({
+      Create: required.default('either'),
+      Update: required.default('either'),
+      List: required.default('either'),
+      Delete: required.default('either'),
+    } satisfies Record<(typeof operations)[number], unknown>)
+    .prefault({}),
+  /** U1: Content-Type may be missing (the examples send none), but what is given must be JSON; or it must be there. */
+  contentType: z.enum(['json-when-given', 'required', 'any']).default('json-when-given'),
+  /** The chatbots that exist; null: any SerialNumber does. */
+  chatbots: z.array(z.string()).nullable().default(null),
+  /** U2: Create returns the ID as text, or something unrelated. */
+  createdIdentifier: z.enum(['id', 'guid']).default('id'),
+  /** U3: Create for an MLSNumber that is there already. */
+  duplicates: z.enum(['allowed', 'refused']).default('allowed'),
+  /** U3, F112: which rows Update and Delete touch where a key matches several. */
+  doubles: z.enum(['all', 'first']).default('all'),
+  /** F49: keys and the MLSNumber filter match without regard to case. */
+  caseInsensitiveKeys: z.boolean().default(false),
+  /** U4: optional fields that an Update leaves out. */
+  omitted: z.enum(['kept', 'cleared']).default('kept'),
+  /** U4: whether an Update must carry all required fields. */
+  requiredOnUpdate: z.enum(['sent', 'optional']).default('sent'),
+  /** U4: `""` in an optional text, in one with a value set, and `[]`. */
+  emptyText: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  emptyChoice: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  emptyArray: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  /** U5: Update whose Key matches nothing: Data 0, or Success false. */
+  updateWithoutMatch: z.enum(['zero', 'refused']).default('zero'),
+  /** U5: an Update that changes no value counts its row, or not (as some databases count). */
+  unchangedUpdate: z.enum(['counted', 'zero']).default('counted'),
+  /** U6: Delete keys that match nothing: left out of the count, the whole call refused, or the rest done and then refused. */
+  deleteWithoutMatch: z.enum(['short-count', 'refuse-all', 'refuse-after']).default('short-count'),
+  /** U6, F114: what SuccessCount counts. `sent` counts every key, matched or not. */
+  deleteCounts: z.enum(['rows', 'keys', 'sent']).default('rows'),
+  /** U7: most Keys in one Delete; null: any number. */
+  maxKeys: z.int().min(1).nullable().default(null),
+  /** U8: largest PageSize, and what becomes of a larger one. */
+  maxPageSize: z.int().min(1).nullable().default(100),
+  largerPageSize: z.enum(['clamped', 'refused']).default('clamped'),
+  /** U8: pages after the last. */
+  pastTheEnd: z.enum(['empty', 'last-page', 'refused']).default('empty'),
+  /** U9: order of List. `shuffled` is another order for each request, drawn from `seed`. */
+  order: z.enum(['id', 'id-descending', 'changed-first', 'shuffled', 'MLSNumber']).default('id-descending'),
+  seed: z.int().default(1),
+  /** U9: VirtualCount. `lagging` is the total before the last Create or Delete. */
+  virtualCount: z.enum(['total', 'pages', 'zero', 'items', 'lagging']).default('total'),
+  /** What the MLSNumber filter of List compares. */
+  mlsNumberFilter: z.enum(['exact', 'contains', 'ignored']).default('exact'),
+  /** F86: a write is shown by List only after so many further requests. */
+  listLag: z.int().min(0).default(0),
+  /** U10: how list items spell the two sale types. */
+  saleTypeShown: z
+    .strictObject({ for_sale: z.string().default('For Sale'), for_rent: z.string().default('For Rent') })
+    .prefault({}),
+  /** U11: how Images becomes one string. */
+  imagesShown: z.enum(['json', 'comma', 'semicolon', 'bar', 'blank']).default('json'),
+  /** U12: money, the other numbers, and coordinates (decimals kept; null: all). */
+  moneyShown: numberForm.default('two-decimals'),
+  numbersShown: numberForm.default('plain'),
+  coordinateDecimals: z.int().min(0).max(15).nullable().default(null),
+  absentCoordinates: z.enum(['zero', 'empty', 'null']).default('zero'),
+  /** U13: what happens to free text on its way back. `cut` is characters per text field, entries for Images. */
+  trim: z.boolean().default(false),
+  htmlEscape: z.boolean().default(false),
+  cut: limits.default({}),
+  /** U14: whether refusals come with their code as HTTP status too, or under HTTP 200; and code, text, way of single ones. */
+  refusalsVia: via.default('envelope'),
+  refusals: z
+    .partialRecord(
+      z.enum(refusalReasons),
+      z.strictObject({ code: z.int().optional(), message: z.string().optional(), via: via.optional() }),
+    )
+    .default({}),
+  /** U15: calls let through in each window of one second; null: no limit. */
+  rateLimit: z
+    .strictObject({
+      callsPerSecond: z.int().min(1),
+      retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
+      via: via.default('http'),
+    })
+    .nullable()
+    .default(null),
+  /** U19 */
+  version: z.string().default('1.0.0'),
+  /** U21: 0 and `""` in required fields. */
+  zeroRequired: z.enum(['accepted', 'refused']).default('accepted'),
+  emptyRequired: z.enum(['accepted', 'refused']).default('refused'),
+  /** U22: longest value per field that is not refused: characters of a text, entries of an array. */
+  maxLengths: limits.default({}),
+})
+
+/** A profile with every answer given. */
+export type StandInProfile = z.output<typeof profileSchema>
+/** A profile as written: what is left out takes its default. */
+export type StandInProfileInput = z.input<typeof profileSchema>

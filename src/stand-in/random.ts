@@ -1,0 +1,10 @@
+/** Numbers in [0, 1) that are the same in every repetition with the same seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = Math.imul(seed, 0x9e3779b1)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Reply } from './envelope.ts'
+
+/** Resolves after so many milliseconds. Handed in, so that a test need not wait. */
+export type Delay = (milliseconds: number) => Promise<void>
+
+export const htmlPage = '<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Error</h1></body></html>'
+
+const longestBody = 8 * 1024 * 1024
+
+/** The whole body; null where it is longer than 8 MiB or the connection broke. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      length += piece.length
+      if (length > longestBody) return null
+      pieces.push(piece)
+    }
+  } catch {
+    return null
+  }
+  return Buffer.concat(pieces)
+}
+
+/** The JSON value, or undefined where the bytes are not JSON in UTF-8. */
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, 'application/json; charset=utf-8', JSON.stringify(value), headers)
+}
+
+export function sendReply(response: ServerResponse, reply: Reply): void {
+  sendJson(response, reply.status, reply.body, reply.headers)
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, ...headers })
+  response.end(bytes)
+}
+
+/** Cuts the connection so that the other side sees a reset, not an end. */
+export function reset(response: ServerResponse): void {
+  response.socket?.resetAndDestroy()
+}
+
+/** Sends the head and half of the body that it announces, then cuts the connection. */
+export function sendHalf(response: ServerResponse, reply: Reply): void {
+  const bytes = Buffer.from(JSON.stringify(reply.body))
+  response.writeHead(reply.status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    ...reply.headers,
+  })
+  response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroy())
+}
+
+/** Sends the body in small pieces, each after a pause. */
+export async function drip(
+  response: ServerResponse,
+  reply: Reply,
+  size: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(reply.body))
+  response.writeHead(reply.status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    ...reply.headers,
+  })
+  for (let from = 0; from < bytes.length && !response.destroyed; from += size) {
+    await pause()
+    response.write(bytes.subarray(from, from + size))
+  }
+  response.end()
+}

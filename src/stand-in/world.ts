@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { deliver } from './deliver.ts'
+import type { Reply } from './envelope.ts'
+import { Faults } from './faults.ts'
+import type { Operation, StandInListing } from './fields.ts'
+import { appendChange, loadRows } from './file.ts'
+import { Journal } from './journal.ts'
+import { Lag } from './lag.ts'
+import { profileSchema } from './profile.ts'
+import type { StandInProfile, StandInProfileInput } from './profile.ts'
+import { RateLimit } from './rate.ts'
+import { Rows } from './rows.ts'
+import type { Row, RowChange } from './rows.ts'
+import { carryOut } from './service.ts'
+import type { Call, StandInKeys } from './service.ts'
+import { parseJson, readBody, reset } from './wire.ts'
+import type { Delay } from './wire.ts'
+
+export interface WorldOptions {
+  keys: StandInKeys
+  profile: StandInProfileInput
+  file: string | undefined
+  keepRequests: number
+  delay: Delay
+  now: () => number
+}
+
+/** Everything that the stand-in is, but for its socket: the rows, the rules, the journal, the calls yet to land. */
+export class World {
+  readonly rows: Rows
+  readonly faults = new Faults()
+  readonly journal: Journal
+  profile: StandInProfile
+  readonly #options: WorldOptions
+  readonly #lag = new Lag()
+  readonly #rate = new RateLimit()
+  #late: { call: Call; due: number }[] = []
+  #requests = 0
+  #loaded = false
+  /** Number of the request being carried out; null while somebody writes past the API. */
+  #carrying: number | null = null
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.profile = profileSchema.parse(options.profile)
+    this.journal = new Journal(options.keepRequests)
+    this.rows = new Rows((change) => this.#noteChange(change))
+    if (options.file !== undefined) loadRows(options.file, this.rows)
+    this.#loaded = true
+  }
+
+  /** One listing request, from its head to its answer or what a fault makes of it. */
+  async handle(operation: Operation, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization, 'chatrobot-sessionkey': session, 'content-type': contentType } = request.headers
+    const sessionKey = Array.isArray(session) ? session.join() : session
+    const note = (body: unknown, fault: string | null) =>
+      this.journal.add({
+        at: this.#options.now(),
+        operation,
+        body,
+        authorization: Boolean(authorization),
+        sessionKey: Boolean(sessionKey),
+        fault,
+      })
+    const early = this.faults.beforeReading(operation)
+    if (early) {
+      note(undefined, early.name ?? early.fault.kind)
+      return reset(response)
+    }
+    const bytes = await readBody(request)
+    if (!bytes) return reset(response)
+    const json = parseJson(bytes)
+    const rule = this.faults.afterReading(operation, json)
+    const entry = note(json, rule ? (rule.name ?? rule.fault.kind) : null)
+    const number = ++this.#requests
+    this.#land((due) => due < number)
+    await deliver(rule?.fault ?? null, response, {
+      call: { operation, request: number, authorization, sessionKey, contentType, json },
+      version: this.profile.version,
+      delay: this.#options.delay,
+      carryOut: (call) => {
+        const reply = this.#rate.check(this.profile, this.#options.now()) ?? this.#carryOut(call)
+        entry.success = reply.body.Success
+        return reply
+      },
+      carryOutLater: (call, requests) => this.#late.push({ call, due: number + requests }),
+    })
+  }
+
+  /** Carries out every late call now; gives their number. */
+  landLateCalls(): number {
+    return this.#land(() => true)
+  }
+
+  seed(serialNumber: string, listings: readonly StandInListing[]): Row[] {
+    return listings.map((listing) => this.rows.insert(serialNumber, listing, this.profile.createdIdentifier))
+  }
+
+  /** As a person in the service's own pages would. Gives the number of rows touched. */
+  edit(serialNumber: string, mlsNumber: string, patch: Partial<StandInListing>): number {
+    const found = this.rows.find(serialNumber, 'MLSNumber', mlsNumber, false)
+    for (const row of found) {
+      const listing: StandInListing = { ...row.listing, ...patch }
+      for (const [name, value] of Object.entries(patch)) if (value === undefined) Reflect.deleteProperty(listing, name)
+      this.rows.replace(serialNumber, row, listing)
+    }
+    return found.length
+  }
+
+  /** As a person in the service's own pages would. Gives the number of rows removed. */
+  remove(serialNumber: string, mlsNumber: string): number {
+    const found = this.rows.find(serialNumber, 'MLSNumber', mlsNumber, false)
+    for (const row of found) this.rows.remove(serialNumber, row)
+    return found.length
+  }
+
+  #land(isDue: (due: number) => boolean): number {
+    const landing = this.#late.filter(({ due }) => isDue(due))
+    this.#late = this.#late.filter(({ due }) => !isDue(due))
+    for (const { call } of landing) this.#carryOut({ ...call, request: this.#requests })
+    return landing.length
+  }
+
+  #carryOut(call: Call): Reply {
+    this.#carrying = call.request
+    try {
+      return carryOut(call, { rows: this.rows, lag: this.#lag, keys: this.#options.keys, profile: this.profile })
+    } finally {
+      this.#carrying = null
+    }
+  }
+
+  #noteChange(change: RowChange): void {
+    if (!this.#loaded) return
+    if (this.#options.file !== undefined) appendChange(this.#options.file, change)
+    if (this.#carrying === null) this.#lag.settle(change)
+    else if (this.profile.listLag > 0) this.#lag.note(change, this.#carrying)
+  }
+}
