@@ -60,7 +60,7 @@ export const csv: Format = (bytes, options) => {
         refuseOthers(block)
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter, options.quote)
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
-        parse = rowParser(dialect, source.text)
+        parse = rowParser(dialect, (raw) => source.text(raw))
       }
       const batch = records(splitter.push(block))
       // A held row outlives its batch, and so must not be a view on a block.
