@@ -121,7 +121,7 @@ async function* inflated(
         state.output += block.length
         yield block
       }
-      if (over() || state.fault) return
+      if (over() || state.fault || state.ended) return
       await new Promise<void>((resolve) => (wake = resolve))
     }
   }
