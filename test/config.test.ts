@@ -1,6 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
+import type { WrittenConfig } from '../src/config-schema.ts'
 import { loadConfig } from '../src/config.ts'
 import { ConfigError } from '../src/errors.ts'
 
@@ -180,6 +182,18 @@ feeds:
     expect(config.service.baseUrl).toBe('https://listings.example.com/${HOST}')
     expect(config.service).toMatchObject({ secretKey: 'two\nlines', rate: 2.5 })
     expect(config.store).toBe('/etc/sync/${NAME}')
+  })
+
+  test('what the type of the written configuration takes, the reader takes', () => {
+    const written: WrittenConfig = {
+      service: { baseUrl: 'http://localhost:8080', rate: '2', profile: { deleteBatch: 5 } },
+      feeds: {
+        north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv', maxBytes: '1.5KB', limits: { shrink: 0 } },
+      },
+    }
+    const config = load(stringify(written))
+    expect(config.service).toMatchObject({ rate: 2, profile: { deleteBatch: 5, pageSize: 100 } })
+    expect(config.feeds[0]).toMatchObject({ chatbot: '1001', maxBytes: 1536, limits: { shrink: 0, overlap: 50 } })
   })
 
   test('a service on this machine needs no key', () => {
