@@ -1,0 +1,51 @@
+/**
+ * What is wrong with an address, in words, or null. The words never repeat the address: it may carry a password.
+ */
+
+/** The service's base address: http or https, with nothing that a path could not follow. */
+export function baseUrlProblem(address: string): string | null {
+  const url = URL.parse(address)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return 'must be an http or https address, such as https://listings.example.com'
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials; use secretKey and sessionKey'
+  if (url.search !== '' || url.hash !== '') return 'must not carry a query or a fragment'
+  return null
+}
+
+/** A feed's source: a path, a glob, or an http(s) address. */
+export function sourceProblem(source: string): string | null {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(source)?.[1].toLowerCase()
+  if (scheme === undefined) return null
+  if (['ftp', 'ftps', 'sftp'].includes(scheme)) return `${scheme} is not yet supported in this version`
+  if (scheme === 'file') return 'write a file as its plain path, without file://'
+  if (scheme !== 'http' && scheme !== 'https')
+    return `"${scheme}" is not a known kind of source; use a path, http or https`
+  return URL.canParse(source) ? null : 'is not a valid address'
+}
+
+/** Whether a source is fetched over HTTP. */
+export function isHttp(source: string): boolean {
+  return /^https?:\/\//i.test(source)
+}
+
+/** Whether an address leads to this very machine, where a service may go without keys. */
+export function isLoopback(address: string): boolean {
+  const host = URL.parse(address)?.hostname ?? ''
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
+}
+
+/** What an address carries that must not be shown: its credentials and the values of its query. */
+export function addressSecrets(address: string): string[] {
+  const url = isHttp(address) ? URL.parse(address) : null
+  if (url === null) return []
+  return [url.username, url.password, decoded(url.username), decoded(url.password), ...url.searchParams.values()]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

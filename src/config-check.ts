@@ -1,0 +1,120 @@
+/**
+ * What is wrong with a configuration, as sentences with a path and a line.
+ */
+import type { z } from 'zod'
+import { isHttp, isLoopback } from './config-address.ts'
+import type { ConfigDocument, Filled, Located, Path } from './config-text.ts'
+import { printable } from './text.ts'
+
+type Issue = z.core.$ZodIssue
+
+const expected: Record<string, string> = { object: 'keys with values', record: 'keys with values', array: 'a list' }
+
+/** Our words for what zod finds of wrong types; a schema's own words go before them. */
+export function typeSentence(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined
+  const input: unknown = issue.input
+  if (input === undefined) return 'is missing'
+  if (input === null) return 'is empty; give it a value or leave the key out'
+  if (issue.expected !== 'string') return `takes ${expected[issue.expected] ?? issue.expected}`
+  return typeof input === 'object'
+    ? 'takes text'
+    : `takes text; put ${JSON.stringify(input)} in quotes, exactly as it is spelled`
+}
+
+/** Zod's issues, without those about a value whose reference could not be filled in: one problem is enough. */
+export function schemaProblems(error: z.ZodError | undefined, known: readonly Located[]): Located[] {
+  const named = new Set(known.map(({ path }) => path.join('\n')))
+  return (error?.issues ?? []).flatMap(located).filter(({ path }) => !named.has(path.join('\n')))
+}
+
+/** One line a problem, in the order of the file. What a reference gave is shown as the reference: it may be a secret. */
+export function problemLines(
+  problems: readonly Located[],
+  lineOf: ConfigDocument['lineOf'],
+  filled: readonly Filled[],
+): string[] {
+  return problems
+    .map(({ path, problem }) => ({ path, problem: hidden(problem, filled), line: lineOf(path) }))
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    .map(({ path, problem, line }) => {
+      const place = path.length === 0 ? 'the whole file' : printable(path.join('.'))
+      return `${place}: ${printable(problem)}${line === null ? '' : ` (line ${line})`}`
+    })
+}
+
+function located(issue: Issue): Located[] {
+  const path: Path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step))
+  // The message of a strict object has one line for each of its unknown keys.
+  if (issue.code === 'unrecognized_keys') {
+    const lines = issue.message.split('\n')
+    return issue.keys.map((key, index) => ({ path: [...path, key], problem: lines[index] }))
+  }
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path, problem: message }))
+  return [{ path, problem: issue.message }]
+}
+
+function hidden(problem: string, filled: readonly Filled[]): string {
+  const longestFirst = filled.filter(({ value }) => value.length > 3).sort((a, b) => b.value.length - a.value.length)
+  return longestFirst.reduce(
+    (text, { value, reference }) =>
+      text.replaceAll(value, () => reference).replaceAll(JSON.stringify(value).slice(1, -1), () => reference),
+    problem,
+  )
+}
+
+/** The value where it is a mapping, else an empty one: a tree can be walked before it is known to be right. */
+export function mappingOf(value: unknown): Record<string, unknown> {
+  return isMapping(value) ? value : {}
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object'
+}
+
+/**
+ * Puts a feed's service settings over the common ones, as written. Keys belong to an origin: where the feed names
+ * another, they are not handed on to it.
+ */
+export function mergeService(common: unknown, own: unknown): Record<string, unknown> {
+  const [base, over] = [mappingOf(common), mappingOf(own)]
+  const merged: Record<string, unknown> = { ...base, ...over }
+  for (const group of ['profile', 'backoff']) {
+    if (group in base && group in over) merged[group] = { ...mappingOf(base[group]), ...mappingOf(over[group]) }
+  }
+  if (originOf(merged.baseUrl) !== originOf(base.baseUrl)) {
+    for (const key of ['secretKey', 'sessionKey']) if (!(key in over)) delete merged[key]
+  }
+  return merged
+}
+
+function originOf(address: unknown): string | null {
+  return typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
+}
+
+/**
+ * What one value alone can't show: a service without any key, headers that nothing would send. Works on a tree whose
+ * parts may be wrong, so that it adds to the schema's problems; `known` are places already complained about.
+ */
+export function keyProblems(tree: unknown, known: readonly Located[]): Located[] {
+  const { service, feeds } = mappingOf(tree)
+  const common = mappingOf(service)
+  const problems: Located[] = []
+  const lacksKey = ({ baseUrl, secretKey, sessionKey }: Record<string, unknown>) =>
+    originOf(baseUrl) !== null && typeof baseUrl === 'string' && !isLoopback(baseUrl) && !secretKey && !sessionKey
+  if (lacksKey(common)) {
+    problems.push({ path: ['service'], problem: 'needs a secretKey or a sessionKey, as it is not on this machine' })
+  }
+  for (const [name, value] of Object.entries(mappingOf(feeds))) {
+    const feed = mappingOf(value)
+    const own = mappingOf(feed.service)
+    if ('baseUrl' in own && lacksKey(mergeService(common, own))) {
+      const problem = 'names another service, which needs a secretKey or a sessionKey of its own'
+      problems.push({ path: ['feeds', name, 'service'], problem })
+    }
+    if ('headers' in feed && typeof feed.source === 'string' && !isHttp(feed.source)) {
+      problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
+    }
+  }
+  return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
+}

@@ -1,0 +1,142 @@
+/**
+ * The configuration as it is written: every setting, what it takes, what it is when left out (DESIGN, "Configuration").
+ * config/schema.json is generated from here by scripts/write-schema.ts.
+ */
+import { z } from 'zod'
+import { choice, duration, encoding, number, percent, schedule, size, strictObject } from './config-values.ts'
+import { text, timezone, unknownName, whole } from './config-values.ts'
+import { baseUrlProblem, sourceProblem } from './config-address.ts'
+import { fieldNames } from './listing.ts'
+import type { FieldName } from './listing.ts'
+
+const year = 365 * 86_400_000
+
+const profile = strictObject({
+  pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
+  deleteBatch: whole('Most Keys in one Delete (U7)', { min: 1, max: 10_000 }).prefault(50),
+  virtualCount: choice('Whether VirtualCount is the number of all listings (U9)', ['unknown', 'total']).prefault(
+    'unknown',
+  ),
+  clear: choice('How a field is made to disappear: sent empty, or left out (U4)', ['empty', 'omit']).prefault('empty'),
+})
+
+const backoff = strictObject({
+  base: duration('First wait before a call is tried again; doubled each time, with jitter').prefault('500ms'),
+  max: duration('Longest of these waits').prefault('30s'),
+})
+
+/** Settings of the listing service, whole: the top `service`, or it with a feed's own put over it. */
+export const serviceSchema = strictObject({
+  baseUrl: text('Address of the service, http or https')
+    .superRefine((value, context) => {
+      const problem = baseUrlProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    })
+    .transform((value) => value.replace(/\/+$/, '')),
+  secretKey: z.string().optional().meta({ description: 'Sent as Authorization, as it is (U1)' }),
+  sessionKey: z.string().optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
+  rate: number('Calls a second, shared by every feed of this service (U15)', { min: 0.01, max: 1000 }).prefault(5),
+  concurrency: whole('Calls under way at one time', { min: 1, max: 256 }).prefault(4),
+  timeout: duration('Longest wait for the answer to one call').prefault('30s'),
+  patience: duration('Longest Retry-After that a run waits for; beyond it the run stops').prefault('5m'),
+  attempts: whole('Times a call is sent at most', { min: 1, max: 20 }).prefault(5),
+  backoff: backoff.prefault({}),
+  profile: profile.prefault({}).meta({ description: 'Answers to what the interface leaves open' }),
+})
+
+const share = (what: string, percentage: number, floor: number) =>
+  strictObject({
+    percent: percent(what).prefault(percentage),
+    floor: whole('Always allowed, however small the feed').prefault(floor),
+  }).prefault({})
+
+const limits = strictObject({
+  delete: share('Deletes allowed within 24 hours, of the listings that are ours', 20, 10),
+  update: share('Updates allowed in a run, of the listings that are ours', 60, 50),
+  recreate: share('Creates allowed in a run for listings of ours that are gone from the service', 20, 2),
+  shrink: percent('Smallest delivery, of the median of the last five').prefault(50),
+  overlap: percent('Smallest share of MLSNumbers in common with the last delivery').prefault(50),
+  lostField: percent('A field that more than this share of the listings lost is a renamed column').prefault(50),
+  onTrip: choice('hold: hold the changes it is about; abort: stop the whole run', ['hold', 'abort']).prefault('hold'),
+})
+
+const movable = fieldNames.filter((name) => name !== 'MLSNumber')
+
+const volatileField = z.string().refine((name): name is FieldName => (movable as string[]).includes(name), {
+  error: ({ input }) =>
+    input === 'MLSNumber'
+      ? "is what listings are told apart by; it can't move"
+      : unknownName(String(input), movable, 'listing field'),
+})
+
+const volatileFields = strictObject({
+  fields: z
+    .array(volatileField)
+    .prefault(['DaysOnMarket'])
+    .meta({ description: 'Fields that move by themselves and make no update of their own' }),
+  refresh: duration('By then they are sent at the latest, spread over the days by key', year).prefault('7d'),
+})
+
+/** What `createMapping` checks in full: the shapes of its rules belong to the feed stage. */
+const mappingPart = (description: string) => z.record(z.string(), z.unknown()).prefault({}).meta({ description })
+
+const feedSchema = strictObject({
+  chatbot: text('SerialNumber of the chatbot'),
+  source: text('Path, glob or http(s) address of the export').superRefine((value, context) => {
+    const problem = sourceProblem(value)
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+  }),
+  preset: text('A preset in config/presets by its name, or the path of your own (ends in .yaml)'),
+  delivery: choice("full: absence means gone; delta: it means nothing. Default: the preset's", [
+    'full',
+    'delta',
+  ]).optional(),
+  schedule: schedule('When the daemon runs this feed; left out: only by hand').optional(),
+  timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
+  encoding: encoding('Encoding to assume where the feed does not say').optional(),
+  fields: mappingPart('Rules for fields, instead of or beside those of the preset'),
+  defaults: mappingPart('Values for fields that a record lacks'),
+  where: mappingPart('Only records with these values are kept; the others count as gone'),
+  statuses: mappingPart("What the feed's status words mean, over the preset"),
+  limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
+  ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
+    'tag',
+    'snapshot',
+  ]).prefault('tag'),
+  volatile: volatileFields.prefault({}),
+  settle: duration('How long a call without an answer may still land', year).prefault('15m'),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry'),
+    )
+    .prefault({})
+    .meta({ description: 'Request headers for an http(s) source' }),
+  maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
+  maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
+  transferTimeout: duration('Longest time for the whole transfer').prefault('30m'),
+  service: serviceSchema.partial().optional().meta({ description: 'What differs from the service above' }),
+})
+
+const feedName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]+$/, 'a feed name takes letters, digits, ".", "_" and "-" only')
+  .refine((name) => name !== '__proto__', 'is not a feed name')
+
+/** The whole file, after its references are filled in. */
+export const configSchema = strictObject({
+  service: serviceSchema,
+  store: text('File of the durable store').prefault('./data/listing-sync.db'),
+  feeds: z
+    .record(feedName, feedSchema)
+    .refine((feeds) => Object.keys(feeds).length > 0, 'names no feed; at least one is needed')
+    .meta({ description: 'The feeds, by name' }),
+})
+
+/** The configuration as the user wrote it. */
+export type WrittenConfig = z.input<typeof configSchema>
+
+/** JSON Schema (2020-12) of `WrittenConfig`, for editors. */
+export function configJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(configSchema, { io: 'input' })
+}

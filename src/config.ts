@@ -1,0 +1,162 @@
+/**
+ * The configuration, read and checked whole before anything runs (DESIGN, "Configuration"). `config-schema.ts` says how
+ * it is written; the types here are what the rest of the program gets: defaults filled in, times in milliseconds, sizes
+ * in bytes, paths absolute.
+ */
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { z } from 'zod'
+import { addressSecrets, isHttp } from './config-address.ts'
+import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems, typeSentence } from './config-check.ts'
+import { configSchema, serviceSchema } from './config-schema.ts'
+import { fillReferences, readDocument } from './config-text.ts'
+import type { ReferenceSources } from './config-text.ts'
+import { ConfigError, messageOf } from './errors.ts'
+import type { FieldName } from './listing.ts'
+import type { ServiceProfile } from './service/service.ts'
+
+/** How the listing service is called. Times in milliseconds; an absent key is null. */
+export interface ServiceSettings {
+  /** Without a slash at the end. */
+  baseUrl: string
+  secretKey: string | null
+  sessionKey: string | null
+  /** Calls a second. */
+  rate: number
+  concurrency: number
+  timeout: number
+  /** Longest Retry-After that is waited for. */
+  patience: number
+  attempts: number
+  backoff: { base: number; max: number }
+  profile: ServiceProfile
+}
+
+/** A share of the listings that are ours, with a number that is always allowed. */
+export interface Share {
+  percent: number
+  floor: number
+}
+
+/** What the guard lets through (DESIGN, "The guard"); shares and percentages from 0 to 100. */
+export interface Limits {
+  delete: Share
+  update: Share
+  recreate: Share
+  shrink: number
+  overlap: number
+  lostField: number
+  onTrip: 'hold' | 'abort'
+}
+
+/** One feed, ready to run. */
+export interface FeedConfig {
+  name: string
+  /** SerialNumber. */
+  chatbot: string
+  /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
+  source: string
+  /** Absolute path of the preset's file; whether it is there shows when it is loaded. */
+  presetFile: string
+  /** null: as the preset says. */
+  delivery: 'full' | 'delta' | null
+  /** Cron expression; null: only run by hand. */
+  schedule: string | null
+  timezone: string
+  encoding: string | null
+  /** Checked by `createMapping`, which knows the fields and converters. */
+  mapping: Record<'fields' | 'defaults' | 'where' | 'statuses', Record<string, unknown>>
+  limits: Limits
+  ownership: 'tag' | 'snapshot'
+  volatile: { fields: FieldName[]; refresh: number }
+  settle: number
+  headers: Record<string, string>
+  maxBytes: number
+  maxRecordBytes: number
+  transferTimeout: number
+  /** The common service with this feed's differences put over it. */
+  service: ServiceSettings
+}
+
+export interface Config {
+  /** The file it was read from, absolute. */
+  file: string
+  /** The file's directory: relative paths start here. */
+  directory: string
+  /** Absolute path of the store. */
+  store: string
+  service: ServiceSettings
+  feeds: FeedConfig[]
+  /** Every text that no log, error or report may show; for the scrubber of `log.ts`. */
+  secrets: string[]
+}
+
+/** Presets that come with the program. */
+const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
+
+/** Reads and checks a configuration file. Throws `ConfigError` with every problem, each with its path and line. */
+export function loadConfig(file: string, sources: ReferenceSources): Config {
+  const path = resolve(file)
+  const directory = dirname(path)
+  const document = readDocument(readConfigFile(file, path, sources))
+  if (document.problems.length > 0) throw new ConfigError(file, document.problems)
+
+  const { value, problems, filled } = fillReferences(document.value, {
+    env: sources.env,
+    readFile: (name) => sources.readFile(resolve(directory, name)),
+  })
+  const parsed = configSchema.safeParse(value, { error: typeSentence })
+  const located = [...problems, ...schemaProblems(parsed.error, problems), ...keyProblems(value, problems)]
+  if (located.length > 0 || !parsed.success) {
+    throw new ConfigError(file, problemLines(located, document.lineOf, filled))
+  }
+  return resolved(path, parsed.data, mappingOf(value))
+}
+
+function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
+  try {
+    return sources.readFile(path)
+  } catch (error) {
+    throw new ConfigError(file, [`can't be read: ${messageOf(error)}`])
+  }
+}
+
+/** `written` is what was parsed: services are merged as written, so that a default never hides what was set above. */
+function resolved(file: string, data: z.output<typeof configSchema>, written: Record<string, unknown>): Config {
+  const directory = dirname(file)
+  const service = serviceSettings(written.service)
+  const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
+    const { preset, fields, defaults, where, statuses, ...rest } = feed
+    return {
+      ...rest,
+      name,
+      presetFile: /[/\\]|\.ya?ml$/.test(preset)
+        ? resolve(directory, preset)
+        : resolve(presetDirectory, `${preset}.yaml`),
+      delivery: feed.delivery ?? null,
+      schedule: feed.schedule ?? null,
+      encoding: feed.encoding ?? null,
+      mapping: { fields, defaults, where, statuses },
+      service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
+    }
+  })
+  return { file, directory, store: resolve(directory, data.store), service, feeds, secrets: secretsOf(service, feeds) }
+}
+
+function serviceSettings(written: unknown): ServiceSettings {
+  const settings = serviceSchema.parse(written)
+  return { ...settings, secretKey: settings.secretKey || null, sessionKey: settings.sessionKey || null }
+}
+
+/** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
+function secretsOf(service: ServiceSettings, feeds: FeedConfig[]): string[] {
+  const secrets: string[] = []
+  for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
+    secrets.push(secretKey ?? '', sessionKey ?? '')
+  }
+  for (const feed of feeds) {
+    if (isHttp(feed.source)) secrets.push(...addressSecrets(feed.source))
+    for (const value of Object.values(feed.headers)) secrets.push(value, value.replace(/^\S+\s+/, ''))
+  }
+  return [...new Set(secrets.filter((secret) => secret !== ''))]
+}

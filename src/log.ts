@@ -1,0 +1,153 @@
+/**
+ * The log: JSON lines on standard error, or short lines for a person. Whatever was logged, a finished line is taken
+ * apart once more and every text in it made safe: secrets out by value (fault-model F143: redaction by path missed 7 of
+ * 9), long values cut, control and bidirectional characters escaped (F144).
+ */
+import { pino } from 'pino'
+import { messageOf } from './errors.ts'
+import type { Clock, Log } from './runtime.ts'
+import { escapeUnseen, printable, shorten } from './text.ts'
+
+export interface LogOptions {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  /** Texts that must not be shown, in any spelling; those under four characters are too common to look for. */
+  secrets: readonly string[]
+  /** Short lines for a person instead of JSON. */
+  pretty: boolean
+  /** How often one message is written before it is only counted, until `endRun`. */
+  repeatLimit?: number
+  clock: Pick<Clock, 'now'>
+  /** Takes finished lines; standard error where left out. */
+  write?: (line: string) => void
+}
+
+export interface RunLog extends Log {
+  /** Says how often messages were left out as repeated, and begins to count anew. */
+  endRun(): void
+}
+
+/** Longest text kept of one value; of an error's stack; most entries of a list, and levels of nesting. */
+const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
+/** Different messages counted apart; a message that carries feed text would otherwise fill the memory. */
+const mostMessages = 1000
+
+/** A log that writes synchronously, so that nothing is lost at an exit. */
+export function createLog(options: LogOptions): RunLog {
+  const { level, pretty, repeatLimit = 10, clock } = options
+  const write = options.write ?? toStandardError()
+  const clean = cleaner(options.secrets)
+  const seen = new Map<string, number>()
+
+  const logger = pino(
+    {
+      level,
+      base: undefined,
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        logMethod(values, method) {
+          const first: unknown = values[0]
+          const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
+          const key = seen.has(message) || seen.size < mostMessages ? message : 'other messages'
+          const times = (seen.get(key) ?? 0) + 1
+          seen.set(key, times)
+          if (times <= repeatLimit) method.apply(this, values)
+        },
+      },
+    },
+    {
+      write: (line: string) =>
+        write(pretty ? prettyLine(clean(line)) : `${escapeUnseen(JSON.stringify(clean(line)))}\n`),
+    },
+  )
+
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    endRun() {
+      const repeated = [...seen].filter(([, times]) => times > repeatLimit)
+      seen.clear()
+      for (const [message, times] of repeated) {
+        logger.warn({ repeated: message, times }, `left out ${times - repeatLimit} repeated messages`)
+        seen.clear()
+      }
+    },
+  }
+}
+
+function toStandardError(): (line: string) => void {
+  const destination = pino.destination({ fd: 2, sync: true })
+  return (line) => {
+    destination.write(line)
+  }
+}
+
+type Entry = Record<string, unknown>
+
+/** Reads a finished line and gives its entry with every text made safe. */
+function cleaner(secrets: readonly string[]): (line: string) => Entry {
+  const scrub = scrubber(secrets)
+  const clean = (value: unknown, key: string, depth: number): unknown => {
+    if (typeof value === 'string') return shorten(scrub(value), limitOf(key))
+    if (typeof value === 'number' || typeof value === 'boolean') return scrub(String(value)) === '***' ? '***' : value
+    if (value === null || typeof value !== 'object') return value
+    if (depth === 0) return '…'
+    if (Array.isArray(value)) return value.slice(0, longest.list).map((item) => clean(item, key, depth - 1))
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [scrub(name), clean(item, name, depth - 1)]))
+  }
+  return (line) => {
+    const entry: unknown = JSON.parse(line)
+    return Object.fromEntries(
+      Object.entries(Object(entry)).map(([key, value]) => [scrub(key), clean(value, key, longest.depth)]),
+    )
+  }
+}
+
+function limitOf(key: string): number {
+  if (key === 'stack') return longest.stack
+  return key === 'msg' || key === 'message' ? longest.message : longest.value
+}
+
+/** Replaces every spelling of the secrets by `***`: as it is, in JSON, percent-encoded, in base64 wherever it begins, in hex. */
+export function scrubber(secrets: readonly string[]): (text: string) => string {
+  const spellings = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(spellingsOf))
+  if (spellings.size === 0) return (text) => text
+  const alternatives = [...spellings]
+    .sort((a, b) => b.length - a.length)
+    .map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+  const pattern = new RegExp(alternatives.join('|'), 'gi')
+  return (text) => text.replace(pattern, '***')
+}
+
+function spellingsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const base64 = [0, 1, 2].flatMap((offset) => {
+    // Behind 0, 1 or 2 other bytes; the digits that also hold bits of the neighbours are left out.
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const start = Math.ceil((offset * 8) / 6)
+    const end = Math.floor(((offset + bytes.length) * 8) / 6)
+    const digits = encoded.slice(start, end)
+    return digits.length < 5 ? [] : [digits, digits.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+  // A body that was logged as text may itself hold JSON.
+  const quoted = JSON.stringify(secret).slice(1, -1)
+  const quotedTwice = JSON.stringify(quoted).slice(1, -1)
+  const percent = encodeURIComponent(secret.toWellFormed())
+  return [secret, quoted, quotedTwice, percent, percent.replaceAll('%20', '+'), bytes.toString('hex'), ...base64]
+}
+
+function prettyLine({ time, level, msg, err, ...rest }: Entry): string {
+  const pairs = Object.entries(rest).map(([key, value]) => ` ${key}=${textOf(value)}`)
+  const line = `${textOf(time).slice(11, 19)} ${textOf(level).toUpperCase().padEnd(5)} ${textOf(msg)}${pairs.join('')}`
+  const trace = err !== null && typeof err === 'object' && 'stack' in err ? String(err.stack).split('\n') : []
+  return [line, ...trace.map((text) => `    ${printable(text)}`)].map((text) => `${text}\n`).join('')
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  return printable(typeof value === 'string' ? value : JSON.stringify(value))
+}

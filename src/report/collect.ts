@@ -1,0 +1,74 @@
+/**
+ * What the forms for people need of a report, collected in one walk of its lists. What is kept is bounded, whatever the
+ * number of rows: beyond the bound only counts go on.
+ */
+import type { ChangeKind, RejectRow, Report, ReportedChange } from '../run.ts'
+
+/** Most changes of one kind, and most failures, that are shown; the JSON form shows all. */
+export const mostShown = 500
+/** Most examples shown of one kind of reject, and different reasons or problems counted apart. */
+const mostExamples = 3
+const mostGroups = 100
+
+/** Things that have a sentence in common, with the first few of them. */
+export interface Group<T> {
+  sentence: string
+  count: number
+  examples: T[]
+}
+
+/** Changes of one kind; `count` may be more than are kept. */
+export interface Shown {
+  count: number
+  changes: ReportedChange[]
+}
+
+export interface Collected {
+  changes: Record<ChangeKind, Shown>
+  /** Why changes are held, the most frequent first. */
+  holds: Group<ReportedChange>[]
+  failures: Shown
+  /** Problems of rejects, the most frequent first. */
+  problems: Group<{ reject: RejectRow; problem: string }>[]
+}
+
+export function collectLists(report: Report): Collected {
+  const none = (): Shown => ({ count: 0, changes: [] })
+  const changes = { create: none(), update: none(), delete: none(), adopt: none(), forget: none(), hold: none() }
+  const failures = none()
+  const holds = grouping<ReportedChange>()
+  for (const change of report.changes()) {
+    add(changes[change.kind], change)
+    if (change.kind === 'hold') holds.add(change.why, change)
+    if (change.outcome?.result === 'failed' || change.outcome?.result === 'unknown') add(failures, change)
+  }
+  const problems = grouping<{ reject: RejectRow; problem: string }>()
+  for (const reject of report.rejects()) {
+    for (const problem of reject.problems) problems.add(withoutValues(problem), { reject, problem })
+  }
+  return { changes, failures, holds: holds.groups(), problems: problems.groups() }
+}
+
+function add(shown: Shown, change: ReportedChange): void {
+  shown.count++
+  if (shown.changes.length < mostShown) shown.changes.push(change)
+}
+
+function grouping<T>() {
+  const groups = new Map<string, Group<T>>()
+  return {
+    add(sentence: string, item: T) {
+      const name = groups.has(sentence) || groups.size < mostGroups ? sentence : 'other reasons'
+      const group = groups.get(name) ?? { sentence: name, count: 0, examples: [] }
+      groups.set(name, group)
+      group.count++
+      if (group.examples.length < mostExamples) group.examples.push(item)
+    },
+    groups: () => [...groups.values()].sort((a, b) => b.count - a.count),
+  }
+}
+
+/** The problem without the quoted values in it, so that the same mistake in many records is one group. */
+function withoutValues(problem: string): string {
+  return problem.replace(/"[^"]*"/g, '"…"')
+}

@@ -1,0 +1,47 @@
+/**
+ * The report stage's interface. A form writes one `Report` (run.ts) as text to where it is told; which forms there are
+ * is a map in `app.ts`. Lists are streamed: a million rows need no memory.
+ */
+import type { Report } from '../run.ts'
+
+/** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
+export interface Output {
+  write(text: string): void | Promise<void>
+}
+
+export interface ReportForm {
+  /** Writes one feed's report, ending with a line break. */
+  write(report: Report, output: Output): Promise<void>
+  /** What stands before, between and after the reports where a command has several feeds. */
+  several: { before: string; between: string; after: string }
+}
+
+export interface FormOptions {
+  /** Colours and bold, for a terminal. */
+  colour: boolean
+}
+
+/** Text gathered into large pieces, so that a million rows are not a million writes. */
+export interface Buffered {
+  add(text: string): void | Promise<void>
+  end(): Promise<void>
+}
+
+/** Gathers 64 KiB (in characters) before it writes. `add` gives a promise only when the output does. */
+export function buffer(output: Output): Buffered {
+  let gathered = ''
+  const flush = () => {
+    const text = gathered
+    gathered = ''
+    return output.write(text)
+  }
+  return {
+    add(text) {
+      gathered += text
+      if (gathered.length >= 65_536) return flush()
+    },
+    async end() {
+      if (gathered !== '') await flush()
+    },
+  }
+}

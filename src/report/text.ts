@@ -1,0 +1,160 @@
+/** The report for a person: one sentence first, then why things are held, the figures, the changes, what went wrong. */
+import { styleText } from 'node:util'
+import type { ChangeKind, Report, ReportedChange } from '../run.ts'
+import { printable, shorten } from '../text.ts'
+import { collectLists } from './collect.ts'
+import type { Collected, Shown } from './collect.ts'
+import { actions, headline, many } from './headline.ts'
+import { buffer } from './report.ts'
+import type { FormOptions, ReportForm } from './report.ts'
+import { fieldChange, fieldValue } from './values.ts'
+
+type Style = Parameters<typeof styleText>[0]
+type Paint = (style: Style, text: string) => string
+
+export function textForm({ colour }: FormOptions): ReportForm {
+  const paint: Paint = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text)
+  return {
+    async write(report, output) {
+      const buffered = buffer(output)
+      for (const line of lines(report, paint)) {
+        const written = buffered.add(`${line}\n`)
+        if (written) await written
+      }
+      await buffered.end()
+    },
+    several: { before: '', between: '\n', after: '' },
+  }
+}
+
+function* lines(report: Report, paint: Paint): Generator<string> {
+  const collected = collectLists(report)
+  yield paint(['bold', styles[report.result]], headline(report))
+  for (const note of report.notes) yield `  ${paint('yellow', 'note')}  ${printable(note)}`
+  yield* heldLines(collected, paint)
+  if (report.delivery.records + report.remote.pages > 0) yield* figures(report, paint)
+  for (const kind of kinds) yield* changeLines(kind, collected.changes[kind], paint)
+  yield* rejectLines(report, collected, paint)
+  yield* failureLines(collected.failures, paint)
+}
+
+const styles = { ok: 'green', changes: 'cyan', held: 'yellow', partial: 'yellow', failed: 'red' } as const
+const kinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
+const titles: Record<ChangeKind, [title: string, style: Style]> = {
+  update: ['Update', 'cyan'],
+  create: ['Create', 'green'],
+  delete: ['Delete', 'red'],
+  adopt: ['Adopt: already as wanted, only remembered from now on', 'dim'],
+  forget: ['Forget: gone on both sides', 'dim'],
+  hold: ['Held', 'yellow'],
+}
+
+function* heldLines({ holds }: Collected, paint: Paint): Generator<string> {
+  if (holds.length === 0) return
+  yield ''
+  yield paint('bold', 'Why changes are held')
+  for (const { sentence, count } of holds) yield `  ${String(count).padStart(6)}  ${printable(sentence)}`
+}
+
+function* figures(report: Report, paint: Paint): Generator<string> {
+  const { delivery, remote, counts, estimate, applied } = report
+  const row = (name: string, text: string) => `  ${paint('dim', name.padEnd(9))} ${text}`
+  const whole = ({ complete, reasons }: { complete: boolean; reasons: string[] }) =>
+    complete ? '' : paint('yellow', `; not complete: ${printable(reasons.join('; ')) || 'no reason given'}`)
+  const apart = [
+    delivery.removals > 0 ? many(delivery.removals, 'removal') : '',
+    delivery.filtered > 0 ? `${delivery.filtered} filtered` : '',
+    delivery.duplicates > 0 ? many(delivery.duplicates, 'duplicate') : '',
+    delivery.rejects > 0 ? many(delivery.rejects, 'reject') : '',
+  ].filter((part) => part !== '')
+  const others = apart.length === 0 ? '' : ` (and ${apart.join(', ')})`
+  const rest = [`${counts.unchanged} unchanged`, ...actions(report, kinds)]
+  if (counts.reject > 0) rest.push(many(counts.reject, 'reject'))
+
+  yield ''
+  yield row(
+    'feed',
+    `${many(delivery.listings, 'listing')} of ${many(delivery.records, 'record')}${others}${whole(delivery)}`,
+  )
+  yield row('service', `${many(remote.listings, 'listing')} on ${many(remote.pages, 'page')}${whole(remote)}`)
+  yield row('plan', rest.join(', '))
+  if (applied === null) {
+    if (estimate.calls > 0) yield row('expected', `${many(estimate.calls, 'call')}, about ${time(estimate.seconds)}`)
+    return
+  }
+  const { outcomes, calls } = applied
+  const results = (['done', 'failed', 'unknown', 'skipped'] as const).map((name) => `${outcomes[name]} ${name}`)
+  const kindsOfCalls = (['create', 'update', 'delete', 'list'] as const).map((name) => `${calls[name]} ${name}`)
+  yield row('outcomes', results.join(', '))
+  yield row('calls', `${kindsOfCalls.join(', ')}, in ${time((report.finishedAt - report.startedAt) / 1000)}`)
+}
+
+function* changeLines(kind: ChangeKind, { count, changes }: Shown, paint: Paint): Generator<string> {
+  if (count === 0) return
+  const [title, style] = titles[kind]
+  yield ''
+  yield paint('bold', `${title} (${count})`)
+  for (const change of changes) {
+    yield `  ${paint(style, printable(change.mlsNumber))}  ${wouldBe(change)}${printable(change.why)}${outcomeOf(change, paint)}`
+    yield* fieldLines(change, paint)
+  }
+  yield* more(count - changes.length)
+}
+
+/** What a listing is created with is all of it: one line names the place and the price. */
+function* fieldLines({ kind, fields }: ReportedChange, paint: Paint): Generator<string> {
+  if (kind === 'create') {
+    const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
+    const shown = fields.filter(({ field }) => telling.includes(field)).map(({ to }) => fieldValue(to))
+    if (fields.length > 0)
+      yield `      ${paint('dim', [...shown, `${many(fields.length, 'field')} in all`].join(', '))}`
+    return
+  }
+  const width = Math.max(0, ...fields.map(({ field }) => field.length))
+  for (const change of fields) yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change)}`
+}
+
+function wouldBe({ held }: ReportedChange): string {
+  return held === undefined ? '' : `${held}: `
+}
+
+function outcomeOf({ outcome }: ReportedChange, paint: Paint): string {
+  if (outcome === null || outcome.result === 'done') return ''
+  return `  ${paint(outcome.result === 'skipped' ? 'yellow' : 'red', `[${outcome.result}]`)}`
+}
+
+function* rejectLines({ delivery }: Report, { problems }: Collected, paint: Paint): Generator<string> {
+  if (problems.length === 0) return
+  yield ''
+  yield paint('bold', `Records that could not become a listing (${delivery.rejects})`)
+  for (const { sentence, count, examples } of problems) {
+    yield `  ${String(count).padStart(6)}  ${shorten(printable(sentence), 300)}`
+    for (const { reject, problem } of examples) {
+      const place = `${printable(reject.at)}, ${reject.mlsNumber === null ? 'no MLSNumber' : printable(reject.mlsNumber)}`
+      const exactly = problem === sentence ? '' : `: ${shorten(printable(problem), 300)}`
+      yield `          ${paint('dim', place + exactly)}`
+    }
+  }
+}
+
+function* failureLines({ count, changes }: Shown, paint: Paint): Generator<string> {
+  if (count === 0) return
+  yield ''
+  yield paint('bold', `Not carried out (${count})`)
+  for (const { mlsNumber, kind, outcome } of changes) {
+    const error = shorten(printable(outcome?.error ?? 'no message'), 500)
+    yield `  ${paint('red', printable(mlsNumber))}  ${kind} ${outcome?.result}: ${error}`
+  }
+  yield* more(count - changes.length)
+}
+
+function* more(left: number): Generator<string> {
+  if (left > 0) yield `  … and ${left} more (see --format json)`
+}
+
+/** Seconds as a person says them. */
+function time(seconds: number): string {
+  if (seconds < 90) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`
+  return `${Math.round(seconds / 360) / 10} h`
+}

@@ -1,0 +1,48 @@
+/**
+ * What text that people will see must not contain. Feeds, services and configurations are not trusted to be printable:
+ * escape sequences move a terminal's cursor, bidirectional controls show a line in another order (fault-model F144).
+ */
+import { stripVTControlCharacters } from 'node:util'
+
+/** C0 without tab and line feed, DEL and C1, zero-width characters, line separators, bidirectional controls, byte order mark. */
+// oxlint-disable-next-line no-control-regex
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/** One printable line: no escape sequences, no control or bidirectional characters, white space as single blanks. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()
+}
+
+/** JSON text in which the characters that `printable` removes stand as `\uXXXX`: it parses to the same value. */
+export function escapeUnseen(json: string): string {
+  return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The text, cut to so many characters with an ellipsis in place of the rest. */
+export function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}
+
+/** The known name nearest to a mistyped one, null where none is near (half of its letters differ). */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  let best: string | null = null
+  let least = Math.max(2, Math.floor(name.length / 2)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < least) [best, least] = [candidate, distance]
+  }
+  return best
+}
+
+/** Letters to insert, remove or replace on the way from one word to another (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[to.length]
+}
