@@ -1,0 +1,60 @@
+/** What SQLite throws, in words for the person who has to put it right. */
+import Database from 'better-sqlite3'
+import { StoreError } from '../errors.ts'
+
+/** The sentence for a result code; null where the fault is the program's own and not the store's. */
+function sentence(code: string, message: string): string | null {
+  if (code === 'SQLITE_FULL') return 'the disk is full and this step was not written; free some space and run again'
+  if (code.startsWith('SQLITE_READONLY'))
+    return 'the store is read-only; give this user the right to write to the file and its folder'
+  if (code.startsWith('SQLITE_IOERR'))
+    return `the disk refused a read or a write (${code}); nothing of this step was kept. Check the volume and its limits`
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
+    return 'another process has kept the store locked for more than five seconds; is it open in a shell?'
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
+    return damaged(code === 'SQLITE_NOTADB' ? 'it is not a SQLite database' : message)
+  if (code.startsWith('SQLITE_CANTOPEN'))
+    return 'the store cannot be opened; the file and its folder must exist and be readable and writable for this user'
+  if (code === 'SQLITE_PERM' || code === 'SQLITE_AUTH') return 'this user may not use the store'
+  return null
+}
+
+/** What is wrong with a file that must not be used, and what to do (fault-model F66: never made anew by itself). */
+export function damaged(what: string): string {
+  return `the store is damaged: ${what}. Nothing was changed. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
+}
+
+export function storeError(file: string, what: string, cause?: unknown): StoreError {
+  return new StoreError(`${file}: ${what}`, { cause })
+}
+
+/** Runs `work` and turns what SQLite throws into a `StoreError`. Everything else passes as it is. */
+export function inStore<Result>(file: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    const what = sentence(error.code, error.message)
+    throw what === null ? error : storeError(file, what, error)
+  }
+}
+
+type Method = (...values: unknown[]) => unknown
+
+/** The same methods, each replaced by what `wrap` makes of it. */
+export function eachMethod<Methods extends object>(methods: Methods, wrap: (method: Method) => Method): Methods {
+  const wrapped = { ...methods }
+  for (const [name, method] of Object.entries(methods))
+    Object.defineProperty(wrapped, name, { value: wrap(method), enumerable: true })
+  return wrapped
+}
+
+/** The same methods, each run by `inStore`. What a returned iterable throws later is the method's own business. */
+export function withStoreErrors<Methods extends object>(file: string, methods: Methods): Methods {
+  return eachMethod(
+    methods,
+    (method) =>
+      (...values) =>
+        inStore(file, () => method(...values)),
+  )
+}

@@ -1,0 +1,107 @@
+/** The store's file: made whole or not at all, brought up to date behind a copy, refused where it is not one. */
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { messageOf } from '../errors.ts'
+import { assertSound, assertStore, connect } from './connection.ts'
+import { storeError } from './failure.ts'
+import { createPrivate, takeLock } from './lock.ts'
+import { migrate, versionOf } from './migrations.ts'
+
+/** Opens the store's file at the newest schema version, making it where there is none. Throws `StoreError`, and what SQLite throws. */
+export function openFile(file: string, steps: readonly string[]): Database.Database {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) create(file, steps)
+  assertStoreFile(file)
+  const database = connect(file, { fileMustExist: true })
+  try {
+    if (assertStore(database, file, steps.length) < steps.length) upgrade(database, file, steps)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Throws where the path leads to something that can't be a store. SQLite would take an empty file for a new database (F69). */
+export function assertStoreFile(file: string): void {
+  const found = statSync(file)
+  if (!found.isFile()) throw storeError(file, 'this is not a file; name a file as the store')
+  if (found.size === 0)
+    throw storeError(
+      file,
+      'the store is an empty file: what was in it is lost. Restore a backup, or delete the file to start with a new store',
+    )
+}
+
+/** Makes the store under another name and moves it into place whole, so that a crash leaves either no store or a good one. */
+function create(file: string, steps: readonly string[]): void {
+  const directory = dirname(file)
+  try {
+    mkdirSync(directory, { recursive: true })
+  } catch (error) {
+    throw storeError(file, `its folder cannot be made: ${messageOf(error)}`, error)
+  }
+  whileLocked(file, () => {
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return
+    const unfinished = `${file}.new`
+    rmSync(unfinished, { force: true })
+    createPrivate(unfinished)
+    const database = connect(unfinished, {})
+    try {
+      migrate(database, steps)
+    } finally {
+      database.close()
+    }
+    renameSync(unfinished, file)
+    flush(directory)
+  })
+}
+
+/** Brings an older store up to date, after a copy of it was put beside it (fault-model F70). */
+function upgrade(database: Database.Database, file: string, steps: readonly string[]): void {
+  whileLocked(file, () => {
+    const version = versionOf(database)
+    if (version >= steps.length) return
+    assertSound(database, file)
+    const copy = `${file}.version-${version}`
+    const unfinished = `${copy}.new`
+    rmSync(unfinished, { force: true })
+    createPrivate(unfinished)
+    database.prepare('VACUUM INTO ?').run(unfinished)
+    flush(unfinished)
+    renameSync(unfinished, copy)
+    flush(dirname(file))
+    migrate(database, steps)
+  })
+}
+
+/** Neither a daemon at work nor a second start may meet a store half made. */
+function whileLocked(file: string, work: () => void): void {
+  let lock
+  try {
+    lock = takeLock(file, 5000)
+  } catch (error) {
+    if (error instanceof Database.SqliteError) throw error
+    throw storeError(file, `its folder cannot be written to: ${messageOf(error)}`, error)
+  }
+  if (lock === null)
+    throw storeError(
+      file,
+      'the store has to be made or brought up to date, but another process holds it; stop that one',
+    )
+  try {
+    work()
+  } finally {
+    lock.release()
+  }
+}
+
+/** Puts a file's content, or a folder's names, on the disk. */
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

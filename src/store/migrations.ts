@@ -1,0 +1,149 @@
+/** The store's schema as an ordered list of steps; `user_version` counts the steps done. Never change a released step. */
+import type Database from 'better-sqlite3'
+
+/** "LSYN": says that a SQLite file is a store of this program. */
+export const applicationId = 0x4c53594e
+
+/**
+ * Keys and hashes lie in a table of their own, sorted as they are read, and the payload in another: a scan of a million
+ * rows takes a third of the time so (performance.md, "Snapshot of 1,000,000 rows"). TEXT compares by UTF-8 bytes, which
+ * is the order of `compareKeys`. `payload.id` never comes twice: a plan that holds an old id must not meet a new listing.
+ */
+const first = `
+CREATE TABLE meta (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  lineage TEXT NOT NULL
+) STRICT;
+INSERT INTO meta VALUES (1, lower(hex(randomblob(16))));
+
+CREATE TABLE payload (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  listing TEXT,
+  moving TEXT,
+  echo TEXT
+) STRICT;
+
+CREATE TABLE listing (
+  chatbot TEXT NOT NULL,
+  key TEXT NOT NULL,
+  id INTEGER NOT NULL REFERENCES payload (id),
+  feed TEXT NOT NULL,
+  owned INTEGER NOT NULL DEFAULT 0,
+  content TEXT,
+  raw TEXT,
+  parts INTEGER NOT NULL DEFAULT 1,
+  mapping TEXT,
+  filled INTEGER NOT NULL DEFAULT 0,
+  sent_at INTEGER NOT NULL DEFAULT 0,
+  baseline TEXT,
+  moves_at INTEGER,
+  suspect_until INTEGER,
+  streak INTEGER NOT NULL DEFAULT 0,
+  streak_reason TEXT,
+  flight TEXT,
+  flight_at INTEGER,
+  refused_content TEXT,
+  refused_mapping TEXT,
+  refused_at INTEGER,
+  refused_message TEXT,
+  PRIMARY KEY (chatbot, key)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX listing_by_id ON listing (id);
+CREATE INDEX listing_by_raw ON listing (feed, raw, mapping, parts, id) WHERE owned = 1;
+
+CREATE TABLE delete_ledger (
+  chatbot TEXT NOT NULL,
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (chatbot, feed, key, at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delete_ledger_by_time ON delete_ledger (at);
+
+CREATE TABLE feed (
+  name TEXT PRIMARY KEY,
+  first_run INTEGER,
+  last_success INTEGER,
+  lost_at INTEGER,
+  validators TEXT,
+  echo_reported TEXT NOT NULL DEFAULT '[]'
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  feed TEXT NOT NULL,
+  chatbot TEXT NOT NULL,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER NOT NULL,
+  result TEXT NOT NULL,
+  interrupted INTEGER NOT NULL,
+  error TEXT,
+  figures TEXT NOT NULL
+) STRICT;
+CREATE INDEX run_by_feed ON run (feed, number);
+
+CREATE TABLE delivery (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  feed TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  records INTEGER NOT NULL,
+  keys BLOB
+) STRICT;
+CREATE INDEX delivery_by_feed ON delivery (feed, number);
+
+CREATE TABLE held (
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  kind TEXT,
+  why TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  current INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (feed, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE approval (
+  feed TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  approved_by TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (feed, kind, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE learnt (
+  chatbot TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY (chatbot, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lease (
+  chatbot TEXT PRIMARY KEY,
+  token INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  held INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
+export const migrations: readonly string[] = [first]
+
+/** The schema version of an open database, 0 for a new one. */
+export function versionOf(database: Database.Database): number {
+  return Number(database.pragma('user_version', { simple: true }))
+}
+
+/** Does the steps that the database lacks, each in one transaction of its own. */
+export function migrate(database: Database.Database, steps: readonly string[]): void {
+  for (let version = versionOf(database); version < steps.length; version++)
+    database
+      .transaction(() => {
+        database.exec(steps[version])
+        database.pragma(`application_id = ${applicationId}`)
+        database.pragma(`user_version = ${version + 1}`)
+      })
+      .immediate()
+}

@@ -1,0 +1,165 @@
+/** The reading half of the store, on an open connection. */
+import type Database from 'better-sqlite3'
+import type { Recalled, SnapshotRow } from '../run.ts'
+import { inStore, storeError } from './failure.ts'
+import type { FeedState, Held, RawView, RunRecord, StoreReader } from './store.ts'
+
+const day = 86_400_000
+
+/** Rows of the snapshot read at a time: between two pages anything may be written. */
+const pageRows = 1000
+
+const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, sent_at AS sentAt, baseline,
+  moves_at AS movesAt, suspect_until AS suspectUntil, streak, streak_reason AS streakReason,
+  flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
+  refused_at AS refusedAt, refused_message AS refusedMessage`
+
+/** `file` is for messages; `openView` gives a further connection to the same store, or null where there can be none. */
+export function createReader(
+  database: Database.Database,
+  file: string,
+  openView: () => Database.Database | null,
+): Omit<StoreReader, 'close'> {
+  const page = database.prepare<[string, string], StoredRow>(
+    `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
+  )
+  const recalled = database.prepare<[number], { listing: string; moving: string; echo: string | null }>(
+    'SELECT listing, moving, echo FROM payload WHERE id = ? AND listing IS NOT NULL',
+  )
+  const baseline = database
+    .prepare<[string, string], string | null>(
+      'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1',
+    )
+    .pluck()
+  const approved = database
+    .prepare<[string, number], string>(
+      `SELECT kind || ' ' || key FROM approval WHERE feed = ? AND used = 0 AND expires > ?`,
+    )
+    .pluck()
+  const held = database.prepare<[string], Held>(
+    'SELECT key AS mlsNumber, kind, why, since FROM held WHERE feed = ? ORDER BY key',
+  )
+  const learnt = database
+    .prepare<[string, string], number>('SELECT value FROM learnt WHERE chatbot = ? AND name = ?')
+    .pluck()
+  const readFeed = database.transaction(feedStateOf(database))
+
+  // Not one query of a million rows: while such an iteration is open, the connection takes no write.
+  function* snapshot(chatbot: string): Generator<SnapshotRow> {
+    for (let after = ''; ;) {
+      const rows = inStore(file, () => page.all(chatbot, after))
+      for (const row of rows) {
+        // Changed in place: a copy of each of a million rows would cost as much as reading them.
+        yield Object.assign(row, { owned: row.owned === 1 })
+      }
+      if (rows.length < pageRows) return
+      after = rows[rows.length - 1].key
+    }
+  }
+
+  function recall(id: number): Recalled {
+    const row = recalled.get(id)
+    if (row === undefined) throw storeError(file, `no listing is remembered under number ${id}`)
+    return {
+      listing: JSON.parse(row.listing),
+      moving: JSON.parse(row.moving),
+      echo: row.echo === null ? {} : JSON.parse(row.echo),
+    }
+  }
+
+  function rawView(): RawView {
+    const view = openView()
+    if (view === null) return { byRaw, close: () => {} }
+    const lookUp = rawLookUp(view)
+    view.exec('BEGIN')
+    return {
+      byRaw: (feed, raw, mapping) => inStore(file, () => lookUp(feed, raw, mapping)),
+      close: () => view.close(),
+    }
+  }
+
+  const byRaw = rawLookUp(database)
+
+  return {
+    feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
+    snapshot,
+    byRaw,
+    rawView,
+    recall,
+    baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
+    approved: (feed, now) => new Set(approved.all(feed, now)),
+    held: (feed) => held.all(feed),
+    learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
+  }
+}
+
+function rawLookUp(database: Database.Database): StoreReader['byRaw'] {
+  // The index holds all of this, so that the table itself is not read.
+  const query = database
+    .prepare<[string, string, string], [number, number]>(
+      'SELECT id, parts FROM listing WHERE feed = ? AND raw = ? AND mapping = ? AND owned = 1',
+    )
+    .raw()
+  return (feed, raw, mapping) => {
+    const rows = query.all(feed, raw, mapping)
+    // A record that gave three listings of which two are left must be parsed again.
+    return rows.every(([, parts]) => parts === rows.length) ? rows.map(([id]) => id) : []
+  }
+}
+
+function feedStateOf(database: Database.Database): StoreReader['feedState'] {
+  const deliveries = database.prepare<[string], { at: number; records: number }>(
+    'SELECT at, records FROM delivery WHERE feed = ? ORDER BY number DESC LIMIT 5',
+  )
+  const lastKeys = database
+    .prepare<[string], Buffer | null>('SELECT keys FROM delivery WHERE feed = ? ORDER BY number DESC LIMIT 1')
+    .pluck()
+  const owned = database
+    .prepare<[string, string], number>('SELECT count(*) FROM listing WHERE feed = ? AND chatbot = ? AND owned = 1')
+    .pluck()
+  const deletes = database
+    .prepare<[string, string, number], number>(
+      'SELECT count(DISTINCT key) FROM delete_ledger WHERE chatbot = ? AND feed = ? AND at > ?',
+    )
+    .pluck()
+  const lastRun = database.prepare<
+    [string],
+    StoredRun
+  >(`SELECT feed, chatbot, command, started_at AS startedAt, finished_at AS finishedAt,
+    result, interrupted, error, figures FROM run WHERE feed = ? ORDER BY number DESC LIMIT 1`)
+  const past = database.prepare<[string], FeedRow>('SELECT * FROM feed WHERE name = ?')
+
+  return (feed, chatbot, now): FeedState => {
+    const row = past.get(feed)
+    const run = lastRun.get(feed)
+    return {
+      deliveries: deliveries.all(feed),
+      lastKeys: keysFrom(lastKeys.get(feed) ?? null),
+      owned: owned.get(feed, chatbot) ?? 0,
+      deletes24h: deletes.get(chatbot, feed, now - day) ?? 0,
+      lostAt: row?.lost_at ?? null,
+      isNew: row === undefined || row.first_run === null,
+      lastRun: run === undefined ? null : { ...run, interrupted: run.interrupted === 1 },
+      lastSuccess: row?.last_success ?? null,
+      validators: row === undefined || row.validators === null ? null : JSON.parse(row.validators),
+      echoReported: row === undefined ? [] : JSON.parse(row.echo_reported),
+    }
+  }
+}
+
+type StoredRow = Omit<SnapshotRow, 'owned'> & { owned: number }
+type StoredRun = Omit<RunRecord, 'interrupted'> & { interrupted: number }
+
+interface FeedRow {
+  first_run: number | null
+  last_success: number | null
+  lost_at: number | null
+  validators: string | null
+  echo_reported: string
+}
+
+/** The blob's bytes, copied: a Buffer may begin where no 64-bit number can. */
+function keysFrom(blob: Buffer | null): BigUint64Array | null {
+  if (blob === null) return null
+  return new BigUint64Array(blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.byteLength))
+}

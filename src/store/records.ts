@@ -1,0 +1,96 @@
+/** Writing what is remembered of a feed's past: runs, deliveries, what is held and approved, what was learnt. */
+import type Database from 'better-sqlite3'
+import { ledgerKept } from './listings.ts'
+import type { Store } from './store.ts'
+
+type RecordMethods = Pick<
+  Store,
+  'recordRun' | 'recordDelivery' | 'recordLost' | 'reportEcho' | 'replaceHeld' | 'approve' | 'consumeApproval' | 'learn'
+>
+
+/** Runs kept per feed (fault-model F141). */
+const runsKept = 1000
+/** Deliveries kept per feed: the guard takes the median of five. */
+const deliveriesKept = 5
+/** Approvals stay on record for 90 days. */
+const approvalsKept = 90 * 86_400_000
+
+export function createRecords(database: Database.Database): RecordMethods {
+  const noteFeed = database.prepare('INSERT OR IGNORE INTO feed (name) VALUES (?)')
+
+  const addRun = database.prepare(`INSERT INTO run
+    (feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
+    VALUES (@feed, @chatbot, @command, @startedAt, @finishedAt, @result, @interrupted, @error, @figures)`)
+  const pruneRuns = database.prepare(`DELETE FROM run WHERE feed = @feed AND number <=
+    (SELECT number FROM run WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${runsKept})`)
+  const noteEnd = database.prepare('UPDATE feed SET first_run = coalesce(first_run, @finishedAt) WHERE name = @feed')
+  const noteSuccess = database.prepare('UPDATE feed SET last_success = @finishedAt WHERE name = @feed')
+  const pruneLedger = database.prepare('DELETE FROM delete_ledger WHERE at < ?')
+  const recordRun: Store['recordRun'] = (run) => {
+    noteFeed.run(run.feed)
+    addRun.run({ ...run, interrupted: run.interrupted ? 1 : 0 })
+    pruneRuns.run({ feed: run.feed })
+    noteEnd.run({ feed: run.feed, finishedAt: run.finishedAt })
+    const succeeded = run.result === 'ok' || run.result === 'held' || run.result === 'partial'
+    if (succeeded) noteSuccess.run({ feed: run.feed, finishedAt: run.finishedAt })
+    pruneLedger.run(run.finishedAt - ledgerKept)
+  }
+
+  const dropKeys = database.prepare('UPDATE delivery SET keys = NULL WHERE feed = ? AND keys IS NOT NULL')
+  const addDelivery = database.prepare('INSERT INTO delivery (feed, at, records, keys) VALUES (?, ?, ?, ?)')
+  const pruneDeliveries = database.prepare(`DELETE FROM delivery WHERE feed = @feed AND number <=
+    (SELECT number FROM delivery WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${deliveriesKept})`)
+  const setValidators = database.prepare('UPDATE feed SET validators = ? WHERE name = ?')
+  const recordDelivery: Store['recordDelivery'] = (feed, { at, records, keys }, validators) => {
+    noteFeed.run(feed)
+    dropKeys.run(feed)
+    addDelivery.run(feed, at, records, Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
+    pruneDeliveries.run({ feed })
+    setValidators.run(JSON.stringify(validators), feed)
+  }
+
+  const setLost = database.prepare('UPDATE feed SET lost_at = ? WHERE name = ?')
+  const recordLost: Store['recordLost'] = (feed, at) => {
+    noteFeed.run(feed)
+    setLost.run(at, feed)
+  }
+
+  const reportedFields = database.prepare<[string], string>('SELECT echo_reported FROM feed WHERE name = ?').pluck()
+  const setReported = database.prepare('UPDATE feed SET echo_reported = ? WHERE name = ?')
+  const reportEcho: Store['reportEcho'] = (feed, fields) => {
+    noteFeed.run(feed)
+    const before: string[] = JSON.parse(reportedFields.get(feed) ?? '[]')
+    setReported.run(JSON.stringify([...new Set([...before, ...fields])]), feed)
+  }
+
+  const doubtHeld = database.prepare('UPDATE held SET current = 0 WHERE feed = ?')
+  const hold = database.prepare(`INSERT INTO held (feed, key, kind, why, since) VALUES (@feed, @key, @kind, @why, @now)
+    ON CONFLICT (feed, key) DO UPDATE SET kind = @kind, why = @why, current = 1`)
+  const dropHeld = database.prepare('DELETE FROM held WHERE feed = ? AND current = 0')
+  const replaceHeld: Store['replaceHeld'] = (feed, held, now) => {
+    doubtHeld.run(feed)
+    for (const { mlsNumber, kind, why } of held) hold.run({ feed, key: mlsNumber, kind, why, now })
+    dropHeld.run(feed)
+  }
+
+  // "Exactly the changes held now": what an earlier approval allowed and nobody used is allowed no longer.
+  const withdraw = database.prepare('DELETE FROM approval WHERE feed = ? AND (used = 0 OR at < ?)')
+  const allow = database.prepare(`INSERT OR REPLACE INTO approval (feed, kind, key, approved_by, at, expires)
+    SELECT feed, kind, key, @by, @now, @expires FROM held WHERE feed = @feed AND kind IS NOT NULL`)
+  const approve: Store['approve'] = (feed, by, now, expires) => {
+    withdraw.run(feed, now - approvalsKept)
+    return allow.run({ feed, by, now, expires }).changes
+  }
+
+  const use = database.prepare('UPDATE approval SET used = 1 WHERE feed = ? AND kind = ? AND key = ?')
+  const consumeApproval: Store['consumeApproval'] = (feed, kind, mlsNumbers) => {
+    for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)
+  }
+
+  const setLearnt = database.prepare('INSERT OR REPLACE INTO learnt VALUES (?, ?, ?)')
+  const learn: Store['learn'] = (chatbot, name, value) => {
+    setLearnt.run(chatbot, name, value)
+  }
+
+  return { recordRun, recordDelivery, recordLost, reportEcho, replaceHeld, approve, consumeApproval, learn }
+}

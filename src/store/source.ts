@@ -1,0 +1,112 @@
+/** Where a reader reads: the store itself where that leaves no trace, a copy where it would. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { assertSound, assertStore, connect } from './connection.ts'
+import { storeError } from './failure.ts'
+import { assertStoreFile } from './file.ts'
+import { migrate } from './migrations.ts'
+
+export interface Source {
+  database: Database.Database
+  /** A further connection to the same rows; null where there can be none. */
+  openView(): Database.Database | null
+  close(): void
+}
+
+/**
+ * Opens a store for reading without changing a byte of it or of its folder. What SQLite does with a store in WAL mode
+ * decides the way (tried on 3.54):
+ * - No log beside it: a read-only connection leaves an empty `-wal` and a `-shm` behind; one that may write, but is told
+ *   `query_only`, takes them away when it closes.
+ * - A log and its index, by a process at work or a crashed one: a connection that may write would fold the log into the
+ *   file when it closes; a read-only one leaves all three as they are.
+ * - A log without its index, an older schema, or a folder that this user can't write to: both ways would leave a trace or
+ *   fail, so a copy is read.
+ */
+export function openSource(file: string, steps: readonly string[]): Source {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return emptySource(steps)
+  assertStoreFile(file)
+  if (existsSync(`${file}-wal`) && !existsSync(`${file}-shm`)) return copiedSource(file, steps)
+  return inPlace(file, steps) ?? copiedSource(file, steps)
+}
+
+function emptySource(steps: readonly string[]): Source {
+  const database = connect(':memory:', {})
+  migrate(database, steps)
+  return { database, openView: () => null, close: () => database.close() }
+}
+
+/** null where the store can't be read without a copy. */
+function inPlace(file: string, steps: readonly string[]): Source | null {
+  let database
+  try {
+    database = connect(file, { readonly: existsSync(`${file}-wal`), fileMustExist: true })
+    database.pragma('query_only = ON')
+    if (assertStore(database, file, steps.length) === steps.length) {
+      assertSound(database, file)
+      const opened = database
+      return {
+        database,
+        openView: () => connect(file, { readonly: true, fileMustExist: true }),
+        close: () => opened.close(),
+      }
+    }
+  } catch (error) {
+    database?.close()
+    if (isForbidden(error)) return null
+    throw error
+  }
+  database.close()
+  return null
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code)
+}
+
+function copiedSource(file: string, steps: readonly string[]): Source {
+  const directory = mkdtempSync(join(tmpdir(), `listing-sync-store-${process.pid}-`))
+  const removeCopy = (): void => rmSync(directory, { recursive: true, force: true })
+  try {
+    const copy = join(directory, 'store.db')
+    copyStill(file, copy)
+    const database = connect(copy, { fileMustExist: true })
+    const close = (): void => {
+      database.close()
+      removeCopy()
+    }
+    try {
+      assertStore(database, file, steps.length)
+      assertSound(database, file)
+      migrate(database, steps)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    return { database, openView: () => connect(copy, { readonly: true }), close }
+  } catch (error) {
+    removeCopy()
+    throw error
+  }
+}
+
+/** Copies the file and its log; a writer that began meanwhile would tear the copy, so it is made again. */
+function copyStill(file: string, copy: string): void {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const before = fingerprint(file)
+    copyFileSync(file, copy)
+    rmSync(`${copy}-wal`, { force: true })
+    if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`)
+    if (fingerprint(file) === before) return
+  }
+  throw storeError(file, 'the store is being written to and cannot be copied for reading; try again')
+}
+
+function fingerprint(file: string): string {
+  return [file, `${file}-wal`]
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
+    .map((found) => (found === undefined ? 'none' : `${found.ino} ${found.size} ${found.mtimeMs}`))
+    .join(', ')
+}

@@ -1,0 +1,86 @@
+/** The store on embedded SQLite: opening for writing and for reading. */
+import { statSync } from 'node:fs'
+import type Database from 'better-sqlite3'
+import { assertSound, connect, makeDurable } from './connection.ts'
+import { eachMethod, inStore, storeError, withStoreErrors } from './failure.ts'
+import { openFile } from './file.ts'
+import { createLeases } from './lease.ts'
+import { createListings } from './listings.ts'
+import { migrate, migrations } from './migrations.ts'
+import { createReader } from './reader.ts'
+import { createRecords } from './records.ts'
+import { openSource } from './source.ts'
+import type { Store, StoreReader } from './store.ts'
+
+/**
+ * Opens the store for reading and writing and makes it, with its folder, where there is none; ':memory:' is a store for
+ * this object alone. `steps` are the schema's migrations. Throws `StoreError` where the file is no sound store of this or
+ * an earlier version, or can't be written.
+ */
+export function openStore(file: string, steps: readonly string[] = migrations): Store {
+  const isFile = file !== ':memory:'
+  return inStore(file, () => {
+    const database = isFile ? openFile(file, steps) : connect(':memory:', {})
+    try {
+      if (isFile) {
+        assertSound(database, file)
+        makeDurable(database, file)
+      } else migrate(database, steps)
+      return storeOn(database, file, isFile)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  })
+}
+
+/**
+ * Opens the store for reading only and leaves every byte of it, and its folder, as they are. A missing store reads as an
+ * empty one. Throws `StoreError` as `openStore` does.
+ */
+export function openStoreReader(file: string, steps: readonly string[] = migrations): StoreReader {
+  return inStore(file, () => {
+    const source = openSource(file, steps)
+    try {
+      const reader = createReader(source.database, file, () => source.openView())
+      return withStoreErrors(file, { ...reader, close: () => source.close() })
+    } catch (error) {
+      source.close()
+      throw error
+    }
+  })
+}
+
+function storeOn(database: Database.Database, file: string, isFile: boolean): Store {
+  const opened = isFile ? statSync(file).ino : null
+  // A deleted or replaced file takes every write and loses it at the end (fault-model F68).
+  const assertInPlace = (): void => {
+    if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
+      throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
+  }
+  const leases = createLeases(database, isFile ? file : null, assertInPlace)
+  const reader = createReader(database, file, () => (isFile ? connect(file, { readonly: true }) : null))
+  const writer = inTransactions(database, { ...createListings(database), ...createRecords(database) })
+  return withStoreErrors(file, {
+    ...reader,
+    ...writer,
+    lease: (chatbot: string, now: number) => leases.lease(chatbot, now),
+    close() {
+      if (!database.open) return
+      try {
+        leases.releaseAll()
+      } finally {
+        // Closing the last connection folds the log into the file and removes it.
+        database.close()
+      }
+    },
+  })
+}
+
+/** The same methods, each as one transaction that takes the write lock at once. */
+function inTransactions<Methods extends object>(database: Database.Database, methods: Methods): Methods {
+  return eachMethod(methods, (method) => {
+    const transaction = database.transaction(method)
+    return (...values) => transaction.immediate(...values)
+  })
+}
