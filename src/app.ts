@@ -18,11 +18,12 @@ import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
 import { createLog } from './log.ts'
+import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
-import { json } from './report/json.ts'
-import type { Output, ReportForm } from './report/report.ts'
-import { text } from './report/text.ts'
+import { jsonForm } from './report/json.ts'
+import type { FormOptions, ReportForm } from './report/report.ts'
+import { textForm } from './report/text.ts'
 import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
@@ -34,7 +35,9 @@ import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
 const formats: Record<Mapping['format'], Format> = { xml, csv }
-const reportForms: Record<string, ReportForm> = { text, json }
+const reportForms = { text: textForm, json: jsonForm } satisfies Record<string, (options: FormOptions) => ReportForm>
+
+export type FormName = keyof typeof reportForms
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -52,7 +55,7 @@ export interface App {
   runtime: Runtime
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
-  writeReport(form: string, report: Report, output: Output, options: { colour: boolean }): Promise<void>
+  reportForm(name: FormName, options: FormOptions): ReportForm
   /** The durable store, opened for writing on first use. */
   store(): Store
   /** The store for reading only: its files stay as they are. */
@@ -61,12 +64,13 @@ export interface App {
 }
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
-export function openApp({ configFile, env, signal }: CommandContext, logLevel = 'warn'): App {
+export function openApp({ configFile, env, signal }: CommandContext, logLevel: LogOptions['level'] = 'warn'): App {
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') })
   const log = createLog({
-    level: env['LISTING_SYNC_LOG'] ?? logLevel,
+    level: logLevelOf(env) ?? logLevel,
     secrets: config.secrets,
     pretty: process.stderr.isTTY,
+    clock: systemClock,
   })
   const runtime: Runtime = { clock: systemClock, random: Math.random, log }
   const feeds = new Map(wireAll(config, runtime).map((feed) => [feed.name, feed]))
@@ -82,7 +86,7 @@ export function openApp({ configFile, env, signal }: CommandContext, logLevel = 
     diff: (feed) => run(feed, (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync: (feed, command) =>
       run(feed, (wired, readers, abandon) => sync(wired, { ...readers, store: app.store(), abandon }, command)),
-    writeReport: async (form, report, output, options) => reportForms[form](report, output, options),
+    reportForm: (name, options) => reportForms[name](options),
     async close() {
       store?.close()
       reader?.close()
@@ -116,6 +120,7 @@ export function openApp({ configFile, env, signal }: CommandContext, logLevel = 
       throw error
     } finally {
       progress.end()
+      log.endRun()
     }
   }
 
@@ -187,4 +192,8 @@ function readPreset(path: string): string {
   } catch (error) {
     throw new ConfigError(path, [`the preset can't be read: ${messageOf(error)}`])
   }
+}
+
+function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {
+  return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
 }

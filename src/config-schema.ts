@@ -56,7 +56,7 @@ const limits = strictObject({
   recreate: share('Creates allowed in a run for listings of ours that are gone from the service', 20, 2),
   shrink: percent('Smallest delivery, of the median of the last five').prefault(50),
   overlap: percent('Smallest share of MLSNumbers in common with the last delivery').prefault(50),
-  lostField: percent('A field that more than this share of the listings lost is a renamed column').prefault(50),
+  lostField: share('A field that more than this share of the listings lost is a renamed column', 50, 10),
   onTrip: choice('hold: hold the changes it is about; abort: stop the whole run', ['hold', 'abort']).prefault('hold'),
 })
 

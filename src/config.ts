@@ -45,7 +45,7 @@ export interface Limits {
   recreate: Share
   shrink: number
   overlap: number
-  lostField: number
+  lostField: Share
   onTrip: 'hold' | 'abort'
 }
 

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { openApp } from '../app.ts'
 import { UsageError } from '../errors.ts'
 import { exitStatus } from '../result.ts'
-import { plain } from '../text.ts'
+import { printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -22,7 +22,7 @@ export function approveCommand(context: CommandContext, name: string, options: {
       process.stdout.write(`${feed.name}: the guard holds nothing that could be approved\n`)
       return exitStatus.right
     }
-    const lines = held.slice(0, shown).map((one) => `  ${one.kind} ${plain(one.mlsNumber)}: ${plain(one.why)}`)
+    const lines = held.slice(0, shown).map((one) => `  ${one.kind} ${printable(one.mlsNumber)}: ${printable(one.why)}`)
     if (held.length > shown) lines.push(`  and ${held.length - shown} more`)
     process.stdout.write(`${feed.name}: ${held.length} held\n${lines.join('\n')}\n`)
     if (!options.yes && !(await confirmed(`Let these ${held.length} through with the next run?`, context.signal)))

@@ -74,12 +74,8 @@ async function play(app: App, folder: string, count: () => number): Promise<numb
 async function shown(app: App, run: Promise<Finished>): Promise<Report> {
   const { report, close } = await run
   try {
-    await app.writeReport(
-      'text',
-      report,
-      { write: (text) => void process.stdout.write(text) },
-      { colour: process.stdout.isTTY },
-    )
+    const form = app.reportForm('text', { colour: process.stdout.isTTY })
+    await form.write(report, { write: (text) => void process.stdout.write(text) })
     return report
   } finally {
     close()

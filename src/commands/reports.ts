@@ -1,13 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { App, Finished } from '../app.ts'
+import type { App, Finished, FormName } from '../app.ts'
 import type { FeedConfig } from '../config.ts'
 import { UserError, messageOf } from '../errors.ts'
 import type { RunResult } from '../run.ts'
 
 interface ReportOptions {
-  format: 'text' | 'json'
+  format: FormName
   out?: string
 }
 
@@ -19,21 +19,22 @@ export async function writeReports(
   run: (feed: FeedConfig) => Promise<Finished>,
 ): Promise<RunResult[]> {
   const output = new StreamOutput(out === undefined ? process.stdout : createWriteStream(out), out)
-  const asArray = format === 'json' && feeds.length > 1
+  const form = app.reportForm(format, { colour: out === undefined && process.stdout.isTTY })
+  const around = feeds.length > 1 ? form.several : { before: '', between: '', after: '' }
   const results: RunResult[] = []
   try {
-    if (asArray) await output.write('[\n')
+    if (around.before !== '') await output.write(around.before)
     for (const [index, feed] of feeds.entries()) {
-      if (index > 0) await output.write(asArray ? ',\n' : '\n')
+      if (index > 0) await output.write(around.between)
       const finished = await run(feed)
       try {
-        await app.writeReport(format, finished.report, output, { colour: out === undefined && process.stdout.isTTY })
+        await form.write(finished.report, output)
       } finally {
         finished.close()
       }
       results.push(finished.report.result)
     }
-    if (asArray) await output.write(']\n')
+    if (around.after !== '') await output.write(around.after)
     return results
   } finally {
     await output.end()

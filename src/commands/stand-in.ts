@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { UsageError, UserError, messageOf } from '../errors.ts'
+import { ConfigError, UsageError, messageOf } from '../errors.ts'
 import { exitStatus } from '../result.ts'
-import { readStandInSettings, standInFromSettings } from '../stand-in/settings.ts'
+import { StandInSettingsError, readStandInSettings } from '../stand-in/settings.ts'
+import type { StandInSettings } from '../stand-in/settings.ts'
+import { standInFromSettings } from '../stand-in/stand-in.ts'
 import type { CommandContext } from './command.ts'
 
 /** `stand-in`: the embedded service on 127.0.0.1 until told to stop; prints its address once it listens. */
@@ -12,9 +14,8 @@ export async function standInCommand(
   const port = Number(options.port)
   if (!/^\d+$/.test(options.port) || port > 65_535)
     throw new UsageError(`--port takes a number from 0 to 65535, not "${options.port}"`)
-  const settings = options.settings === undefined ? {} : readStandInSettings(readText(options.settings))
-  const standIn = await standInFromSettings({
-    ...settings,
+  const settings = readSettings(options.settings)
+  const standIn = await standInFromSettings(settings, {
     port,
     ...(options.data !== undefined && { file: options.data }),
   })
@@ -27,10 +28,14 @@ export async function standInCommand(
   return exitStatus.right
 }
 
-function readText(file: string): string {
+function readSettings(file: string | undefined): StandInSettings {
+  if (file === undefined) return readStandInSettings('{}')
   try {
-    return readFileSync(file, 'utf8')
+    return readStandInSettings(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new UserError(`the settings ${file} can't be read: ${messageOf(error)}`)
+    throw new ConfigError(
+      file,
+      error instanceof StandInSettingsError ? error.problems : [`can't be read: ${messageOf(error)}`],
+    )
   }
 }

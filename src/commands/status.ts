@@ -6,7 +6,7 @@ import { aliveWithin } from '../daemon/heartbeat.ts'
 import { exitStatusOf, exitStatus } from '../result.ts'
 import type { RunResult } from '../run.ts'
 import type { Held } from '../store/store.ts'
-import { plain } from '../text.ts'
+import { printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -75,16 +75,16 @@ function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
 const heldShown = 50
 
 function written({ feed, chatbot, listings, lastRun, age, held }: FeedStatus): string {
-  const lines = [styleText('bold', `${feed} → chatbot ${plain(chatbot)}: ${listings} listings`)]
+  const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
   if (lastRun === null) lines.push('  never run')
   else
     lines.push(
-      `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, ${lastRun.finishedAt}${lastRun.error === null ? '' : `: ${plain(lastRun.error)}`}`,
+      `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, ${lastRun.finishedAt}${lastRun.error === null ? '' : `: ${printable(lastRun.error)}`}`,
     )
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
   if (held.length > 0) lines.push(`  ${held.length} held:`)
   for (const one of held.slice(0, heldShown))
-    lines.push(`    ${one.kind ?? 'hold'} ${plain(one.mlsNumber)}, for ${one.hours} h: ${plain(one.why)}`)
+    lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
   if (held.some((one) => one.kind !== null))
     lines.push(`  "listing-sync approve ${feed}" lets through what the guard holds`)

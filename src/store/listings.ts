@@ -53,6 +53,10 @@ export function createListings(database: Database.Database): ListingMethods {
     if (counts) pruneLedger.run(now - ledgerKept)
   }
 
+  // The latest entry only: an earlier one stands for a delete that was carried out.
+  const leaveLedger = database.prepare(`DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ?
+    AND at = (SELECT max(at) FROM delete_ledger AS other WHERE other.chatbot = delete_ledger.chatbot
+      AND other.feed = delete_ledger.feed AND other.key = delete_ledger.key)`)
   const unmark = database.prepare('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = ? AND key = ?')
   const clearFlight: Store['clearFlight'] = (chatbot, keys) => {
     for (const key of keys) {
@@ -60,11 +64,12 @@ export function createListings(database: Database.Database): ListingMethods {
       if (row === undefined) continue
       if (row.owned === 0 && row.refusedAt === null) remove(chatbot, key, row.id)
       else unmark.run(chatbot, key)
+      if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)
     }
   }
 
-  const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content, raw = @raw,
-    parts = @parts, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
+  const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
+    raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
     suspect_until = @suspectUntil,
     streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
     streak_reason = @reason, flight = NULL, flight_at = NULL,
@@ -73,9 +78,16 @@ export function createListings(database: Database.Database): ListingMethods {
   const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ?, echo = ? WHERE id = ?')
   const confirm: Store['confirm'] = (chatbot, confirmations) => {
     for (const confirmation of confirmations) {
-      const { sent, baseline, ...columns } = confirmation
+      const { sent, baseline, record, ...columns } = confirmation
       const { id } = findOrAdd(chatbot, confirmation.key, confirmation.feed)
-      confirmRow.run({ ...columns, chatbot, baseline: baseline?.hash ?? null })
+      confirmRow.run({
+        ...columns,
+        chatbot,
+        baseline: baseline?.hash ?? null,
+        keep: record === null ? 1 : 0,
+        raw: record?.raw ?? null,
+        parts: record?.parts ?? 1,
+      })
       const echo = baseline === null ? null : JSON.stringify(baseline.echo)
       savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), echo, id)
     }

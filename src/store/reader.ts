@@ -42,6 +42,11 @@ export function createReader(
   const learnt = database
     .prepare<[string, string], number>('SELECT value FROM learnt WHERE chatbot = ? AND name = ?')
     .pluck()
+  const inLedger = database
+    .prepare<[string, string, number], number>(
+      'SELECT 1 FROM delete_ledger WHERE feed = ? AND key = ? AND at > ? LIMIT 1',
+    )
+    .pluck()
   const readFeed = database.transaction(feedStateOf(database))
 
   // Not one query of a million rows: while such an iteration is open, the connection takes no write.
@@ -89,6 +94,7 @@ export function createReader(
     baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
     approved: (feed, now) => new Set(approved.all(feed, now)),
     held: (feed) => held.all(feed),
+    inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
   }
 }
@@ -117,6 +123,9 @@ function feedStateOf(database: Database.Database): StoreReader['feedState'] {
   const owned = database
     .prepare<[string, string], number>('SELECT count(*) FROM listing WHERE feed = ? AND chatbot = ? AND owned = 1')
     .pluck()
+  const rows = database
+    .prepare<[string, string], number>('SELECT count(*) FROM listing WHERE chatbot = ? AND feed = ?')
+    .pluck()
   const deletes = database
     .prepare<[string, string, number], number>(
       'SELECT count(DISTINCT key) FROM delete_ledger WHERE chatbot = ? AND feed = ? AND at > ?',
@@ -136,6 +145,7 @@ function feedStateOf(database: Database.Database): StoreReader['feedState'] {
       deliveries: deliveries.all(feed),
       lastKeys: keysFrom(lastKeys.get(feed) ?? null),
       owned: owned.get(feed, chatbot) ?? 0,
+      rows: rows.get(chatbot, feed) ?? 0,
       deletes24h: deletes.get(chatbot, feed, now - day) ?? 0,
       lostAt: row?.lost_at ?? null,
       isNew: row === undefined || row.first_run === null,

@@ -183,16 +183,14 @@ describe('the feed holds a listing', () => {
   })
   test('refused before with this very content: not sent again until it changes, the mapping does, or a day has passed', () => {
     const refused = (content: string, mapping: string, at: number): PlanWorld =>
-      new PlanWorld()
-        .delivers(A)
-        .remembers(A, {
-          owned: false,
-          content: null,
-          refusedContent: content,
-          refusedMapping: mapping,
-          refusedAt: at,
-          refusedMessage: 'Url is taken',
-        })
+      new PlanWorld().delivers(A).remembers(A, {
+        owned: false,
+        content: null,
+        refusedContent: content,
+        refusedMapping: mapping,
+        refusedAt: at,
+        refusedMessage: 'Url is taken',
+      })
     const content = new PlanWorld().remembers(A).row('A').content!
     expect(only(refused(content, 'mapping-1', now - minute))).toMatchObject({ kind: 'hold', cause: 'refused-before' })
     expect(only(refused(content, 'mapping-0', now - minute))).toMatchObject({ kind: 'create' })
