@@ -196,6 +196,11 @@ feeds:
     expect(config.feeds[0]).toMatchObject({ chatbot: '1001', maxBytes: 1536, limits: { shrink: 0, overlap: 50 } })
   })
 
+  test('the first configuration of the README loads', () => {
+    const yaml = /```yaml\n([^]*?)```/.exec(readFile('README.md'))?.[1] ?? ''
+    expect(load(yaml, { LISTING_SESSION_KEY: 'secret-two' }).feeds[0].schedule).toBe('*/30 * * * *')
+  })
+
   test('a service on this machine needs no key', () => {
     for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:80']) {
       const config = load(
