@@ -10,6 +10,9 @@ import { fieldNames } from './listing.ts'
 import type { FieldName } from './listing.ts'
 
 const year = 365 * 86_400_000
+/** To undici a timeout of 0 is none at all. */
+const positive = (milliseconds: number) => milliseconds > 0
+const tooShort = 'must be longer than 0'
 
 const profile = strictObject({
   pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
@@ -37,7 +40,7 @@ export const serviceSchema = strictObject({
   sessionKey: z.string().optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
   rate: number('Calls a second, shared by every feed of this service (U15)', { min: 0.01, max: 1000 }).prefault(5),
   concurrency: whole('Calls under way at one time', { min: 1, max: 256 }).prefault(4),
-  timeout: duration('Longest wait for the answer to one call').prefault('30s'),
+  timeout: duration('Longest wait for the answer to one call').refine(positive, tooShort).prefault('30s'),
   patience: duration('Longest Retry-After that a run waits for; beyond it the run stops').prefault('5m'),
   attempts: whole('Times a call is sent at most', { min: 1, max: 20 }).prefault(5),
   backoff: backoff.prefault({}),
@@ -114,7 +117,7 @@ const feedSchema = strictObject({
     .meta({ description: 'Request headers for an http(s) source' }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
-  transferTimeout: duration('Longest time for the whole transfer').prefault('30m'),
+  transferTimeout: duration('Longest time for the whole transfer').refine(positive, tooShort).prefault('30m'),
   service: serviceSchema.partial().optional().meta({ description: 'What differs from the service above' }),
 })
 

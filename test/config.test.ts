@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
@@ -217,12 +218,11 @@ feeds:
   north:
     chatbot: SN-1
     preset: zillow
-    source: https://user:p%40ss@mls.example.com/a.xml?token=query-secret
+    source: https://user:p%40ss@mls.example.com/a.xml?form=full&token=query-secret
     headers: { Authorization: Bearer header-secret }
 `)
     expect(config.secrets).toEqual([
       'key-of-session',
-      'user',
       'p%40ss',
       'p@ss',
       'query-secret',
@@ -242,6 +242,40 @@ feeds:
     const bomb = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`)
     expect(() => load(`a0: &a0 [x]\n${bomb.join('\n')}\n`)).toThrow(/alias/i)
   })
+})
+
+test('a damaged configuration gives problems, never another error', () => {
+  const written = readFile('config/listing-sync.yaml').replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
+  const pieces = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '- ',
+    '"',
+    '{',
+    '}',
+    '${',
+    '&a',
+    '*a',
+    '!!js',
+    '|',
+    '1',
+    'null',
+    '\t',
+    '?',
+  )
+  fc.assert(
+    fc.property(fc.nat(written.length), fc.nat(6), pieces, (start, length, piece) => {
+      try {
+        load(written.slice(0, start) + piece + written.slice(start + length), { LISTING_SECRET_KEY: 'secret-one' })
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+      }
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('config/schema.json is what the schema says', () => {
