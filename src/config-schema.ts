@@ -14,6 +14,9 @@ const year = 365 * 86_400_000
 const positive = (milliseconds: number) => milliseconds > 0
 const tooShort = 'must be longer than 0'
 
+/** Anything else would let a line break in a key or a secret file write headers of its own. */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
+
 const profile = strictObject({
   pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
   deleteBatch: whole('Most Keys in one Delete (U7)', { min: 1, max: 10_000 }).prefault(50),
@@ -36,8 +39,8 @@ export const serviceSchema = strictObject({
       if (problem !== null) context.addIssue({ code: 'custom', message: problem })
     })
     .transform((value) => value.replace(/\/+$/, '')),
-  secretKey: z.string().optional().meta({ description: 'Sent as Authorization, as it is (U1)' }),
-  sessionKey: z.string().optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
+  secretKey: headerValue.optional().meta({ description: 'Sent as Authorization, as it is (U1)' }),
+  sessionKey: headerValue.optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
   rate: number('Calls a second, shared by every feed of this service (U15)', { min: 0.01, max: 1000 }).prefault(5),
   concurrency: whole('Calls under way at one time', { min: 1, max: 256 }).prefault(4),
   timeout: duration('Longest wait for the answer to one call').refine(positive, tooShort).prefault('30s'),
@@ -109,10 +112,7 @@ const feedSchema = strictObject({
   volatile: volatileFields.prefault({}),
   settle: duration('How long a call without an answer may still land', year).prefault('15m'),
   headers: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'),
-      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry'),
-    )
+    .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),

@@ -178,10 +178,10 @@ feeds:
   "\${NAME}": { chatbot: a, source: b, preset: c }
 `.replace('"${NAME}": {', 'north: {'),
       { NAME: '${HOST}', RATE: '2.5' },
-      { '/etc/sync/secrets/key': 'two\nlines\n' },
+      { '/etc/sync/secrets/key': 'from-a-file\n' },
     )
     expect(config.service.baseUrl).toBe('https://listings.example.com/${HOST}')
-    expect(config.service).toMatchObject({ secretKey: 'two\nlines', rate: 2.5 })
+    expect(config.service).toMatchObject({ secretKey: 'from-a-file', rate: 2.5 })
     expect(config.store).toBe('/etc/sync/${NAME}')
   })
 
@@ -211,17 +211,23 @@ feeds:
     }
   })
 
-  test('secrets are named: keys, header values, what an address carries', () => {
-    const config = load(`
+  test('secrets are named: what files hold, keys, header values, what an address carries', () => {
+    const config = load(
+      `
 service: { baseUrl: https://listings.example.com, sessionKey: key-of-session }
 feeds:
   north:
     chatbot: SN-1
     preset: zillow
+    defaults: { City: '\${file:city}' }
     source: https://user:p%40ss@mls.example.com/a.xml?form=full&token=query-secret
     headers: { Authorization: Bearer header-secret }
-`)
+`,
+      {},
+      { '/etc/sync/city': 'from-a-file' },
+    )
     expect(config.secrets).toEqual([
+      'from-a-file',
       'key-of-session',
       'p%40ss',
       'p@ss',
