@@ -35,11 +35,15 @@ export function isLoopback(address: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
-/** What an address carries that must not be shown: its credentials and the values of its query. */
+/**
+ * What an address carries that must not be shown: its password, or the user name that stands alone as a token often does,
+ * and the longer values of its query; the shorter ones are words such as "xml" or "full".
+ */
 export function addressSecrets(address: string): string[] {
   const url = isHttp(address) ? URL.parse(address) : null
   if (url === null) return []
-  return [url.username, url.password, decoded(url.username), decoded(url.password), ...url.searchParams.values()]
+  const credential = url.password === '' ? url.username : url.password
+  return [credential, decoded(credential), ...[...url.searchParams.values()].filter((value) => value.length >= 8)]
 }
 
 function decoded(text: string): string {

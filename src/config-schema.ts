@@ -10,6 +10,12 @@ import { fieldNames } from './listing.ts'
 import type { FieldName } from './listing.ts'
 
 const year = 365 * 86_400_000
+/** To undici a timeout of 0 is none at all. */
+const positive = (milliseconds: number) => milliseconds > 0
+const tooShort = 'must be longer than 0'
+
+/** Anything else would let a line break in a key or a secret file write headers of its own. */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
 const profile = strictObject({
   pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
@@ -33,11 +39,11 @@ export const serviceSchema = strictObject({
       if (problem !== null) context.addIssue({ code: 'custom', message: problem })
     })
     .transform((value) => value.replace(/\/+$/, '')),
-  secretKey: z.string().optional().meta({ description: 'Sent as Authorization, as it is (U1)' }),
-  sessionKey: z.string().optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
+  secretKey: headerValue.optional().meta({ description: 'Sent as Authorization, as it is (U1)' }),
+  sessionKey: headerValue.optional().meta({ description: 'Sent as chatrobot-sessionkey (U1)' }),
   rate: number('Calls a second, shared by every feed of this service (U15)', { min: 0.01, max: 1000 }).prefault(5),
   concurrency: whole('Calls under way at one time', { min: 1, max: 256 }).prefault(4),
-  timeout: duration('Longest wait for the answer to one call').prefault('30s'),
+  timeout: duration('Longest wait for the answer to one call').refine(positive, tooShort).prefault('30s'),
   patience: duration('Longest Retry-After that a run waits for; beyond it the run stops').prefault('5m'),
   attempts: whole('Times a call is sent at most', { min: 1, max: 20 }).prefault(5),
   backoff: backoff.prefault({}),
@@ -106,15 +112,12 @@ const feedSchema = strictObject({
   volatile: volatileFields.prefault({}),
   settle: duration('How long a call without an answer may still land', year).prefault('15m'),
   headers: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'),
-      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry'),
-    )
+    .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
-  transferTimeout: duration('Longest time for the whole transfer').prefault('30m'),
+  transferTimeout: duration('Longest time for the whole transfer').refine(positive, tooShort).prefault('30m'),
   service: serviceSchema.partial().optional().meta({ description: 'What differs from the service above' }),
 })
 

@@ -110,7 +110,8 @@ export function loadConfig(file: string, sources: ReferenceSources): Config {
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
-  return resolved(path, parsed.data, mappingOf(value))
+  const fromFiles = filled.filter(({ reference }) => reference.startsWith('${file:')).map((file) => file.value)
+  return resolved(path, parsed.data, mappingOf(value), fromFiles)
 }
 
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
@@ -122,7 +123,12 @@ function readConfigFile(file: string, path: string, sources: ReferenceSources): 
 }
 
 /** `written` is what was parsed: services are merged as written, so that a default never hides what was set above. */
-function resolved(file: string, data: z.output<typeof configSchema>, written: Record<string, unknown>): Config {
+function resolved(
+  file: string,
+  data: z.output<typeof configSchema>,
+  written: Record<string, unknown>,
+  fromFiles: string[],
+): Config {
   const directory = dirname(file)
   const service = serviceSettings(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
@@ -140,7 +146,14 @@ function resolved(file: string, data: z.output<typeof configSchema>, written: Re
       service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
     }
   })
-  return { file, directory, store: resolve(directory, data.store), service, feeds, secrets: secretsOf(service, feeds) }
+  return {
+    file,
+    directory,
+    store: resolve(directory, data.store),
+    service,
+    feeds,
+    secrets: secretsOf(service, feeds, fromFiles),
+  }
 }
 
 function serviceSettings(written: unknown): ServiceSettings {
@@ -148,9 +161,9 @@ function serviceSettings(written: unknown): ServiceSettings {
   return { ...settings, secretKey: settings.secretKey || null, sessionKey: settings.sessionKey || null }
 }
 
-/** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf(service: ServiceSettings, feeds: FeedConfig[]): string[] {
-  const secrets: string[] = []
+/** What secret files hold, keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
+function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: string[]): string[] {
+  const secrets = [...fromFiles]
   for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(secretKey ?? '', sessionKey ?? '')
   }

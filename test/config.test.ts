@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
@@ -177,10 +178,10 @@ feeds:
   "\${NAME}": { chatbot: a, source: b, preset: c }
 `.replace('"${NAME}": {', 'north: {'),
       { NAME: '${HOST}', RATE: '2.5' },
-      { '/etc/sync/secrets/key': 'two\nlines\n' },
+      { '/etc/sync/secrets/key': 'from-a-file\n' },
     )
     expect(config.service.baseUrl).toBe('https://listings.example.com/${HOST}')
-    expect(config.service).toMatchObject({ secretKey: 'two\nlines', rate: 2.5 })
+    expect(config.service).toMatchObject({ secretKey: 'from-a-file', rate: 2.5 })
     expect(config.store).toBe('/etc/sync/${NAME}')
   })
 
@@ -196,6 +197,11 @@ feeds:
     expect(config.feeds[0]).toMatchObject({ chatbot: '1001', maxBytes: 1536, limits: { shrink: 0, overlap: 50 } })
   })
 
+  test('the first configuration of the README loads', () => {
+    const yaml = /```yaml\n([^]*?)```/.exec(readFile('README.md'))?.[1] ?? ''
+    expect(load(yaml, { LISTING_SESSION_KEY: 'secret-two' }).feeds[0].schedule).toBe('*/30 * * * *')
+  })
+
   test('a service on this machine needs no key', () => {
     for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:80']) {
       const config = load(
@@ -205,19 +211,24 @@ feeds:
     }
   })
 
-  test('secrets are named: keys, header values, what an address carries', () => {
-    const config = load(`
+  test('secrets are named: what files hold, keys, header values, what an address carries', () => {
+    const config = load(
+      `
 service: { baseUrl: https://listings.example.com, sessionKey: key-of-session }
 feeds:
   north:
     chatbot: SN-1
     preset: zillow
-    source: https://user:p%40ss@mls.example.com/a.xml?token=query-secret
+    defaults: { City: '\${file:city}' }
+    source: https://user:p%40ss@mls.example.com/a.xml?form=full&token=query-secret
     headers: { Authorization: Bearer header-secret }
-`)
+`,
+      {},
+      { '/etc/sync/city': 'from-a-file' },
+    )
     expect(config.secrets).toEqual([
+      'from-a-file',
       'key-of-session',
-      'user',
       'p%40ss',
       'p@ss',
       'query-secret',
@@ -237,6 +248,40 @@ feeds:
     const bomb = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`)
     expect(() => load(`a0: &a0 [x]\n${bomb.join('\n')}\n`)).toThrow(/alias/i)
   })
+})
+
+test('a damaged configuration gives problems, never another error', () => {
+  const written = readFile('config/listing-sync.yaml').replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
+  const pieces = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '- ',
+    '"',
+    '{',
+    '}',
+    '${',
+    '&a',
+    '*a',
+    '!!js',
+    '|',
+    '1',
+    'null',
+    '\t',
+    '?',
+  )
+  fc.assert(
+    fc.property(fc.nat(written.length), fc.nat(6), pieces, (start, length, piece) => {
+      try {
+        load(written.slice(0, start) + piece + written.slice(start + length), { LISTING_SECRET_KEY: 'secret-one' })
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+      }
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('config/schema.json is what the schema says', () => {
