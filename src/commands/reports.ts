@@ -5,6 +5,7 @@ import type { App, Finished, FormName } from '../app.ts'
 import type { FeedConfig } from '../config.ts'
 import { UserError, messageOf } from '../errors.ts'
 import type { RunResult } from '../run.ts'
+import { printable } from '../text.ts'
 
 interface ReportOptions {
   format: FormName
@@ -33,6 +34,7 @@ export async function writeReports(
         finished.close()
       }
       results.push(finished.report.result)
+      if (format === 'json' && finished.report.error !== null) process.stderr.write(`listing-sync: ${feed.name}: ${printable(finished.report.error)}\n`)
     }
     if (around.after !== '') await output.write(around.after)
     return results
