@@ -25,8 +25,8 @@ export interface Workspace {
   addDelivered(rows: readonly NewDelivered[]): void
   /** Sorted by key, then position; rejects without an MLSNumber are left out. */
   delivered(): Iterable<DeliveredRow>
-  /** The parsed row of a position. */
-  deliveredAt(position: number): DeliveredRow & MovingListing
+  /** The row of a position that holds a listing, read whole. */
+  deliveredAt(position: number): Omit<DeliveredRow, 'listing'> & MovingListing
   /** In the order of the delivery. */
   rejects(): Iterable<RejectRow>
   /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */

@@ -1,0 +1,62 @@
+/** The folder of one workspace: fresh, gone at the end, and swept by a later run where its process died first. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+
+const prefix = 'listing-sync-run-'
+export const databaseName = 'workspace.db'
+
+/** Folders that this process is using: in a container every process may have the number of the one before it. */
+const inUse = new Set<string>()
+
+/** Makes a folder in `directory`, after removing those of dead processes. */
+export function makeFolder(directory: string): string {
+  mkdirSync(directory, { recursive: true })
+  sweep(directory)
+  const folder = mkdtempSync(join(directory, `${prefix}${process.pid}-`))
+  inUse.add(folder)
+  return folder
+}
+
+export function removeFolder(folder: string): void {
+  inUse.delete(folder)
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function sweep(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const process = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]
+    const folder = join(directory, name)
+    if (process === undefined || inUse.has(folder) || isAlive(Number(process)) || isLocked(folder)) continue
+    try {
+      rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // Another user's leftovers are not ours to remove, and no reason not to run.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}
+
+/** Whether a process has it that can't be seen from here, as in another container with the same volume. */
+function isLocked(folder: string): boolean {
+  try {
+    const database = new Database(join(folder, databaseName), { fileMustExist: true, timeout: 0 })
+    try {
+      database.exec('BEGIN EXCLUSIVE')
+      return false
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+  }
+}
