@@ -50,6 +50,13 @@ export interface Finished {
   close: () => void
 }
 
+/** What a test hands in, and what the daemon wants otherwise. */
+export interface AppOptions {
+  logLevel?: LogOptions['level']
+  clock?: Clock
+  random?: () => number
+}
+
 export interface App {
   config: Config
   runtime: Runtime
@@ -64,15 +71,12 @@ export interface App {
 }
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
-export function openApp({ configFile, env, signal }: CommandContext, logLevel: LogOptions['level'] = 'warn'): App {
+export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
+  const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') })
-  const log = createLog({
-    level: logLevelOf(env) ?? logLevel,
-    secrets: config.secrets,
-    pretty: process.stderr.isTTY,
-    clock: systemClock,
-  })
-  const runtime: Runtime = { clock: systemClock, random: Math.random, log }
+  const level = logLevelOf(env) ?? logLevel
+  const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
+  const runtime: Runtime = { clock, random, log }
   const feeds = new Map(wireAll(config, runtime).map((feed) => [feed.name, feed]))
   const services = new Map<string, Service>()
   let store: Store | null = null

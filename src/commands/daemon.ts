@@ -10,7 +10,7 @@ import type { CommandContext } from './command.ts'
 
 /** `daemon`: runs each feed on its schedule until told to stop; then calls under way are waited for and nothing new is begun. */
 export function daemonCommand(context: CommandContext): Promise<number> {
-  return withApp(openApp(context, 'info'), async (app) => {
+  return withApp(openApp(context, { logLevel: 'info' }), async (app) => {
     const feeds = app.config.feeds.filter((feed) => feed.schedule !== null)
     if (feeds.length === 0)
       throw new ConfigError(app.config.file, ['feeds: none has a schedule, so the daemon would do nothing'])

@@ -34,7 +34,8 @@ export async function writeReports(
         finished.close()
       }
       results.push(finished.report.result)
-      if (format === 'json' && finished.report.error !== null) process.stderr.write(`listing-sync: ${feed.name}: ${printable(finished.report.error)}\n`)
+      if (format === 'json' && finished.report.error !== null)
+        process.stderr.write(`listing-sync: ${feed.name}: ${printable(finished.report.error)}\n`)
     }
     if (around.after !== '') await output.write(around.after)
     return results

@@ -1,0 +1,160 @@
+/**
+ * A world for whole runs: the stand-in on loopback, a folder with a configuration, a feed and a store, and the program
+ * either in this process (with a clock to hand in) or as a child process, as its users start it.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { openApp } from '../../src/app.ts'
+import type { ReportedChange, Report } from '../../src/run.ts'
+import type { Clock } from '../../src/runtime.ts'
+import { startStandIn } from '../../src/stand-in/stand-in.ts'
+import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
+
+export const chatbot = 'SN-1'
+export const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
+
+/** A report with its lists read, as the workspace is gone by then. */
+export interface ReadReport extends Omit<Report, 'changes' | 'rejects'> {
+  changes: ReportedChange[]
+  rejects: { at: string; mlsNumber: string | null; problems: string[] }[]
+}
+
+export interface Ended {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Time that passes only when a test says so; a sleep ends when the time has come, or at once where `rushing`. */
+export class TestClock implements Clock {
+  #now: number
+
+  constructor(start = Date.parse('2026-11-21T12:00:00Z')) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds
+  }
+
+  /** Waiting takes no real time: the clock jumps to where the sleeper wants to be. */
+  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    this.#now += Math.max(0, milliseconds)
+    await new Promise((resolve) => setImmediate(resolve))
+    signal?.throwIfAborted()
+  }
+}
+
+export class RunWorld {
+  readonly folder = mkdtempSync(join(tmpdir(), 'listing-sync-test-'))
+  readonly standIn: StandIn
+  readonly clock = new TestClock()
+  readonly configFile = join(this.folder, 'listing-sync.yaml')
+  readonly stop = new AbortController()
+
+  private constructor(standIn: StandIn) {
+    this.standIn = standIn
+  }
+
+  /** Starts a stand-in and writes the configuration; `feeds` and `service` are laid over a working one. */
+  static async start(
+    options: { standIn?: StandInOptions; feeds?: Record<string, object>; service?: object } = {},
+  ): Promise<RunWorld> {
+    const world = new RunWorld(await startStandIn(options.standIn))
+    world.configure(options.feeds ?? { north: {} }, options.service)
+    return world
+  }
+
+  configure(feeds: Record<string, object>, service: object = {}): void {
+    const written = Object.entries(feeds).map(([name, feed]) => [
+      name,
+      { chatbot, source: `./${name}.xml`, preset: 'zillow', ...feed },
+    ])
+    const config = {
+      service: {
+        baseUrl: this.standIn.url,
+        secretKey: 'test-secret-key',
+        rate: 1000,
+        timeout: '2s',
+        backoff: { base: '10ms', max: '50ms' },
+        ...service,
+      },
+      store: './store.db',
+      feeds: Object.fromEntries(written),
+    }
+    writeFileSync(this.configFile, stringify(config))
+  }
+
+  /** Writes a delivery into the folder. */
+  deliver(content: string | Buffer, name = 'north.xml'): void {
+    writeFileSync(join(this.folder, name), content)
+  }
+
+  listings(): Record<string, unknown>[] {
+    return this.standIn.listings(chatbot).map((row) => row.listing as Record<string, unknown>)
+  }
+
+  listing(mlsNumber: string): Record<string, unknown> | undefined {
+    return this.listings().find((one) => one['MLSNumber'] === mlsNumber)
+  }
+
+  /** One run in this process, on the world's clock. */
+  async run(command: 'diff' | 'sync' | 'backfill' = 'sync', feedName = 'north'): Promise<ReadReport> {
+    const context = { configFile: this.configFile, env: {}, signal: this.stop.signal }
+    const app = openApp(context, { clock: this.clock, random: () => 0.5, logLevel: 'error' })
+    try {
+      const feed = app.config.feeds.find((one) => one.name === feedName)!
+      const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
+      const read = { ...report, changes: [...report.changes()], rejects: [...report.rejects()] }
+      close()
+      return read
+    } finally {
+      await app.close()
+    }
+  }
+
+  /** Sends what the guard holds of the feed through, as `approve --yes` does. */
+  approve(feedName = 'north'): void {
+    const app = openApp({ configFile: this.configFile, env: {}, signal: this.stop.signal }, { clock: this.clock })
+    app.store().approve(feedName, 'test', this.clock.now(), this.clock.now() + 24 * 3_600_000)
+    app.store().close()
+  }
+
+  /** The program as a child process. */
+  command(...words: string[]): Promise<Ended> {
+    return command(['--config', this.configFile, ...words])
+  }
+
+  async end(): Promise<void> {
+    await this.standIn.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs the program to its end; `onStart` gets the child, to send it signals. */
+export async function command(
+  words: string[],
+  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ReturnType<typeof spawn>) => void } = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { ...process.env, ...options.env },
+    cwd: options.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  options.onStart?.(child)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { status, stdout, stderr }
+}
