@@ -219,3 +219,18 @@ export function listingAt({ listing, moving }: MovingListing, now: number, today
   }
   return current
 }
+
+const htmlNames: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+/** Undoes one layer of HTML escaping, which the service may add to a text (U13): named markup characters and numeric references. */
+export function unescapeHtml(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replaceAll(
+    /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
+    (escaped, name?: string, decimal?: string, hexadecimal?: string) => {
+      if (name !== undefined) return htmlNames[name.toLowerCase()]
+      const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : escaped
+    },
+  )
+}

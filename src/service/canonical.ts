@@ -1,0 +1,162 @@
+/**
+ * A list item of the service in the words of the listing input (interface, "List item"; service-unknowns U10–U13), so
+ * that the two compare field by field. What can't be read without doubt is named, not guessed.
+ */
+import { shortHash } from '../hash.ts'
+import { fieldRules, ownerKey, unescapeHtml } from '../listing.ts'
+import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../listing.ts'
+
+/** A list item as parsed from JSON; nothing about its values is certain. */
+export type ListItem = Record<string, unknown>
+
+const shownNames: Partial<Record<FieldName, string>> = { Latitude: 'LATITUDE', Longitude: 'LONGITUDE' }
+/** AreaUnit is in no list item. */
+const shownRules = fieldRules
+  .filter(({ name }) => name !== 'AreaUnit')
+  .map((rule) => ({ ...rule, shownName: shownNames[rule.name] ?? rule.name }))
+
+/** Marks a value that is there but can't be read. */
+const unreadable = Symbol('unreadable')
+type Reading<T> = T | undefined | typeof unreadable
+
+/**
+ * Reads list items. The volatile fields are left out of the hash only. A reader gives null for an item without
+ * MLSNumber: nothing can be said about it.
+ */
+export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListItem) => Shown | null {
+  const hashedNames = shownRules.filter(({ name }) => !volatile.has(name)).map(({ shownName }) => shownName)
+  return (item) => {
+    const mlsNumber = readText(item.MLSNumber)
+    if (typeof mlsNumber !== 'string') return null
+    const fields: Record<string, FieldValue> = {}
+    const shown: Shown = {
+      mlsNumber: mlsNumber.trim(),
+      id: readId(item.ID),
+      fields,
+      unreadable: [],
+      owner: null,
+      hash: shortHash(JSON.stringify(hashedNames.map((name) => item[name] || null))),
+    }
+    for (const { shownName, ...rule } of shownRules) {
+      const value = readField(rule, item[shownName], shown)
+      if (value === unreadable) shown.unreadable.push(rule.name)
+      else if (value !== undefined) fields[rule.name] = value
+    }
+    fields.MLSNumber = shown.mlsNumber
+    if (fields.Latitude === 0 && fields.Longitude === 0) {
+      delete fields.Latitude
+      delete fields.Longitude
+    }
+    return shown
+  }
+}
+
+function readField(rule: FieldRule, value: unknown, shown: Shown): Reading<FieldValue> {
+  if (rule.name === 'SaleType') return readSaleType(value)
+  if (rule.type === 'number') return readNumber(value)
+  if (rule.type === 'images') return readImages(value)
+  if (rule.type === 'extension') {
+    const entries = readExtension(value)
+    if (!Array.isArray(entries)) return entries
+    shown.owner = ownerOf(entries)
+    const others = entries.filter(({ Key }) => Key !== ownerKey)
+    return others.length > 0 ? others : undefined
+  }
+  return rule.choices ? readChoice(rule.choices, value) : readText(value)
+}
+
+/** The text as shown; absent where it is empty. */
+function readText(value: unknown): Reading<string> {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') return unreadable
+  return value.trim() === '' ? undefined : value
+}
+
+function readId(value: unknown): number | null {
+  const id = readNumber(value)
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
+}
+
+/** U12: a decimal number in text, of any precision. */
+function readNumber(value: unknown): Reading<number> {
+  const text = readText(value)
+  if (typeof text !== 'string') return text
+  const number = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(number) ? number : unreadable
+}
+
+/** U10: the display form isn't known, "For Sale" and "FOR_RENT" are likely ones. */
+function readSaleType(value: unknown): Reading<Listing['SaleType']> {
+  const text = readText(value)
+  if (typeof text !== 'string') return text
+  const letters = text.toLowerCase().replaceAll(/[^a-z]/g, '')
+  const sale = letters.includes('sale')
+  const rent = letters.includes('rent') || letters.includes('lease')
+  if (sale === rent) return unreadable
+  return sale ? 'for_sale' : 'for_rent'
+}
+
+function readChoice(choices: readonly string[], value: unknown): Reading<string> {
+  const text = readText(value)
+  if (typeof text !== 'string') return text
+  const folded = text.trim().toLowerCase()
+  return choices.find((choice) => choice.toLowerCase() === folded) ?? unreadable
+}
+
+/** U11: a JSON array, or addresses with separators between them; every piece has to be an address. */
+function readImages(value: unknown): Reading<string[]> {
+  const list = Array.isArray(value) ? value : readText(value)
+  if (typeof list !== 'string') return Array.isArray(list) ? asTexts(list) : list
+  // The separators may be letters of an escaped address ("&amp;"), so that is undone where the first look fails.
+  for (const text of [list, unescapeHtml(list)]) {
+    const parsed = parseArray(text)
+    if (parsed) return asTexts(parsed)
+    const pieces = text.split(/[,;|\s]+/).filter((piece) => piece !== '')
+    if (pieces.length > 0 && pieces.every((piece) => /^https?:\/\/./i.test(piece))) return pieces
+  }
+  return unreadable
+}
+
+function asTexts(values: unknown[]): Reading<string[]> {
+  if (!values.every((value) => typeof value === 'string')) return unreadable
+  return values.length > 0 ? values : undefined
+}
+
+/** A serialised array of objects with `Key` and `value`, in whatever letter case. */
+function readExtension(value: unknown): Reading<ExtensionEntry[]> {
+  const list = Array.isArray(value) ? value : readText(value)
+  if (typeof list !== 'string' && !Array.isArray(list)) return list
+  const parsed = typeof list === 'string' ? (parseArray(list) ?? parseArray(unescapeHtml(list))) : list
+  const entries = parsed?.map(asEntry)
+  if (!entries?.every((entry) => entry !== null)) return unreadable
+  return entries.length > 0 ? entries : undefined
+}
+
+function asEntry(value: unknown): ExtensionEntry | null {
+  if (typeof value !== 'object' || value === null) return null
+  const entry: Partial<ExtensionEntry> = {}
+  for (const [name, content] of Object.entries(value)) {
+    const text = readText(content)
+    if (text === unreadable) return null
+    if (name.toLowerCase() === 'key') entry.Key = text ?? ''
+    if (name.toLowerCase() === 'value') entry.value = text ?? ''
+  }
+  return entry.Key === undefined ? null : { Key: entry.Key, value: entry.value ?? '' }
+}
+
+/** The feed that the ownership entries agree on. */
+function ownerOf(entries: ExtensionEntry[]): string | null {
+  const marks = entries.filter(({ Key }) => Key === ownerKey).map(({ value }) => unescapeHtml(value).trim())
+  return marks.length > 0 && marks.every((mark) => mark === marks[0]) ? marks[0] || null : null
+}
+
+function parseArray(text: string): unknown[] | null {
+  if (!text.trimStart().startsWith('[')) return null
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : null
+  } catch {
+    return null
+  }
+}

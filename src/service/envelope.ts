@@ -1,0 +1,98 @@
+/**
+ * What an answer of the service means (interface, "Errors"; service-unknowns U14; fault-model §3.5): the one place where
+ * success, refusal, a passing failure and a perhaps executed call are told apart.
+ */
+import { ServiceError } from '../errors.ts'
+import type { Effect } from '../errors.ts'
+import { readRetryAfter } from './retry-after.ts'
+import type { SendResponse } from './send.ts'
+
+/** Takes an operation's value out of `Data`; undefined where `Data` is not what the interface says. */
+export type DataReader<T> = (data: unknown) => T | undefined
+
+/** Makes a text of the service fit to be shown: see `createCleaner`. */
+export type Cleaner = (text: string) => string
+
+interface Envelope {
+  Data: unknown
+  Version: unknown
+  Success: boolean
+  Code: number
+  Message: string
+}
+
+/** A value with the API version it came with (null: none was said). */
+export interface Read<T> {
+  value: T
+  version: string | null
+}
+
+const rateLimitMessage = /rate.{0,3}limit|too many (?:requests|calls)|throttl/i
+const tooManyCalls = [425, 429]
+const wrongCredentials = [401, 403]
+const isServerError = (code: number | undefined) => code !== undefined && code >= 500 && code < 600
+
+/**
+ * The value of a successful answer; everything else is thrown as a `ServiceError`, classified as DESIGN's "Apply" table
+ * says. `now` (milliseconds) turns a Retry-After date into a wait.
+ */
+export function readAnswer<T>(response: SendResponse, read: DataReader<T>, now: number, clean: Cleaner): Read<T> {
+  const { status } = response
+  const envelope = parseEnvelope(response.body)
+  const message = envelope ? clean(envelope.Message) : ''
+  const code = envelope && status < 500 ? envelope.Code : status
+  const said = `HTTP ${status}${envelope ? `, Code ${envelope.Code}` : ''}${message && `: ${message}`}`
+  const either = (codes: number[]) => codes.includes(status) || (envelope !== null && codes.includes(envelope.Code))
+  const transient = (effect: Effect, problem: string, code: number) =>
+    new ServiceError('transient', problem, { effect, code, retryAfter: readRetryAfter(response.headers, now) })
+
+  if (status >= 300 && status < 400)
+    throw new ServiceError('stopped', `The service redirects (HTTP ${status}); check service.baseUrl`, { code: status })
+  if (status >= 500) throw transient('unknown', `The service failed (${said})`, status)
+  if (either(wrongCredentials))
+    throw new ServiceError('credentials', `The service refused the keys (${said})`, { code })
+  if (either(tooManyCalls)) throw transient('none', `The service takes no more calls now (${said})`, 429)
+  if (either([408])) throw transient('unknown', `The service gave up waiting (${said})`, 408)
+  if (isServerError(envelope?.Code)) throw transient('unknown', `The service failed (${said})`, code)
+  if (!envelope) {
+    if (status >= 400) throw new ServiceError('refused', `The service answered HTTP ${status}`, { code: status })
+    throw transient('unknown', `The service answered HTTP ${status} with something else than its envelope`, status)
+  }
+  if (status < 300 && envelope.Success && envelope.Code === 200) {
+    const value = read(envelope.Data)
+    if (value === undefined) throw transient('unknown', 'The service answered success with unreadable Data', status)
+    return { value, version: typeof envelope.Version === 'string' ? clean(envelope.Version) : null }
+  }
+  if (!envelope.Success && rateLimitMessage.test(message))
+    throw transient('none', `The service takes no more calls now (${said})`, code)
+  throw new ServiceError('refused', message || `Refused without a message (${said})`, { code })
+}
+
+function parseEnvelope(body: string): Envelope | null {
+  let parsed: Partial<Record<keyof Envelope, unknown>> | null
+  try {
+    // .NET services like to begin with a byte order mark.
+    parsed = JSON.parse(body.startsWith('\ufeff') ? body.slice(1) : body)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null) return null
+  const { Data, Version, Success, Code, Message } = parsed
+  if (typeof Success !== 'boolean' || typeof Code !== 'number' || !Number.isInteger(Code)) return null
+  if (typeof Message !== 'string' && Message !== null && Message !== undefined) return null
+  return { Data, Version, Success, Code, Message: Message ?? '' }
+}
+
+/**
+ * A function that takes secrets and control characters out of a text and cuts it at 500 characters, since a service may
+ * echo the key it refuses and a terminal obeys what it is shown.
+ */
+export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
+  return (text) => {
+    let clean = text
+    for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, '***')
+    clean = clean.replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    clean = clean.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+    return (clean.length > 500 ? `${clean.slice(0, 499)}…` : clean).toWellFormed()
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Sends one operation until its answer is certain or no further attempt is allowed (DESIGN, "Apply"; fault-model §3.5).
+ * Callers know nothing of slots, waits and repetitions.
+ */
+import { ServiceError } from '../errors.ts'
+import type { Effect } from '../errors.ts'
+import type { Calls } from '../run.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Breaker } from './breaker.ts'
+import { readAnswer } from './envelope.ts'
+import type { Cleaner, DataReader } from './envelope.ts'
+import type { Limiter } from './limiter.ts'
+import type { Send } from './send.ts'
+import type { Answer, BeforeSend } from './service.ts'
+
+/** One operation of the interface. `repeatable`: it may be sent again although it was perhaps carried out (U16). */
+export interface Operation<T> {
+  path: string
+  kind: keyof Calls
+  repeatable: boolean
+  read: DataReader<T>
+}
+
+/** How persistent a call is; all times in milliseconds. */
+export interface Persistence {
+  timeout: number
+  /** Attempts of one call in all. */
+  attempts: number
+  backoff: { base: number; max: number }
+  /** The longest Retry-After that is waited for. */
+  patience: number
+}
+
+/** What all calls of one run share. */
+export interface Line {
+  runtime: Runtime
+  persistence: Persistence
+  send: Send
+  headers: Record<string, string>
+  clean: Cleaner
+  limiter: Limiter
+  breaker: Breaker
+  /** The caller's; ends waiting and calls under way. */
+  signal: AbortSignal | undefined
+  /** Counts attempts sent. */
+  calls: Calls
+  /** Told the Version of every successful answer. */
+  version(version: string | null): void
+}
+
+/** A function that carries out operations over a line; it throws `ServiceError` whose effect covers every attempt. */
+export type Call = <T>(operation: Operation<T>, body: object, beforeSend?: BeforeSend) => Promise<Answer<T>>
+
+export function createCall(line: Line): Call {
+  const { limiter, breaker, persistence } = line
+  const { runtime } = line
+  const { clock, log } = runtime
+  // Waiting also ends when the breaker trips; a call under way does not, since its answer would be lost for nothing.
+  const ending = line.signal ? AbortSignal.any([line.signal, breaker.signal]) : breaker.signal
+
+  /** Whether the run is over, and why. */
+  function ended(): ServiceError | null {
+    if (breaker.error) return new ServiceError(breaker.error.kind, breaker.error.message, { code: breaker.error.code })
+    return line.signal?.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+  }
+
+  async function attempt<T>(operation: Operation<T>, body: string, beforeSend?: BeforeSend): Promise<T> {
+    await limiter.take(ending).catch(() => {
+      throw ended()!
+    })
+    try {
+      // The breaker may have tripped between the limiter's word and this line.
+      if (ending.aborted) throw ended()!
+      beforeSend?.()
+      line.calls[operation.kind]++
+      const sentAt = clock.now()
+      try {
+        const { timeout } = persistence
+        const { path } = operation
+        const response = await line.send({ path, headers: line.headers, body, timeout, signal: line.signal })
+        const { value, version } = readAnswer(response, operation.read, clock.now(), line.clean)
+        line.version(version)
+        breaker.answered()
+        return value
+      } catch (thrown) {
+        throw judge(thrown, sentAt)
+      }
+    } finally {
+      limiter.done()
+    }
+  }
+
+  /** Draws the consequences of a failed attempt for every other call, before the next one starts. */
+  function judge(thrown: unknown, sentAt: number): unknown {
+    if (!(thrown instanceof ServiceError)) return thrown
+    // That the call was interrupted is our doing and says nothing about the service.
+    if (line.signal?.aborted && thrown.code === null) return withEffect(ended()!, thrown.effect)
+    const tooMany = thrown.kind === 'transient' && thrown.code !== null && thrown.effect === 'none'
+    if (tooMany || thrown.code === 503) limiter.slowDown(sentAt)
+    if (thrown.retryAfter === null) return breaker.failed(thrown)
+    if (thrown.retryAfter > persistence.patience) {
+      const seconds = Math.ceil(thrown.retryAfter / 1000)
+      const message = `The service asks to wait ${seconds} s, longer than this run may: ${thrown.message}`
+      return breaker.failed(new ServiceError('stopped', message, thrown))
+    }
+    limiter.pause(thrown.retryAfter)
+    return breaker.failed(thrown)
+  }
+
+  return async (operation, body, beforeSend) => {
+    const text = JSON.stringify(body)
+    let unsettled = false
+    for (let number = 1; ; number++) {
+      try {
+        return { value: await attempt(operation, text, beforeSend), unsettled }
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        unsettled ||= error.effect === 'unknown'
+        const last = number >= persistence.attempts || (unsettled && !operation.repeatable)
+        if (error.kind !== 'transient' || last) throw withEffect(error, unsettled ? 'unknown' : 'none')
+        log.warn({ operation: operation.kind, attempt: number, problem: error.message }, 'call failed, trying again')
+        // With Retry-After the limiter makes everyone wait.
+        if (error.retryAfter !== null) continue
+        const longest = Math.min(persistence.backoff.max, persistence.backoff.base * 2 ** (number - 1))
+        await clock.sleep(runtime.random() * longest, ending).catch(() => {
+          throw withEffect(ended()!, unsettled ? 'unknown' : 'none')
+        })
+      }
+    }
+  }
+}
+
+function withEffect(error: ServiceError, effect: Effect): ServiceError {
+  if (error.effect === effect) return error
+  const { kind, message, code, retryAfter, cause } = error
+  return new ServiceError(kind, message, { effect, code, retryAfter, cause })
+}
