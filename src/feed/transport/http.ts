@@ -50,7 +50,8 @@ async function followed(configured: URL, agent: Agent, signal: AbortSignal, opti
         `${nameOf(configured)} redirects more than ${options.maxRedirects} times (HTTP ${response.statusCode})`,
       )
     }
-    if (!URL.canParse(location, url.href)) throw new FeedError(`${nameOf(url)} redirects to an address that can't be read`)
+    if (!URL.canParse(location, url.href))
+      throw new FeedError(`${nameOf(url)} redirects to an address that can't be read`)
     const next = new URL(location, url)
     if (next.protocol !== 'http:' && next.protocol !== 'https:') {
       throw new FeedError(`${nameOf(url)} redirects to ${next.protocol}, which is not followed`)
