@@ -76,7 +76,8 @@ export const csv: Format = (bytes, options) => {
     const lastWhole = last !== null && !last.open && options.lengthProven()
     const batch = lastWhole ? records([last.row]) : []
     if (held && !(isNotice(held) && (last === null || lastWhole))) batch.push(recordOf(held))
-    if (last && !lastWhole) {
+    if (last && !lastWhole && headerRow === null) reasons.push('the document ends in its header row')
+    else if (last && !lastWhole) {
       const at = `row ${last.row.number}`
       const why = last.open
         ? 'a quote in it is never closed'
@@ -84,6 +85,7 @@ export const csv: Format = (bytes, options) => {
       reasons.push(`the document ends in ${at}: ${why}`)
       batch.push(brokenRecord(at, `the document ends in this row: ${why}`))
     }
+    if (last === null && headerRow === null && splitter.lostAt === null) reasons.push('the document is empty')
     if (splitter.lostAt !== null) {
       const at = `row ${splitter.lostAt}`
       const problem = `longer than ${options.maxRecordBytes} bytes, most likely by a quote that is never closed`
