@@ -90,7 +90,7 @@ export interface FormatCase {
   /** What `document` holds. */
   expected: unknown[]
   /** Whether a document cut after so many bytes can't be told from a whole one by the format. */
-  wholeAt(bytes: Buffer): boolean
+  wholeAt: (bytes: Buffer) => boolean
 }
 
 /** What every format promises (feed.ts, `Format`). */
