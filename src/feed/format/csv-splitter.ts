@@ -8,6 +8,12 @@ export interface Row {
   raw: Buffer
 }
 
+/** The row that no line end follows. `open`: a quote in it is never closed; `blank`: it holds nothing but delimiters. */
+export interface LastRow extends Row {
+  open: boolean
+  blank: boolean
+}
+
 /** A quoted cell is shorter than this most of the time, and a loop beats a call for it. */
 const nearby = 32
 const carriageReturn = 13
@@ -61,13 +67,12 @@ export class CsvSplitter {
     return rows
   }
 
-  /** The row after the last line end, if there is anything in it; `open`: a quote in it was never closed. */
-  end(): { row: Row; open: boolean } | null {
-    if (this.lostAt !== null) return null
+  /** What is after the last line end, unless it is nothing but white space. */
+  end(): LastRow | null {
+    const raw = this.buffer.subarray(this.rowStart)
+    if (this.lostAt !== null || raw.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))) return null
     const open = this.findEnd(true) < 0
-    const rows: Row[] = []
-    this.take(this.buffer.length, rows)
-    return rows.length === 0 ? null : { row: rows[0], open }
+    return { number: this.count + 1, raw, open, blank: !open && this.isBlank(raw) }
   }
 
   private take(end: number, rows: Row[]): void {

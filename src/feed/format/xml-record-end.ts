@@ -1,42 +1,54 @@
-import { bang, endsName, greaterThan, mayBeQuoted, markupAt, slash, tagEnd } from './markup.ts'
+import { bang, endsName, greaterThan, lessThan, markupAt, mayBeQuoted, question, slash, tagEnd } from './markup.ts'
 
-const commentStart = Buffer.from('<!--')
-const cdataStart = Buffer.from('<![CDATA[')
+const commentStart = '<!--'
+const cdataStart = '<![CDATA['
 
-/** Next place of one needle in the window: searched once for a whole stretch, not once a record. */
+/**
+ * Next place of one needle in the window: searched once for a whole stretch, not once a record. Needles do not begin with
+ * `<`, which is the most frequent byte of all: the search would stop at each, and take several times as long.
+ */
 class Cursor {
-  readonly needle: Buffer
+  readonly length: number
+  private readonly needle: Buffer | number
   private found = -1
 
-  constructor(needle: Buffer) {
+  constructor(needle: Buffer | number) {
     this.needle = needle
+    this.length = typeof needle === 'number' ? 1 : needle.length
   }
 
+  /** First needle at or after `index` that follows `<`, or `</` if it is a name; Infinity: none in the window. */
   from(buffer: Buffer, index: number): number {
-    if (this.found < index) {
-      const found = buffer.indexOf(this.needle, index)
-      this.found = found < 0 ? Infinity : found
-    }
+    if (this.found >= index) return this.found
+    let found = buffer.indexOf(this.needle, index)
+    while (found >= 0 && !this.isMarkup(buffer, found)) found = buffer.indexOf(this.needle, found + 1)
+    this.found = found < 0 ? Infinity : found
     return this.found
   }
 
   forget(): void {
     this.found = -1
   }
+
+  private isMarkup(buffer: Buffer, index: number): boolean {
+    const before = buffer[index - 1]
+    if (typeof this.needle === 'number') return before === lessThan
+    if (before !== lessThan && !(before === slash && buffer[index - 2] === lessThan)) return false
+    const after = buffer[index + this.length]
+    return after === undefined || endsName(after)
+  }
 }
 
 /**
- * Finds where record elements end without reading their tags (performance.md, P1). Four needles are enough: the record's
- * own end tag, its own name once more (nested), `<!` and `<?`. What lies in a comment, a CDATA section, an instruction or
- * a quoted value is passed over.
+ * Finds where record elements end without reading their tags (performance.md, P1). Three needles are enough: the record's
+ * own name in a tag, `<!` and `<?`. What lies in a comment, a CDATA section, an instruction or a quoted value is passed over.
  */
 export class XmlRecordEnd {
   private buffer: Buffer = Buffer.alloc(0)
   private name = ''
-  private endTag = new Cursor(Buffer.from('</'))
-  private startTag = new Cursor(Buffer.from('<'))
-  private readonly declaration = new Cursor(Buffer.from('<!'))
-  private readonly instruction = new Cursor(Buffer.from('<?'))
+  private tag = new Cursor(slash)
+  private readonly declaration = new Cursor(bang)
+  private readonly instruction = new Cursor(question)
   private depth = 0
   /** A place known to be between tags; nothing before it needs to be looked at again. */
   private between = 0
@@ -47,15 +59,14 @@ export class XmlRecordEnd {
     this.buffer = buffer
     this.between -= from
     this.searchFrom -= from
-    for (const cursor of [this.endTag, this.startTag, this.declaration, this.instruction]) cursor.forget()
+    for (const cursor of [this.tag, this.declaration, this.instruction]) cursor.forget()
   }
 
   /** Begins with the record whose start tag is at `start`; `name` is its name as written, its bytes as Latin-1. */
   begin(start: number, name: string): void {
     if (name !== this.name) {
       this.name = name
-      this.endTag = new Cursor(Buffer.from(`</${name}`, 'latin1'))
-      this.startTag = new Cursor(Buffer.from(`<${name}`, 'latin1'))
+      this.tag = new Cursor(Buffer.from(name, 'latin1'))
     }
     this.depth = 0
     this.between = start
@@ -66,61 +77,53 @@ export class XmlRecordEnd {
   find(): number {
     const { buffer } = this
     while (true) {
-      const ends = this.endTag.from(buffer, this.searchFrom)
-      const starts = this.startTag.from(buffer, this.searchFrom)
-      const declares = this.declaration.from(buffer, this.searchFrom)
-      const instructs = this.instruction.from(buffer, this.searchFrom)
-      const at = Math.min(ends, starts, declares, instructs)
+      const tag = this.tag.from(buffer, this.searchFrom)
+      const declaration = this.declaration.from(buffer, this.searchFrom)
+      const instruction = this.instruction.from(buffer, this.searchFrom)
+      const at = Math.min(tag, declaration, instruction)
       if (at === Infinity) {
-        this.searchFrom = Math.max(this.searchFrom, buffer.length - this.endTag.needle.length + 1)
+        this.searchFrom = Math.max(this.searchFrom, buffer.length - this.tag.length)
         return -1
       }
       const next =
-        at === ends
-          ? this.end(at)
-          : at === starts
-            ? this.start(at)
-            : this.pass(at, at === instructs ? this.instruction : this.declaration)
+        at === tag ? this.passTag(at) : at === declaration ? this.passDeclaration(at) : this.passInstruction(at)
       this.searchFrom = next < 0 ? at : next
       if (next < 0) return -1
       if (this.depth === 0) return next
     }
   }
 
-  private end(at: number): number {
-    const after = this.buffer[at + this.endTag.needle.length]
-    if (after === undefined) return -1
-    if (!endsName(after)) return at + 1
-    const quoted = this.quoted(at)
-    if (quoted !== at) return quoted
-    const close = this.buffer.indexOf(greaterThan, at)
-    if (close < 0) return -1
-    this.depth--
-    return this.reach(close + 1)
-  }
-
-  private start(at: number): number {
-    const after = this.buffer[at + this.startTag.needle.length]
-    if (after === undefined) return -1
-    if (!endsName(after)) return at + 1
-    const quoted = this.quoted(at)
-    if (quoted !== at) return quoted
-    const close = tagEnd(this.buffer, at + 1)
-    if (close < 0) return -1
-    if (this.buffer[close - 1] !== slash) this.depth++
-    return this.reach(close + 1)
-  }
-
-  private pass(at: number, kind: Cursor): number {
+  /** The tag whose name is at `index`. */
+  private passTag(index: number): number {
     const { buffer } = this
+    if (buffer.length === index + this.tag.length) return -1
+    const closes = buffer[index - 1] === slash
+    const at = closes ? index - 2 : index - 1
     const quoted = this.quoted(at)
     if (quoted !== at) return quoted
-    if (kind === this.instruction) return this.reach(after(buffer, '?>', at + 2))
-    // `<!` alone at the window's end may become either.
-    if (buffer.length < at + cdataStart.length && beginsAlike(buffer.subarray(at))) return -1
-    if (buffer[at + 1] === bang && startsWith(buffer, at, commentStart)) return this.reach(after(buffer, '-->', at + 4))
-    if (startsWith(buffer, at, cdataStart)) return this.reach(after(buffer, ']]>', at + 9))
-    return at + 2
+    const end = closes ? buffer.indexOf(greaterThan, index) : tagEnd(buffer, index)
+    if (end < 0) return -1
+    if (closes) this.depth--
+    else if (buffer[end - 1] !== slash) this.depth++
+    return this.reach(end + 1)
+  }
+
+  private passInstruction(index: number): number {
+    const quoted = this.quoted(index - 1)
+    return quoted === index - 1 ? this.reach(after(this.buffer, '?>', index + 1)) : quoted
+  }
+
+  private passDeclaration(index: number): number {
+    const { buffer } = this
+    const at = index - 1
+    const quoted = this.quoted(at)
+    if (quoted !== at) return quoted
+    const mark = buffer.toString('latin1', at, at + cdataStart.length)
+    if (mark.startsWith(commentStart)) return this.reach(after(buffer, '-->', at + commentStart.length))
+    if (mark === cdataStart) return this.reach(after(buffer, ']]>', at + cdataStart.length))
+    // At the window's end it may still become either.
+    if (commentStart.startsWith(mark) || cdataStart.startsWith(mark)) return -1
+    return index + 1
   }
 
   /** `at` where markup begins there; past the tag that holds it where it lies in a value; -1: more bytes are needed. */
@@ -139,16 +142,4 @@ export class XmlRecordEnd {
 function after(buffer: Buffer, end: string, from: number): number {
   const found = buffer.indexOf(end, from)
   return found < 0 ? -1 : found + end.length
-}
-
-function startsWith(buffer: Buffer, at: number, mark: Buffer): boolean {
-  return buffer.compare(mark, 0, mark.length, at, Math.min(at + mark.length, buffer.length)) === 0
-}
-
-function beginsAlike(rest: Buffer): boolean {
-  return [commentStart, cdataStart].some(
-    (mark) =>
-      rest.compare(mark, 0, Math.min(mark.length, rest.length), 0, Math.min(mark.length, rest.length)) === 0 &&
-      rest.length < mark.length,
-  )
 }

@@ -36,9 +36,9 @@ export function decompressed(opened: Opened, limits: DecompressionLimits): Decom
   }
   async function* bytes(): AsyncGenerator<Buffer> {
     const encoding = opened.contentEncoding
-    let stream = opened.bytes[Symbol.asyncIterator]()
-    if (encoding !== null)
-      stream = inflated({ [Symbol.asyncIterator]: () => stream }, decoderFor(encoding), limits, layer())
+    const stream: AsyncIterator<Buffer> = (
+      encoding === null ? opened.bytes : inflated(opened.bytes, decoderFor(encoding), limits, layer())
+    )[Symbol.asyncIterator]()
     try {
       const head = await peeked(stream)
       const rest = remaining(head, stream)
