@@ -28,6 +28,7 @@ import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
 import type { Service } from './service/client.ts'
+import { Limiter } from './service/limiter.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
@@ -79,6 +80,8 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const runtime: Runtime = { clock, random, log }
   const feeds = new Map(wireAll(config, runtime).map((feed) => [feed.name, feed]))
   const services = new Map<string, Service>()
+  // The rate is the service's, whichever keys a feed calls it with.
+  const limiters = new Map<string, Limiter>()
   let store: Store | null = null
   let reader: StoreReader | null = null
 
@@ -129,11 +132,19 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   }
 
   function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
-    const key = JSON.stringify([settings, volatile.fields])
-    const known = services.get(key) ?? createService({ ...settings, volatile: new Set(volatile.fields) }, runtime)
-    services.set(key, known)
-    return known
+    const { baseUrl, rate, concurrency } = settings
+    const limiter = shared(limiters, [baseUrl, rate, concurrency], () => new Limiter(clock, rate, concurrency))
+    const make = (): Service => createService({ ...settings, limiter, volatile: new Set(volatile.fields) }, runtime)
+    return shared(services, [settings, volatile.fields], make)
   }
+}
+
+/** The one value of a key, made on first use: feeds that say the same share it. */
+function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
+  const key = JSON.stringify(parts)
+  const value = known.get(key) ?? make()
+  known.set(key, value)
+  return value
 }
 
 /** Wires every feed, so that all problems of all presets and mappings are named in one go. */

@@ -30,6 +30,8 @@ export interface ServiceSettings extends Persistence {
   profile: ServiceProfile
   /** Fields that move by themselves: left out of the hash of what is shown. */
   volatile: ReadonlySet<FieldName>
+  /** The pace, where feeds with keys of their own call one service; else an own one. */
+  limiter?: Limiter
   /** Carries requests instead of an own connection pool. */
   send?: Send
 }
@@ -67,7 +69,7 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
   const { profile } = settings
   const headers = headersOf(settings)
   const clean = createCleaner([settings.secretKey, settings.sessionKey])
-  const limiter = new Limiter(runtime.clock, settings.rate, settings.concurrency)
+  const limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
   const pool = settings.send ? null : createPoolSend(settings.baseUrl, settings.concurrency, runtime.clock)
   const send = settings.send ?? pool!.send
   const readItem = createItemReader(settings.volatile)

@@ -1,7 +1,7 @@
 /** The field by field comparison of what is wanted with what the service shows. Pure. */
-import { fieldRules, ownerKey, unescapeHtml } from '../listing.ts'
-import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../listing.ts'
-import type { FieldChange } from '../run.ts'
+import { fieldRules, ownerKey, unescapeHtml } from './listing.ts'
+import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from './listing.ts'
+import type { FieldChange } from './run.ts'
 
 const money: ReadonlySet<FieldName> = new Set([
   'SalePrice',
