@@ -12,10 +12,12 @@ const money: ReadonlySet<FieldName> = new Set([
   'DepositFee',
 ])
 const coordinates: ReadonlySet<FieldName> = new Set(['Latitude', 'Longitude'])
+/** The list item has no member for these (interface, "List item"), so the service can't be asked what it holds. */
+const neverShown: ReadonlySet<FieldName> = new Set(['AreaUnit', 'Location'])
 
 /**
  * The fields in which `shown` is not as `wanted`, in the interface's order: `from` as shown, `to` as wanted, null where
- * absent. Left out: AreaUnit (no list item shows it), fields shown unreadably, and `volatile` ones.
+ * absent. Left out: AreaUnit and Location (no list item shows them), fields shown unreadably, and `volatile` ones.
  * Numbers may differ by 1e-9 of their size, money by half a hundredth, coordinates by 1e-6; texts in white space and HTML
  * escaping; entries of ExtensionColumn in their order (U11–U13).
  */
@@ -27,7 +29,7 @@ export function differences(
   const changes: FieldChange[] = []
   for (const rule of fieldRules) {
     const field = rule.name
-    if (field === 'AreaUnit' || volatile.has(field) || shown.unreadable.includes(field)) continue
+    if (neverShown.has(field) || volatile.has(field) || shown.unreadable.includes(field)) continue
     const from = filled(shown.fields[field])
     const to = filled(field === 'ExtensionColumn' ? withoutOwner(wanted.ExtensionColumn) : wanted[field])
     if (!isSame(rule, from, to)) changes.push({ field, from, to })

@@ -2,7 +2,10 @@
 import type { Applied } from './apply/apply.ts'
 import type { Feed, Prepared, Readers } from './prepare.ts'
 import { resultOf } from './result.ts'
-import type { Report } from './run.ts'
+import type { Report, ReportedChange } from './run.ts'
+import type { Moment } from './feed/feed.ts'
+import { fieldNames, listingAt } from './listing.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 /** The report of a run that was prepared; `applied` is null for a dry run. */
 export function reportOf(
@@ -13,7 +16,7 @@ export function reportOf(
   prepared: Prepared,
   applied: Applied | null,
 ): Report {
-  const { received, remote, counts, held, trips, estimate, digest, notes } = prepared
+  const { received: delivery, remote, counts, held, trips, estimate, digest, notes, moment } = prepared
   const error = applied?.stopped ?? null
   return {
     feed: feed.name,
@@ -23,15 +26,27 @@ export function reportOf(
     finishedAt: readers.runtime.clock.now(),
     result: resultOf({ command, counts, held, tripped: trips.length > 0, outcomes: applied?.outcomes ?? null, error }),
     error,
-    delivery: received.summary,
+    delivery: delivery.summary,
     remote: { complete: remote.complete, reasons: remote.reasons, pages: remote.pages, listings: remote.listings },
     counts,
     estimate,
     digest,
     notes,
-    changes: () => readers.workspace.changes(),
+    changes: () => withCreated(readers.workspace, moment),
     rejects: () => readers.workspace.rejects(),
     applied: applied && { outcomes: applied.outcomes, calls: { ...readers.service.calls } },
+  }
+}
+
+/** What a listing is created with, field by field; read only now, as a plan of a million creates need not hold it. */
+function* withCreated(workspace: Workspace, { now, today }: Moment): Generator<ReportedChange> {
+  for (const change of workspace.changes()) {
+    if (change.kind !== 'create' || change.position === null) yield change
+    else {
+      const listing = listingAt(workspace.deliveredAt(change.position), now, today)
+      const filled = fieldNames.filter((field) => listing[field] !== undefined)
+      yield { ...change, fields: filled.map((field) => ({ field, from: null, to: listing[field]! })) }
+    }
   }
 }
 

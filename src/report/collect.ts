@@ -4,8 +4,9 @@
  */
 import type { ChangeKind, RejectRow, Report, ReportedChange } from '../run.ts'
 
-/** Most changes of one kind, and most failures, that are shown; the JSON form shows all. */
+/** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
 export const mostShown = 500
+const mostOfKind: Partial<Record<ChangeKind, number>> = { create: 50, adopt: 50, forget: 50 }
 /** Most examples shown of one kind of reject, and different reasons or problems counted apart. */
 const mostExamples = 3
 const mostGroups = 100
@@ -38,7 +39,7 @@ export function collectLists(report: Report): Collected {
   const failures = none()
   const holds = grouping<ReportedChange>()
   for (const change of report.changes()) {
-    add(changes[change.kind], change)
+    add(changes[change.kind], change, mostOfKind[change.kind])
     if (change.kind === 'hold') holds.add(change.why, change)
     if (change.outcome?.result === 'failed' || change.outcome?.result === 'unknown') add(failures, change)
   }
@@ -49,9 +50,9 @@ export function collectLists(report: Report): Collected {
   return { changes, failures, holds: holds.groups(), problems: problems.groups() }
 }
 
-function add(shown: Shown, change: ReportedChange): void {
+function add(shown: Shown, change: ReportedChange, most = mostShown): void {
   shown.count++
-  if (shown.changes.length < mostShown) shown.changes.push(change)
+  if (shown.changes.length < most) shown.changes.push(change)
 }
 
 function grouping<T>() {

@@ -7,7 +7,7 @@ import type { Collected, Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
 import { buffer } from './report.ts'
 import type { FormOptions, ReportForm } from './report.ts'
-import { fieldChange, fieldValue } from './values.ts'
+import { fieldChange } from './values.ts'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
@@ -95,21 +95,23 @@ function* changeLines(kind: ChangeKind, { count, changes }: Shown, paint: Paint)
   yield ''
   yield paint('bold', `${title} (${count})`)
   for (const change of changes) {
-    yield `  ${paint(style, printable(change.mlsNumber))}  ${wouldBe(change)}${printable(change.why)}${outcomeOf(change, paint)}`
-    yield* fieldLines(change, paint)
+    const { mlsNumber, why } = change
+    const said = `${wouldBe(change)}${printable(why)}${telling(change, paint)}${outcomeOf(change, paint)}`
+    yield `  ${paint(style, printable(mlsNumber))}  ${said}`
+    if (kind !== 'create') yield* fieldLines(change, paint)
   }
   yield* more(count - changes.length)
 }
 
-/** What a listing is created with is all of it: one line names the place and the price. */
-function* fieldLines({ kind, fields }: ReportedChange, paint: Paint): Generator<string> {
-  if (kind === 'create') {
-    const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-    const shown = fields.filter(({ field }) => telling.includes(field)).map(({ to }) => fieldValue(to))
-    if (fields.length > 0)
-      yield `      ${paint('dim', [...shown, `${many(fields.length, 'field')} in all`].join(', '))}`
-    return
-  }
+/** What a listing is created with is all of it: the place and the price tell enough. */
+function telling({ kind, fields }: ReportedChange, paint: Paint): string {
+  if (kind !== 'create' || fields.length === 0) return ''
+  const names = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
+  const values = fields.filter(({ field }) => names.includes(field)).map(({ to }) => printable(String(to)))
+  return `: ${paint('dim', shorten(values.join(', '), 120))}`
+}
+
+function* fieldLines({ fields }: ReportedChange, paint: Paint): Generator<string> {
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
   for (const change of fields) yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change)}`
 }
