@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer'
+import { FeedError } from '../../errors.ts'
+import { RecordError } from '../feed.ts'
+import type { FormatOptions } from '../feed.ts'
+import { foreignKind } from './foreign.ts'
+
+/** Bytes looked at before deciding: a byte order mark and an XML declaration lie well within. */
+const headBytes = 1024
+
+/** A document as UTF-8, as far as it says what it is in. */
+export interface Decoded {
+  /**
+   * Transcoded to UTF-8 where another encoding is said; otherwise the very bytes that came, without their BOM.
+   * Throws `FeedError` for a binary file or an unknown encoding.
+   */
+  bytes: AsyncIterable<Buffer>
+  /** The text of one record; throws `RecordError` where it is said to be UTF-8 and is not. */
+  text(raw: Buffer): string
+}
+
+/**
+ * Decodes by BOM, then HTTP charset, then XML declaration, then configuration (fault-model F39). Where none of them says,
+ * each record is UTF-8 if it can be, and windows-1252 otherwise: exports of spreadsheets say nothing and mix both.
+ */
+export function decoded(source: AsyncIterable<Buffer>, options: Pick<FormatOptions, 'encoding' | 'charset'>): Decoded {
+  let declared: string | null = null
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const iterator = source[Symbol.asyncIterator]()
+    try {
+      const parts: Buffer[] = []
+      let size = 0
+      let next = await iterator.next()
+      while (!next.done) {
+        parts.push(next.value)
+        size += next.value.length
+        if (size >= headBytes) break
+        next = await iterator.next()
+      }
+      const head = parts.length === 1 ? parts[0] : Buffer.concat(parts)
+      const foreign = foreignKind(head)
+      if (foreign) throw new FeedError(`the document is ${foreign}, not a feed`)
+      declared = declaredEncoding(head, options)
+      const decoder = declared && declared !== 'utf-8' ? new TextDecoder(declared) : null
+      const first = !decoder && hasUtf8Mark(head) ? head.subarray(3) : head
+      if (decoder) yield Buffer.from(decoder.decode(first, { stream: true }))
+      else if (first.length > 0) yield first
+      while (!next.done) {
+        next = await iterator.next()
+        if (!next.done) yield decoder ? Buffer.from(decoder.decode(next.value, { stream: true })) : next.value
+      }
+      if (decoder) yield Buffer.from(decoder.decode())
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  return { bytes: bytes(), text: (raw) => recordText(raw, declared, options.encoding) }
+}
+
+function declaredEncoding(head: Buffer, options: Pick<FormatOptions, 'encoding' | 'charset'>): string | null {
+  const mark = byteOrderMark(head)
+  if (mark) return mark
+  if (options.charset) return encodingName(options.charset, 'the Content-Type header')
+  const wide = wideWithoutMark(head)
+  if (wide) return wide
+  const said = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))
+  if (said) {
+    const name = encodingName(said[1], 'the XML declaration')
+    // A declaration that could be read byte by byte can't be in UTF-16, whatever it says.
+    if (!name.startsWith('utf-16')) return name
+  }
+  return options.encoding ? encodingName(options.encoding, 'the configuration') : null
+}
+
+function encodingName(label: string, where: string): string {
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    throw new FeedError(`${where} names the encoding ${JSON.stringify(label.slice(0, 40))}, which is not known here`)
+  }
+}
+
+function hasUtf8Mark(head: Buffer): boolean {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+}
+
+function byteOrderMark(head: Buffer): string | null {
+  if (hasUtf8Mark(head)) return 'utf-8'
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  return null
+}
+
+/** UTF-16 without a mark: two ASCII characters at the start show where the zero bytes are. */
+function wideWithoutMark(head: Buffer): string | null {
+  if (head.length < 4) return null
+  if (head[0] !== 0 && head[1] === 0 && head[2] !== 0 && head[3] === 0) return 'utf-16le'
+  if (head[0] === 0 && head[1] !== 0 && head[2] === 0 && head[3] !== 0) return 'utf-16be'
+  return null
+}
+
+function recordText(raw: Buffer, declared: string | null, configured: string | null): string {
+  if (isUtf8(raw)) return raw.toString('utf8')
+  // A transcoded document is UTF-8 by now, so what is not was declared UTF-8, or declared nothing.
+  const fallback = configured ? encodingName(configured, 'the configuration') : 'utf-8'
+  if (declared && fallback === 'utf-8') {
+    throw new RecordError(
+      `byte ${firstInvalid(raw)} of the record is not the UTF-8 that the document says it is in; ` +
+        `set "encoding: windows-1252" for the feed if that is what it really is`,
+    )
+  }
+  // Stream mode: decoding in one go gives C1 controls for 0x80-0x9F on some Node releases (dependencies, "Encodings").
+  return new TextDecoder(fallback === 'utf-8' ? 'windows-1252' : fallback).decode(raw, { stream: true })
+}
+
+/** Offset of the first byte that is no UTF-8. */
+function firstInvalid(raw: Buffer): number {
+  let offset = 0
+  for (const part of raw.toString('utf8').split('\ufffd')) {
+    offset += Buffer.byteLength(part)
+    if (raw[offset] !== 0xef || raw[offset + 1] !== 0xbf || raw[offset + 2] !== 0xbd) return offset
+    offset += 3
+  }
+  return offset
+}

@@ -1,0 +1,95 @@
+import { RecordError } from '../feed.ts'
+
+/** Deepest nesting within a record (fault-model F35). */
+const deepest = 64
+
+/**
+ * Checks that the tags of one record's text are balanced, which fast-xml-parser does not, and gives the text without
+ * processing instructions, whose end it reads differently from the XML standard. A bare `&` is let pass.
+ * Throws `RecordError` naming what is wrong.
+ */
+export function checkedRecord(text: string): string {
+  const open: string[] = []
+  const instructions: [number, number][] = []
+  let index = 0
+  while (true) {
+    const at = text.indexOf('<', index)
+    if (at < 0) break
+    const second = text.charCodeAt(at + 1)
+    if (second === 47) {
+      const end = expected(text.indexOf('>', at), 'an end tag is not closed')
+      const name = text.slice(at + 2, end).trimEnd()
+      const opened = open.pop()
+      if (opened !== name) throw new RecordError(`<${shown(opened ?? '')}> is closed by </${shown(name)}>`)
+      index = end + 1
+    } else if (second === 33) {
+      index = afterDeclaration(text, at, open[0] ?? '')
+    } else if (second === 63) {
+      index = expected(text.indexOf('?>', at + 2), 'a processing instruction is not closed') + 2
+      instructions.push([at, index])
+    } else {
+      if (!/[A-Za-z_\u0080-\uffff]/.test(text[at + 1] ?? '')) throw new RecordError('there is a "<" that begins no tag')
+      const end = tagEnd(text, at + 1)
+      if (text.charCodeAt(end - 1) !== 47) open.push(nameAt(text, at + 1, end))
+      if (open.length > deepest) throw new RecordError(`elements are nested deeper than ${deepest}`)
+      index = end + 1
+    }
+  }
+  if (open.length > 0) throw new RecordError(`<${shown(open.at(-1) ?? '')}> is not closed`)
+  return without(text, instructions)
+}
+
+function expected(index: number, problem: string): number {
+  if (index < 0) throw new RecordError(problem)
+  return index
+}
+
+function afterDeclaration(text: string, at: number, record: string): number {
+  if (text.startsWith('<!--', at)) return expected(text.indexOf('-->', at + 4), 'a comment is not closed') + 3
+  if (!text.startsWith('<![CDATA[', at)) throw new RecordError('there is a "<!" that begins neither comment nor CDATA')
+  const end = expected(text.indexOf(']]>', at + 9), 'a CDATA section is not closed')
+  // Well formed, but no feed means it: a section that lost its end took the next record with it.
+  const taken = text.indexOf(`</${record}>`, at)
+  if (taken >= 0 && taken < end)
+    throw new RecordError(`a CDATA section runs over </${shown(record)}>; its end is missing`)
+  return end + 3
+}
+
+/** Index of the `>` that ends a tag. Values must be quoted and follow `=`, as the splitter takes them. */
+function tagEnd(text: string, from: number): number {
+  let afterEquals = false
+  for (let index = from; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 62) return index
+    if (code === 34 || code === 39) {
+      if (!afterEquals) throw new RecordError('a tag holds a quote that belongs to no attribute')
+      index = expected(text.indexOf(text[index], index + 1), "an attribute's value is not closed")
+      afterEquals = false
+    } else if (code === 60) throw new RecordError('there is a "<" within a tag')
+    else if (code === 61) afterEquals = true
+    else if (code !== 32 && code !== 10 && code !== 13 && code !== 9) afterEquals = false
+  }
+  throw new RecordError('a tag is not closed')
+}
+
+function nameAt(text: string, from: number, end: number): string {
+  for (let index = from; index < end; index++) {
+    const code = text.charCodeAt(index)
+    if (code <= 32 || code === 47) return text.slice(from, index)
+  }
+  return text.slice(from, end)
+}
+
+function without(text: string, spans: [number, number][]): string {
+  let kept = ''
+  let index = 0
+  for (const [from, to] of spans) {
+    kept += text.slice(index, from)
+    index = to
+  }
+  return kept + text.slice(index)
+}
+
+function shown(name: string): string {
+  return name.slice(0, 60)
+}

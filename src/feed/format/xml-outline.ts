@@ -1,0 +1,122 @@
+import { FeedError } from '../../errors.ts'
+
+/** Deepest nesting outside records; a feed has a handful (fault-model F35). */
+const deepest = 100
+/** Longest internal DOCTYPE subset looked through. */
+const longestDoctype = 64 * 1024
+
+/**
+ * The elements that a document has open outside its records, and what is wrong with their order.
+ * Names are handed in as the Latin-1 reading of their bytes, so that no encoding can make two of one.
+ * Messages never quote attributes: the root element carries passwords in some formats (feeds/formats.md, 0.1 no. 7).
+ */
+export class XmlOutline {
+  readonly reasons: string[] = []
+  private readonly path: string[][]
+  private readonly open: string[] = []
+  /** How many of the open elements, from the root, are on the record's path. */
+  private matched = 0
+  private root: string | null = null
+
+  /** `record`: names from the root, joined by `/`; a segment may offer several, joined by `|` (REAXML's kinds). */
+  constructor(record: string) {
+    this.path = record.split('/').map((segment) => segment.split('|').map((name) => bytesOf(name.trim())))
+    if (this.path.some((names) => names.includes(''))) {
+      throw new FeedError(`the record path ${JSON.stringify(record)} has an empty name; write it like Listings/Listing`)
+    }
+  }
+
+  get depth(): number {
+    return this.open.length
+  }
+
+  isRecord(name: string): boolean {
+    if (this.open.length === 0) this.enterRoot(name)
+    return this.open.length === this.path.length - 1 && this.matched === this.open.length && this.fits(name)
+  }
+
+  /** A start tag that is no record's. Throws `FeedError` for a root that isn't the path's. */
+  startTag(name: string, selfClosing: boolean): void {
+    if (selfClosing) return
+    if (this.open.length >= deepest) throw new FeedError(`the document nests elements deeper than ${deepest}`)
+    if (this.matched === this.open.length && this.fits(name)) this.matched++
+    this.open.push(name)
+  }
+
+  endTag(name: string): void {
+    const index = this.open.lastIndexOf(name)
+    if (index < 0) return this.doubt(`the end tag </${shown(name)}> closes nothing that is open`)
+    if (index < this.open.length - 1) {
+      this.doubt(`<${shown(this.open.at(-1) ?? '')}> is not closed before </${shown(name)}>`)
+    }
+    this.open.length = index
+    this.matched = Math.min(this.matched, index)
+  }
+
+  /** Bytes outside the root that are neither a comment nor an instruction. Throws `FeedError` before the root. */
+  outside(bytes: Buffer): void {
+    const start = /\S/.exec(bytes.toString('latin1'))?.[0]
+    if (start === undefined) return
+    if (this.root !== null) return this.doubt('there is text after the root element')
+    if (start === '{' || start === '[') throw new FeedError('the document is JSON, not XML')
+    throw new FeedError('the document is not XML: it does not begin with an element')
+  }
+
+  /** Index of the `>` that ends a DOCTYPE; -1: not in this buffer. External subsets are never fetched (F34). */
+  doctypeEnd(buffer: Buffer, from: number): number {
+    const close = buffer.indexOf('>', from)
+    const subset = buffer.indexOf('[', from)
+    const text = buffer.toString('latin1', from, from + longestDoctype)
+    if (/^<!doctype\s+html/i.test(text)) throw new FeedError('the document is an HTML page, not XML')
+    if (subset < 0 || (close >= 0 && close < subset)) return close
+    const whole = /^[^\]]*(?:\](?!\s*>)[^\]]*)*\]\s*>/.exec(text)?.[0]
+    if (/<!ENTITY/i.test(whole ?? text)) {
+      throw new FeedError('the document declares entities of its own in its DOCTYPE, which is not accepted')
+    }
+    if (whole !== undefined) return from + whole.length - 1
+    if (text.length >= longestDoctype) throw new FeedError('the document has an endless DOCTYPE')
+    return -1
+  }
+
+  /** Ends the document. `size` is its length; `record` the place of a record left open. */
+  end(size: number, record: string | null): void {
+    if (size === 0) this.doubt('the document is empty')
+    else if (this.root === null) this.doubt('the document ends before its root element')
+    else if (record !== null) this.doubt(`the document ends in the middle of ${record}`)
+    else if (this.open.length > 0) this.doubt(`the document ends before <${shown(this.open[0])}> is closed`)
+  }
+
+  doubt(reason: string): void {
+    // One broken tag makes a thousand; the first few tell where it began.
+    if (this.reasons.length < 10 && !this.reasons.includes(reason)) this.reasons.push(reason)
+  }
+
+  private enterRoot(name: string): void {
+    if (this.root !== null) return this.doubt('there is a second root element')
+    this.root = name
+    const local = localName(name)
+    if (this.fits(name)) return
+    if (/^(?:html|head|body)$/i.test(local)) throw new FeedError('the document is an HTML page, not XML')
+    const wanted = this.path[0].map((each) => `<${shown(each)}>`).join(' or ')
+    throw new FeedError(`the document's root element is <${shown(name)}>, expected ${wanted}`)
+  }
+
+  private fits(name: string): boolean {
+    return this.path[this.open.length]?.some((wanted) => wanted === name || wanted === localName(name)) ?? false
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function bytesOf(name: string): string {
+  return Buffer.from(name).toString('latin1')
+}
+
+/** A name from the document, for a message: bounded, and without control characters. */
+function shown(name: string): string {
+  const text = Buffer.from(name.slice(0, 60), 'latin1').toString('utf8')
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+}

@@ -1,0 +1,130 @@
+import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
+import { XMLParser } from 'fast-xml-parser'
+import { RecordError } from '../feed.ts'
+import type { RecordFields, RecordNode } from '../feed.ts'
+import { checkedRecord } from './xml-check.ts'
+
+/** Stands in for element names that would touch an object's prototype; such elements are left out (fault-model F37). */
+const leftOut = '\u0000left-out'
+const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** A node as fast-xml-parser gives it in order: one key with its children, or the text; attributes beside it. */
+interface OrderedNode {
+  [name: string]: OrderedNode[] | Record<string, string> | string
+}
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  textNodeName: '#text',
+  // Types come from the mapping: by default 02134 and 1e5 become numbers (dependencies, fast-xml-parser).
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  jPath: false,
+  transformTagName: (name) => (unsafeNames.has(name) ? leftOut : name),
+  onDangerousProperty: (name) => name,
+  entityDecoder: entityDecoder(),
+})
+
+/** Parses the text of one record element. Throws `RecordError` where it is not well formed. */
+export function parseXmlRecord(text: string): RecordFields {
+  const nodes = parseOrdered(checkedRecord(withoutControls(text)))
+  const record = nodes.find((node) => nameOf(node) !== '#text')
+  if (!record) throw new RecordError('the record holds no element')
+  const content = contentOf(record, nameOf(record))
+  if (typeof content !== 'string') return content
+  const fields = emptyFields()
+  if (content.trim() !== '') fields['#text'] = content
+  return fields
+}
+
+function parseOrdered(text: string): OrderedNode[] {
+  try {
+    const nodes: OrderedNode[] = parser.parse(text)
+    return nodes
+  } catch (error) {
+    throw new RecordError(
+      `the record can't be parsed: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown'}`,
+    )
+  }
+}
+
+function nameOf(node: OrderedNode): string {
+  for (const key in node) if (key !== ':@') return key
+  return leftOut
+}
+
+function contentOf(node: OrderedNode, name: string): RecordNode {
+  const children = node[name]
+  const attributes: OrderedNode[string] | undefined = node[':@']
+  let fields: RecordFields | null = null
+  if (typeof attributes === 'object' && !Array.isArray(attributes)) {
+    fields = emptyFields()
+    for (const key of Object.keys(attributes)) fields[key] = attributes[key]
+  }
+  let text = ''
+  for (const child of Array.isArray(children) ? children : []) {
+    const childName = nameOf(child)
+    if (childName === '#text') {
+      const piece = child['#text']
+      if (typeof piece === 'string') text += piece
+      continue
+    }
+    fields ??= emptyFields()
+    if (childName !== leftOut) add(fields, childName, contentOf(child, childName))
+  }
+  if (fields === null) return text
+  // White space between elements is layout; beside real text it is part of it.
+  if (text.trim() !== '') fields['#text'] = text
+  return fields
+}
+
+function emptyFields(): RecordFields {
+  return Object.create(null)
+}
+
+function add(fields: RecordFields, name: string, value: RecordNode): void {
+  const present = fields[name]
+  if (present === undefined) fields[name] = value
+  else if (Array.isArray(present)) present.push(value)
+  else fields[name] = [present, value]
+}
+
+/**
+ * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
+ * emoji, are joined; a reference to no character at all becomes U+FFFD.
+ */
+function entityDecoder() {
+  const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+  return {
+    setExternalEntities: () => {},
+    addInputEntities: () => {},
+    setXmlVersion: () => {},
+    reset: () => decoder.reset(),
+    decode: (text: string) => {
+      if (!text.includes('&')) return text
+      return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
+    },
+  }
+}
+
+function withPairsJoined(text: string): string {
+  return text.replace(/(?:&#(?:[xX][0-9a-fA-F]+|[0-9]+);)+/g, (run) => {
+    const joined = run.replace(/&#([xX]?)([0-9a-fA-F]+);/g, (reference, hex: string, digits: string) => {
+      const code = Number.parseInt(digits, hex ? 16 : 10)
+      if (code >= 0xd800 && code <= 0xdfff) return String.fromCharCode(code)
+      return code > 0x10ffff ? '\ufffd' : reference
+    })
+    return joined.toWellFormed()
+  })
+}
+
+/** C0 controls are no XML, break SQLite's length() and mean nothing in a listing (fault-model F40). */
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
+}

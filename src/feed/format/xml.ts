@@ -1,0 +1,36 @@
+import { FeedError } from '../../errors.ts'
+import { RecordError } from '../feed.ts'
+import type { Format, RawRecord } from '../feed.ts'
+import { blocks } from './blocks.ts'
+import { problemOf } from './broken.ts'
+import { decoded } from './encoding.ts'
+import { parseXmlRecord } from './xml-record.ts'
+import { XmlSplitter } from './xml-splitter.ts'
+
+/**
+ * XML documents. `options.record` is the record element's path from the root, `Listings/Listing`; a name without a prefix
+ * matches any prefix, and `a|b` either of two. Throws `FeedError` where the path is missing.
+ * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
+ */
+export const xml: Format = (bytes, options) => {
+  if (options.record === null) throw new FeedError('an XML feed needs the path of its record element (record: …)')
+  const source = decoded(bytes, options)
+  const splitter = new XmlSplitter(options.record, options.maxRecordBytes)
+  async function* records(): AsyncGenerator<RawRecord[]> {
+    for await (const block of blocks(source.bytes)) {
+      const batch = splitter.push(block)
+      if (batch.length > 0) yield batch
+    }
+    const last = splitter.end()
+    if (last.length > 0) yield last
+  }
+  return {
+    records: records(),
+    end: () => ({ reasons: splitter.reasons }),
+    parse(record) {
+      const problem = problemOf(record)
+      if (problem !== null) throw new RecordError(problem)
+      return parseXmlRecord(source.text(record.raw))
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import { Agent, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import { FeedError } from '../../errors.ts'
+import type { Opened, Transport, TransportEnd, TransportOptions } from '../feed.ts'
+
+/** Milliseconds to connect, and to wait for headers or for the next bytes (fault-model F18). */
+const connectTimeout = 10_000
+const headersTimeout = 30_000
+const bodyTimeout = 60_000
+
+/**
+ * A document over HTTP(S), by one GET. User and password in the address become Basic authentication and are never named.
+ * Throws `FeedError`; `signal` makes it throw the signal's reason.
+ */
+export const http: Transport = async (source, options) => {
+  const configured = parsedUrl(source)
+  const agent = new Agent({ connect: { timeout: connectTimeout }, headersTimeout, bodyTimeout, connections: 1 })
+  const deadline = AbortSignal.timeout(options.timeout)
+  const signal = AbortSignal.any([options.signal, deadline])
+  try {
+    const { response, name } = await followed(configured, agent, signal, options)
+    if (response.statusCode === 304 && options.validators) {
+      await agent.destroy()
+      return 'not-modified'
+    }
+    if (response.statusCode !== 200 && response.statusCode !== 203) throw refusal(name, response)
+    return opened(name, response, agent, deadline, options)
+  } catch (error) {
+    await agent.destroy()
+    if (error instanceof FeedError) throw error
+    options.signal.throwIfAborted()
+    if (deadline.aborted) throw new FeedError(`${nameOf(configured)} did not answer within ${options.timeout} ms`)
+    throw new FeedError(`${nameOf(configured)} can't be reached: ${codeOf(error)}`)
+  }
+}
+
+/** Follows redirects by hand: what is secret stays with the configured origin (fault-model F20, F21). */
+async function followed(configured: URL, agent: Agent, signal: AbortSignal, options: TransportOptions) {
+  let url = configured
+  for (let redirects = 0; ; redirects++) {
+    const headers = headersFor(url, configured, options)
+    const response = await request(withoutUser(url).href, { dispatcher: agent, signal, headers })
+    const location = response.headers.location
+    if (![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== 'string') {
+      return { response, name: nameOf(url) }
+    }
+    await response.body.dump()
+    if (redirects >= options.maxRedirects) {
+      throw new FeedError(
+        `${nameOf(configured)} redirects more than ${options.maxRedirects} times (HTTP ${response.statusCode})`,
+      )
+    }
+    if (!URL.canParse(location, url.href))
+      throw new FeedError(`${nameOf(url)} redirects to an address that can't be read`)
+    const next = new URL(location, url)
+    if (next.protocol !== 'http:' && next.protocol !== 'https:') {
+      throw new FeedError(`${nameOf(url)} redirects to ${next.protocol}, which is not followed`)
+    }
+    if (url.protocol === 'https:' && next.protocol === 'http:') {
+      throw new FeedError(`${nameOf(url)} redirects from https to http, which is not followed`)
+    }
+    url = next
+  }
+}
+
+function headersFor(url: URL, configured: URL, options: TransportOptions): Record<string, string> {
+  const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip', 'user-agent': 'listing-sync' }
+  if (options.validators?.etag) headers['if-none-match'] = options.validators.etag
+  if (options.validators?.lastModified) headers['if-modified-since'] = options.validators.lastModified
+  if (url.origin !== configured.origin) return headers
+  if (configured.username !== '' || configured.password !== '') {
+    const credentials = `${decodedPart(configured.username)}:${decodedPart(configured.password)}`
+    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+  }
+  for (const [name, value] of Object.entries(options.headers)) headers[name.toLowerCase()] = value
+  return headers
+}
+
+function opened(
+  name: string,
+  response: Dispatcher.ResponseData,
+  agent: Agent,
+  deadline: AbortSignal,
+  options: TransportOptions,
+): Opened {
+  const length = header(response, 'content-length')
+  const expected = length === null ? null : Number(length)
+  if (expected !== null && expected > options.maxBytes) {
+    throw new FeedError(`${name} sends ${expected} bytes, more than the ${options.maxBytes} accepted`)
+  }
+  const framed = expected !== null || header(response, 'transfer-encoding')?.toLowerCase().includes('chunked') === true
+  const end: TransportEnd = { proven: false, reasons: [] }
+  async function* bytes(): AsyncGenerator<Buffer> {
+    let size = 0
+    try {
+      for await (const part of response.body) {
+        const block: Buffer = part
+        size += block.length
+        if (size > options.maxBytes) {
+          end.reasons.push(`more than ${options.maxBytes} bytes were sent; the rest was not read`)
+          return
+        }
+        yield block
+      }
+      if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
+      // Without length or chunks, a lost connection looks like the end (F1): only the document itself can tell.
+      else end.proven = framed
+    } catch (error) {
+      end.reasons.push(lost(error, size, expected, deadline, options))
+    } finally {
+      await agent.destroy()
+    }
+  }
+  return {
+    name,
+    bytes: bytes(),
+    charset: /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(header(response, 'content-type') ?? '')?.[1] ?? null,
+    contentEncoding: encodingOf(header(response, 'content-encoding')),
+    validators: {
+      ...validator('etag', header(response, 'etag')),
+      ...validator('lastModified', header(response, 'last-modified')),
+    },
+    end: () => end,
+  }
+}
+
+function lost(
+  error: unknown,
+  size: number,
+  expected: number | null,
+  deadline: AbortSignal,
+  options: TransportOptions,
+): string {
+  const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
+  if (options.signal.aborted) return `the transfer was stopped after ${got}`
+  if (deadline.aborted) return `the transfer took longer than ${options.timeout} ms; it was given up after ${got}`
+  return `the connection was lost after ${got} (${codeOf(error)})`
+}
+
+function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
+  const wait = header(response, 'retry-after')
+  const seconds = wait !== null && /^\d{1,9}$/.test(wait) ? `; it asks to wait ${wait} s` : ''
+  return new FeedError(`${name} answers HTTP ${response.statusCode}${seconds}`)
+}
+
+function parsedUrl(source: string): URL {
+  // The text is not named: it may hold a password.
+  if (!URL.canParse(source)) throw new FeedError('the address of the feed is not a valid URL')
+  const url = new URL(source)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new FeedError(`${url.protocol} is not HTTP`)
+  return url
+}
+
+function withoutUser(url: URL): URL {
+  const bare = new URL(url)
+  bare.username = ''
+  bare.password = ''
+  return bare
+}
+
+function nameOf(url: URL): string {
+  return `${url.origin}${url.pathname}`
+}
+
+function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+function header(response: Dispatcher.ResponseData, name: string): string | null {
+  const value = response.headers[name]
+  return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+function encodingOf(value: string | null): string | null {
+  const name = value?.trim().toLowerCase() ?? ''
+  return name === '' || name === 'identity' ? null : name
+}
+
+function validator(name: 'etag' | 'lastModified', value: string | null) {
+  return value === null ? {} : { [name]: value }
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error ? String(error.code) : error.name
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { FeedError } from '../../src/errors.ts'
+import type { Opened, Transport, TransportOptions } from '../../src/feed/feed.ts'
+
+export function optionsWith(more: Partial<TransportOptions> = {}): TransportOptions {
+  return {
+    directory: '/',
+    maxBytes: 10_000_000,
+    timeout: 30_000,
+    maxRedirects: 3,
+    headers: {},
+    validators: null,
+    signal: new AbortController().signal,
+    ...more,
+  }
+}
+
+export async function open(transport: Transport, source: string, options: TransportOptions): Promise<Opened> {
+  const result = await transport(source, options)
+  if (result === 'not-modified') throw new Error('not modified')
+  return result
+}
+
+/** All bytes of a source as Latin-1, and how they ended. */
+export async function receive(transport: Transport, source: string, options: TransportOptions) {
+  const opened = await open(transport, source, options)
+  const parts: Buffer[] = []
+  for await (const part of opened.bytes) parts.push(part)
+  return { ...opened.end(), text: Buffer.concat(parts).toString('latin1'), name: opened.name }
+}
+
+export interface TransportCase {
+  name: string
+  transport: Transport
+  directory: string
+  /** Puts a document where the transport finds it, and gives its source. */
+  put: (content: Buffer) => Promise<string>
+  /** A source with nothing there. */
+  missing: () => Promise<string>
+}
+
+/** What every transport promises (feed.ts, `Transport`). */
+export function transportContract({ name, transport, directory, put, missing }: TransportCase): void {
+  describe(`${name} keeps the transport contract`, () => {
+    test('gives the bytes as they are, and a name without secrets', async () => {
+      const content = Buffer.alloc(3_000_000, 'listing \u00e9\r\n', 'latin1')
+      const received = await receive(transport, await put(content), optionsWith({ directory }))
+      expect(received.text).toBe(content.toString('latin1'))
+      expect(received.reasons).toEqual([])
+      expect(received.name).not.toMatch(/[?#@]/)
+    })
+
+    test('nothing at all is nothing, without an error', async () => {
+      const received = await receive(transport, await put(Buffer.alloc(0)), optionsWith({ directory }))
+      expect(received).toMatchObject({ text: '', reasons: [] })
+    })
+
+    test('a missing source is a FeedError', async () => {
+      const opening = transport(await missing(), optionsWith({ directory }))
+      await expect(opening).rejects.toBeInstanceOf(FeedError)
+    })
+
+    test('a source larger than accepted is refused', async () => {
+      const source = await put(Buffer.alloc(2000, 'x'))
+      await expect(transport(source, optionsWith({ directory, maxBytes: 1999 }))).rejects.toThrow(/2000 bytes.*1999/)
+      expect((await receive(transport, source, optionsWith({ directory, maxBytes: 2000 }))).reasons).toEqual([])
+    })
+
+    test('a stop before the first byte throws its reason, one after it is a reason', async () => {
+      const source = await put(Buffer.alloc(5_000_000, 'x'))
+      const stop = new AbortController()
+      const opened = await open(transport, source, optionsWith({ directory, signal: stop.signal }))
+      let size = 0
+      for await (const part of opened.bytes) {
+        size += part.length
+        stop.abort(new Error('stopped by the test'))
+      }
+      expect(size).toBeLessThan(5_000_000)
+      expect(opened.end()).toEqual({ proven: false, reasons: [expect.stringMatching(/was stopped/)] })
+      const late = transport(source, optionsWith({ directory, signal: stop.signal }))
+      await expect(late).rejects.toThrow('stopped by the test')
+    })
+
+    test('leaving early is no error', async () => {
+      const opened = await open(transport, await put(Buffer.alloc(5_000_000, 'x')), optionsWith({ directory }))
+      for await (const part of opened.bytes) {
+        expect(part.length).toBeGreaterThan(0)
+        break
+      }
+      expect(opened.end().proven).toBe(false)
+    })
+  })
+}
