@@ -1,0 +1,70 @@
+/**
+ * What a converter is. A converter's factory is given its rule once and returns the function that reads a record;
+ * everything that can be worked out beforehand is.
+ */
+import type { ExtensionEntry, FieldRule, FieldValue, Listing, Moving } from '../../listing.ts'
+import type { Moment, RecordNode } from '../feed.ts'
+import type { Rule, Statuses } from '../mapping-schema.ts'
+import type { Select } from '../select.ts'
+
+/** A value that is there and can't be read: as found, and what would be accepted. */
+export class Unreadable {
+  readonly value: string
+  readonly problem: string
+  constructor(value: string, problem: string) {
+    this.value = value
+    this.problem = problem
+  }
+}
+
+/** The listing being made of one record. */
+export interface Making {
+  listing: Partial<Listing>
+  moving: Moving
+  moment: Moment
+  /** Entries that fall off while other fields are read: a property type in the source's word, a tour's address. */
+  kept: ExtensionEntry[]
+  /** Set when the record says that its listing is to be taken off. */
+  removal: string | null
+}
+
+/** Reads one value; undefined where the record says nothing. */
+export type Read = (node: RecordNode, making: Making) => FieldValue | Unreadable | undefined
+
+/** What a factory may ask for while it is being built. */
+export interface Building {
+  rule: Rule
+  /** The field that the value is for; null for an ExtensionColumn entry. */
+  field: FieldRule | null
+  preset: { numbers: Separators; dates: readonly string[] }
+  statuses: Statuses
+  /** Compiles a path of this rule, relative to its `each`. Throws `RuleError`. */
+  select(path: string): Select
+  /** The paths of `from`, at least one. */
+  from: readonly Select[]
+  /** The first text of `from` that says something. */
+  text(node: RecordNode): string | undefined
+  /** Builds a rule inside this one. */
+  inner(rule: Rule): Read
+}
+
+/** How a preset writes numbers (vocab §8): decided once, never by looking at a value. */
+export interface Separators {
+  decimal: '.' | ','
+  group: string
+}
+
+export interface Converter {
+  /** What it yields; a field takes only its own type. */
+  yields: FieldRule['type']
+  /** Keys of the rule that mean something to it, beside those that every rule may have. */
+  takes: readonly (keyof Rule)[]
+  /** Whether `from` must be there. */
+  needsFrom: boolean
+  build(building: Building): Read
+}
+
+/** A rule that can't work; its message says what is wrong with it. */
+export class RuleError extends Error {
+  override name = 'RuleError'
+}

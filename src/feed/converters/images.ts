@@ -1,0 +1,50 @@
+import type { RecordNode } from '../feed.ts'
+import { saysNothing, wordKey } from '../vocabulary.ts'
+import type { Converter } from './converter.ts'
+import { webAddress } from './text.ts'
+
+/**
+ * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
+ * holds a list; `orderBy` sorts the nodes, by number where both are numbers, those named in `first` before all others
+ * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
+ */
+export const images: Converter = {
+  yields: 'images',
+  takes: ['split', 'orderBy', 'first', 'each'],
+  needsFrom: true,
+  build: ({ from, rule, select }) => {
+    const orderBy = rule.orderBy === undefined ? null : select(rule.orderBy)
+    const first = (rule.first ?? []).map(wordKey)
+    const rank = (key: string) => {
+      const place = first.indexOf(wordKey(key))
+      return place === -1 ? first.length : place
+    }
+    const texts = (node: RecordNode) => from.flatMap((path) => path.all(node))
+    const ordered = (node: RecordNode): string[] => {
+      const nodes = each?.nodes(node) ?? [node]
+      if (orderBy === null) return nodes.flatMap(texts)
+      return nodes
+        .map((one) => ({ one, key: orderBy.first(one) }))
+        .toSorted((a, b) => rank(a.key) - rank(b.key) || compareInOrder(a.key, b.key))
+        .flatMap(({ one }) => texts(one))
+    }
+    const each = rule.each === undefined ? null : select(rule.each)
+
+    return (node) => {
+      const found = new Set<string>()
+      for (const text of ordered(node)) {
+        for (const part of rule.split === undefined ? [text] : text.split(rule.split)) {
+          const address = saysNothing(part.trim()) ? null : webAddress(part)
+          if (address !== null) found.add(address)
+        }
+      }
+      return found.size === 0 ? undefined : [...found]
+    }
+  },
+}
+
+function compareInOrder(a: string, b: string): number {
+  const numbers = Number(a) - Number(b)
+  if (!Number.isNaN(numbers)) return numbers
+  return a < b ? -1 : Number(a > b)
+}

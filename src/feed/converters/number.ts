@@ -1,0 +1,130 @@
+import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
+import type { FieldName } from '../../listing.ts'
+import type { Converter, Separators } from './converter.ts'
+import { RuleError, Unreadable } from './converter.ts'
+
+
+/** Compiles the reading of numbers written with these separators; null where the text is no such number. */
+export function numberReader({ decimal, group }: Separators): (text: string) => number | null {
+  const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
+  const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
+  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
+  return (text) => {
+    if (!form.test(text)) return null
+    let plain = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
+    if (decimal === ',') plain = plain.replace(',', '.')
+    const value = Number(plain)
+    return Number.isFinite(value) ? value : null
+  }
+}
+
+/** What a field's number can be at all; anything else is junk of the feed (`Bedrooms 99999.0`, formats.md 0.1 fact 9). */
+const limits: Partial<Record<FieldName, readonly [number, number]>> = {
+  Bedrooms: [0, 999],
+  Bathrooms: [0, 999],
+  ParkingSpots: [0, 9999],
+  DaysOnMarket: [0, 100_000],
+  Latitude: [-90, 90],
+  Longitude: [-180, 180],
+}
+
+/** Checks a number against what its field can be; null where it may pass. */
+export function outOfLimits(field: FieldName | null, value: number): string | null {
+  if (field === 'YearBuilt') return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
+  const [least, most] = (field && limits[field]) ?? [field === null ? -Infinity : 0, 1e12]
+  return value >= least && value <= most ? null : `needs a number from ${least} to ${most}`
+}
+
+const round = (value: number): number => Math.round((value + Number.EPSILON) * 100) / 100
+
+/** A plain number. */
+export const number: Converter = {
+  yields: 'number',
+  takes: ['zero', 'min', 'max', 'times'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, preset } = building
+    const read = numberReader(preset.numbers)
+    const { times = 1, min = -Infinity, max = Infinity } = rule
+    return (node) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      const value = read(found)
+      if (value === null) return new Unreadable(found, `needs a number written like ${example(preset.numbers)}`)
+      if (value === 0 && rule.zero === 'missing') return undefined
+      if (value < min || value > max) return new Unreadable(found, `needs a number from ${min} to ${max}`)
+      return times === 1 ? value : value * times
+    }
+  },
+}
+
+/** The sum of its parts, those that are there: full, half and three-quarter bathrooms; garage and carport. */
+export const sum: Converter = {
+  yields: 'number',
+  takes: ['parts', 'max'],
+  needsFrom: false,
+  build: ({ rule, inner }) => {
+    if (!rule.parts) throw new RuleError('sum needs parts')
+    const parts = rule.parts.map((part) => inner({ as: 'number', ...part }))
+    return (node, making) => {
+      let total: number | undefined
+      for (const part of parts) {
+        const value = part(node, making)
+        if (value instanceof Unreadable) return value
+        if (typeof value === 'number') total = (total ?? 0) + value
+      }
+      if (total === undefined) return undefined
+      if (rule.max !== undefined && total > rule.max) return new Unreadable(String(total), `needs at most ${rule.max}`)
+      return round(total)
+    }
+  },
+}
+
+const prices: ReadonlySet<FieldName> = new Set(['SalePrice', 'RentPrice', 'EstimatePrice'])
+const currency = /^(?:[A-Z]{1,3}\$|\p{Sc}|[A-Z]{3}(?=[\s\d]))\s*|\s*(?:\p{Sc}|[A-Z]{3}|zł|Kč|kr)$/gu
+const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
+
+/**
+ * An amount of money, rounded to cents; with `period` (a path) or `per` (a word) turned into the amount a month.
+ * An amount whose period is not in the record, or is no repeated payment (one time, seasonal), says nothing.
+ */
+export const money: Converter = {
+  yields: 'number',
+  takes: ['zero', 'period', 'per', 'max', 'times'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, field, preset } = building
+    const read = numberReader(preset.numbers)
+    const period = rule.period === undefined ? null : building.select(rule.period)
+    const isPrice = field !== null && prices.has(field.name)
+    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per))) throw new RuleError(`unknown period "${rule.per}"`)
+    return (node) => {
+      const found = building.text(node)
+      if (found === undefined || hidesPrice(found)) return undefined
+      const value = readAmount(found, read)
+      if (value === null || value < 0 || value > (rule.max ?? 1e12)) {
+        return new Unreadable(found, `needs an amount of money written like ${example(preset.numbers)}`)
+      }
+      // 0 and 1 stand for "no public price" (vocab §8).
+      if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
+      if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
+      const word = period?.first(node) || rule.per
+      if (word === undefined) return value === 0 ? 0 : undefined
+      const factor = monthlyFactors.get(wordKey(word))
+      if (factor === undefined) return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')
+      return factor === null ? undefined : round(value * factor * (rule.times ?? 1))
+    }
+  },
+}
+
+function readAmount(text: string, read: (text: string) => number | null): number | null {
+  const bare = text.replaceAll(currency, '').trim()
+  const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
+  if (!suffix) return read(bare)
+  const value = read(suffix[1])
+  return value === null ? null : value * suffixes[suffix[2].toLowerCase()]
+}
+
+function example({ decimal, group }: Separators): string {
+  return `1${group}234${decimal}5`
+}

@@ -1,0 +1,158 @@
+import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
+import type { RecordNode } from '../feed.ts'
+import { childNames, childrenOf, textOf } from '../select.ts'
+import { readBoolean, saysNothing } from '../vocabulary.ts'
+import type { Converter } from './converter.ts'
+import { RuleError, Unreadable } from './converter.ts'
+
+const entities = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+
+const dropped = /<(script|style)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
+const breaks = /<\/?(?:br|p|div|li|ul|ol|tr|table|h[1-6]|section|article|blockquote|dd|dt|dl)\b[^<>]*>/gi
+// Only names that HTML knows: `a < b` and `<3 bedrooms>` are text.
+const tags =
+  /<\/?(?:a|abbr|address|article|aside|b|bdi|bdo|big|blink|body|button|caption|center|cite|code|col|del|dfn|em|embed|figure|font|footer|form|frame|header|hr|html|head|i|iframe|img|input|ins|kbd|label|link|main|mark|marquee|meta|nav|noscript|object|option|param|pre|q|s|samp|script|select|small|source|span|strike|strong|style|sub|summary|sup|svg|tbody|td|textarea|tfoot|th|thead|time|title|tt|u|var|video|audio|wbr|o:p|\w+:\w+)(?:\s[^<>]*|\/)?>/gi
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u200b\u2060\ufeff\p{Surrogate}]/gu
+
+function withoutHtml(text: string): string {
+  if (!text.includes('<')) return text
+  return text.replaceAll(dropped, ' ').replaceAll(breaks, '\n').replaceAll(tags, '')
+}
+
+/**
+ * Text as a person should read it: tags removed (breaks and blocks become line breaks), entities that are still escaped
+ * decoded once, no controls or halves of characters, NFC, white space tidied. Tags are removed again after the decoding,
+ * so that no markup ever leaves here, however it was escaped.
+ */
+export function readableLines(text: string): string {
+  let clean = withoutHtml(text)
+  if (clean.includes('&')) clean = withoutHtml(entities.decode(clean))
+  return clean
+    .normalize('NFC')
+    .replaceAll(controls, '')
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .replaceAll(/ ?\n ?/g, '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
+}
+
+/** The same on one line. */
+export function readableLine(text: string): string {
+  return readableLines(text).replaceAll(/\n+/g, ' ')
+}
+
+const spoken = (text: string): string | undefined => (saysNothing(text) ? undefined : text)
+
+/** One line of text. */
+export const text: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => (node) => {
+    const found = building.text(node)
+    return found === undefined ? undefined : spoken(readableLine(found))
+  },
+}
+
+/** Text of several lines, such as a description. */
+export const html: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => (node) => {
+    const found = building.text(node)
+    return found === undefined ? undefined : spoken(readableLines(found))
+  },
+}
+
+/** Text with a code before it (`699 - Not Defined`, formats.md §1 MLSAreaMajor): the code is dropped. */
+export const codedText: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => {
+    const words = new Set((building.rule.missing ?? []).map((word) => word.toLowerCase()))
+    return (node) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      const plain = readableLine(found).replace(/^[A-Z0-9]{1,8} - (?=\S)/, '')
+      return words.has(plain.toLowerCase()) ? undefined : spoken(plain)
+    }
+  },
+}
+
+/** Every text of `from` that is there, one after the other. */
+export const join: Converter = {
+  yields: 'text',
+  takes: ['separator'],
+  needsFrom: true,
+  build: ({ from, rule }) => {
+    const separator = rule.separator ?? ' '
+    const words = new Set((rule.missing ?? []).map((word) => word.toLowerCase()))
+    return (node) => {
+      const found = from
+        .flatMap((select) => select.all(node))
+        .map(readableLines)
+        .filter((one) => !saysNothing(one) && !words.has(one.toLowerCase()))
+      return found.length === 0 ? undefined : found.join(separator)
+    }
+  },
+}
+
+/** A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 200 characters. */
+export const key: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => (node) => {
+    const found = building.text(node)
+    if (found === undefined) return undefined
+    if (!isKey(found)) return new Unreadable(found, 'needs 1 to 200 characters, none of them a control character')
+    return found
+  },
+}
+
+/** Whether a text can be an MLSNumber. */
+export function isKey(value: string): boolean {
+  return value.length > 0 && value.length <= 200 && value.isWellFormed() && !/\p{Cc}/u.test(value)
+}
+
+/** A web address, http or https. */
+export const url: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => (node) => {
+    const found = building.text(node)
+    if (found === undefined) return undefined
+    return webAddress(found) ?? new Unreadable(found, 'needs an address that begins with http:// or https://')
+  },
+}
+
+/** An http(s) address with its blanks escaped; null where the text is none. */
+export function webAddress(address: string): string | null {
+  const found = address.trim()
+  if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
+  // Line breaks and tabs inside an address are layout of the document.
+  const escaped = /[\s\p{Cc}]/u.test(found) ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20') : found
+  return escaped.toWellFormed()
+}
+
+/** The names of child elements that say yes (`PetsAllowed/Cats`), joined by commas. */
+export const flags: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: ({ from, field }) => {
+    if (field !== null) throw new RuleError('flags is for columns of ExtensionColumn only')
+    return (node) => {
+      const names = from.flatMap((select) => select.nodes(node)).flatMap((one) => namesSayingYes(one))
+      return names.length === 0 ? undefined : names.join(', ')
+    }
+  },
+}
+
+function namesSayingYes(node: RecordNode): string[] {
+  return childNames(node).filter((name) => childrenOf(node, name).some((child) => readBoolean(textOf(child)) === true))
+}

@@ -1,0 +1,202 @@
+/**
+ * How a mapping is written down, in a preset and in a feed's configuration alike: data only, checked strictly.
+ */
+import { z } from 'zod'
+import { fieldNames } from '../listing.ts'
+import type { FieldName } from '../listing.ts'
+import { tables } from './vocabulary.ts'
+
+/** The converters by name; `as` chooses one, and each takes only its own arguments (`converters/index.ts`). */
+export const converterNames = [
+  'text',
+  'html',
+  'codedText',
+  'join',
+  'key',
+  'url',
+  'number',
+  'sum',
+  'money',
+  'area',
+  'daysSince',
+  'choice',
+  'status',
+  'street',
+  'images',
+  'tours',
+  'flags',
+] as const
+export type ConverterName = (typeof converterNames)[number]
+
+/** When an open house is: a slot for each node of `each`, from `date` with `start` and `end`, or from these two alone. */
+export interface OpenHouseRule {
+  each?: string
+  date?: string
+  start?: string
+  end?: string
+  formats?: string[]
+}
+
+/** How one value is got from a record. Every key beside the first group belongs to some converters only. */
+export interface Rule {
+  /** A path, or several: the first one that says something counts (`images`, `join`: all of them). */
+  from?: string | string[]
+  /** Nodes that the rule is tried in one after another, its paths starting there. */
+  each?: string
+  as?: ConverterName
+  /** A constant. */
+  value?: string | number
+  /** A text with `{Field}` or `{path}` in it. */
+  template?: string
+  /** The rule counts only where these fields of the listing have this value. */
+  when?: { SaleType?: 'for_sale' | 'for_rent'; Status?: 'Active' | 'PreOnMarket' | 'Sold' }
+  /** More words that say nothing. */
+  missing?: string[]
+
+  table?: keyof typeof tables
+  choices?: Record<string, string>
+  otherwise?: string
+  keepWordAs?: string
+
+  zero?: 'missing'
+  min?: number
+  max?: number
+  times?: number
+  parts?: Rule[]
+
+  unit?: string
+  unitFrom?: string
+  period?: string
+  per?: string
+  formats?: string[]
+  separator?: string
+  split?: string
+  orderBy?: string
+  first?: string[]
+
+  openHouses?: OpenHouseRule[]
+  virtual?: string[]
+}
+
+const path = z.string().min(1)
+
+const openHouseSchema: z.ZodType<OpenHouseRule> = z.strictObject({
+  each: path.optional(),
+  date: path.optional(),
+  start: path.optional(),
+  end: path.optional(),
+  formats: z.array(path).min(1).optional(),
+})
+
+/** One rule in its long form. */
+export const ruleSchema: z.ZodType<Rule> = z.strictObject({
+  from: z.union([path, z.array(path).min(1)]).optional(),
+  each: path.optional(),
+  as: z.enum(converterNames).optional(),
+  value: z.union([z.string().min(1), z.number()]).optional(),
+  template: z.string().min(1).optional(),
+  when: z
+    .strictObject({
+      SaleType: z.enum(['for_sale', 'for_rent']).optional(),
+      Status: z.enum(['Active', 'PreOnMarket', 'Sold']).optional(),
+    })
+    .optional(),
+  missing: z.array(z.string()).optional(),
+  table: z.literal(Object.keys(tables) as (keyof typeof tables)[]).optional(),
+  choices: z.record(z.string(), z.string()).optional(),
+  otherwise: z.string().optional(),
+  keepWordAs: z.string().min(1).optional(),
+  zero: z.literal('missing').optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  times: z.number().optional(),
+  get parts() {
+    return z.array(ruleSchema).min(1).optional()
+  },
+  unit: z.string().min(1).optional(),
+  unitFrom: path.optional(),
+  period: path.optional(),
+  per: z.string().min(1).optional(),
+  formats: z.array(z.string().min(1)).min(1).optional(),
+  separator: z.string().optional(),
+  split: z.string().min(1).optional(),
+  orderBy: path.optional(),
+  first: z.array(z.string()).optional(),
+  openHouses: z.array(openHouseSchema).optional(),
+  virtual: z.array(path).optional(),
+})
+
+/** What one field is made of: a path, a rule, or several of these, the first that yields a value counting. */
+export type FieldMapping = string | Rule | (string | Rule)[]
+export const fieldSchema: z.ZodType<FieldMapping> = z.union([
+  path,
+  ruleSchema,
+  z.array(z.union([path, ruleSchema])).min(1),
+])
+
+/** What a status word means; by SaleType where a closed sale and a closed lease differ. */
+const statusTarget = z.enum(['Active', 'PreOnMarket', 'Sold', 'remove'])
+export const statusesSchema = z.record(
+  z.string(),
+  z.union([statusTarget, z.strictObject({ for_sale: statusTarget, for_rent: statusTarget })]),
+)
+export type StatusTarget = z.infer<typeof statusTarget>
+export type Statuses = z.infer<typeof statusesSchema>
+
+const scalar = z.union([z.string(), z.number(), z.boolean()])
+
+/** The keys of a feed's configuration that are about the mapping; spread `shape` into the feed's own schema. */
+export const mappingOptionsSchema = z.strictObject({
+  fields: z
+    .record(z.string(), fieldSchema)
+    .optional()
+    .describe('Listing field → path or rule. Replaces the rule of the preset for that field wholly.'),
+  defaults: z
+    .record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]))
+    .optional()
+    .describe('Listing field → value, for records that lack the field.'),
+  where: z
+    .record(z.string(), z.union([scalar, z.array(scalar).min(1)]))
+    .optional()
+    .describe('Listing field or path → value or list of values. Records with another value are left out.'),
+  statuses: statusesSchema.optional().describe('Status word of the feed → Active, PreOnMarket, Sold or remove.'),
+  extension: z
+    .record(z.string().min(1), fieldSchema)
+    .optional()
+    .describe('More columns of ExtensionColumn: key → path or rule.'),
+  delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
+})
+export type MappingOptions = z.infer<typeof mappingOptionsSchema>
+
+const knownFields: ReadonlySet<string> = new Set(fieldNames)
+
+/** Whether a name is a field of the listing. */
+export function isFieldName(name: string): name is FieldName {
+  return knownFields.has(name)
+}
+
+/** The known name nearest to a mistyped one, as a sentence's end; '' where none is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  let best = ''
+  let least = Math.max(2, Math.ceil(name.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < least) {
+      least = distance
+      best = candidate
+    }
+  }
+  return best === '' ? '' : `; did you mean ${best}?`
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]
+}

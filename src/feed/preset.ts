@@ -1,0 +1,109 @@
+/**
+ * A preset: how one dialect of feeds spells listings, as data (DESIGN §4). One YAML file, no code.
+ */
+import { isMap, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { ConfigError } from '../errors.ts'
+import { fieldNames } from '../listing.ts'
+import { didYouMean, fieldSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
+
+const path = z.string().min(1)
+
+/** Something a record says of itself: yes or no (`is`), or one of some words (`equals`, by the vocabulary's matching rule). */
+const flagSchema = z
+  .strictObject({
+    from: path,
+    is: z.boolean().optional(),
+    equals: z.array(z.string()).min(1).optional(),
+  })
+  .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
+export type Flag = z.infer<typeof flagSchema>
+
+/** The schema of a preset file. */
+export const presetSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
+  title: z.string().min(1).describe('What the format is called by the people who send it.'),
+  format: z.enum(['xml', 'csv']),
+  record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
+  delimiter: z.string().length(1).optional().describe('CSV: the delimiter; found out where it is left out.'),
+  quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
+  requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
+  delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
+  numbers: z
+    .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
+    .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
+    .describe('How numbers are written. Decided here, never by looking at a number.'),
+  dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
+  fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
+  statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
+  removeWhen: z
+    .array(z.strictObject({ flag: flagSchema, why: z.string().min(1) }))
+    .default([])
+    .describe('What else than a status takes a listing off.'),
+  hideAddress: z.array(flagSchema).default([]).describe('What forbids to show street and coordinates.'),
+  extension: z.record(z.string().min(1), fieldSchema).default({}).describe('Columns of ExtensionColumn: key → rule.'),
+  extensionGroups: z
+    .array(z.strictObject({ from: path, except: z.array(z.string()).default([]) }))
+    .default([])
+    .describe('XML: elements whose children each become a column under their own name.'),
+})
+
+/** A preset as read and checked; `file` is where it came from. */
+export type Preset = z.infer<typeof presetSchema> & { file: string }
+
+const knownKeys: readonly string[] = [
+  ...Object.keys(presetSchema.shape),
+  ...(ruleSchema instanceof z.ZodObject ? Object.keys(ruleSchema.shape) : []),
+  ...['flag', 'why', 'is', 'equals', 'except', 'decimal', 'group'],
+]
+
+/**
+ * Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, unknown fields. Rules are checked
+ * when the mapping is made.
+ */
+export function loadPreset(yamlText: string, file: string): Preset {
+  const document = parseDocument(yamlText, { uniqueKeys: true })
+  if (document.errors.length > 0) throw new ConfigError(file, document.errors.map((error) => error.message.split('\n')[0]))
+  if (!isMap(document.contents)) throw new ConfigError(file, ['a preset is a map of keys and values'])
+  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  const checked = presetSchema.safeParse(value)
+  if (!checked.success) throw new ConfigError(file, checked.error.issues.flatMap((issue) => problemsOf(issue, [])))
+  const preset = checked.data
+  const problems = [...unknownFields(preset.fields), ...formatProblems(preset)]
+  if (problems.length > 0) throw new ConfigError(file, problems)
+  return { ...preset, file }
+}
+
+function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
+  const problems: string[] = []
+  if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
+  if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
+  if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
+  return problems
+}
+
+/** A problem for each key that is no field of the listing. */
+export function unknownFields(fields: Record<string, unknown>, under = 'fields'): string[] {
+  const known: readonly string[] = fieldNames
+  return Object.keys(fields)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${under}.${name}: there is no such field of a listing${didYouMean(name, fieldNames)}`)
+}
+
+/** The problems behind one issue of zod, deepest first for a value that fits none of its forms. */
+function problemsOf(issue: z.core.$ZodIssue, above: PropertyKey[]): string[] {
+  const at = [...above, ...issue.path]
+  const label = at.map(String).join('.') || 'preset'
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${[...at, key].map(String).join('.')}: unknown key${didYouMean(key, knownKeys)}`)
+  }
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    // The form that got furthest is the one that was meant.
+    const depth = (issues: z.core.$ZodIssue[]) =>
+      Math.max(...issues.map((one) => one.path.length + (one.code === 'unrecognized_keys' ? 1 : 0)))
+    const meant = issue.errors.toSorted((a, b) => depth(b) - depth(a))[0]
+    if (depth(meant) > 0) return meant.flatMap((inner) => problemsOf(inner, at))
+  }
+  return [`${label}: ${issue.message}`]
+}
