@@ -173,11 +173,16 @@ it('keeps every finished step where the disk takes no more', () => {
 })
 
 it('puts a full disk and a lasting lock in words, and lets faults of the program through', () => {
-  const database = new Database(':memory:')
-  database.exec('CREATE TABLE row (text TEXT NOT NULL)')
-  database.pragma('max_page_count = 5')
+  const file = newFile()
+  const other = new Database(file)
+  other.exec('CREATE TABLE note (text TEXT NOT NULL); BEGIN IMMEDIATE')
+  const database = new Database(file, { timeout: 0 })
   const write = (text: string | null) => () =>
-    inStore('store.db', () => database.prepare('INSERT INTO row VALUES (?)').run(text))
+    inStore('store.db', () => database.prepare('INSERT INTO note VALUES (?)').run(text))
+  expect(write('a')).toThrow(StoreError)
+  expect(write('a')).toThrow('store.db: another process has kept the store locked')
+  other.close()
+  database.pragma('max_page_count = 5')
   expect(write('x'.repeat(100_000))).toThrow(StoreError)
   expect(write('x'.repeat(100_000))).toThrow('store.db: the disk is full and this step was not written')
   expect(write(null)).toThrow(Database.SqliteError)

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { inOneGo } from '../../src/workspace/scratch.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
 import { workspaceContract } from '../contract/workspace.ts'
 import { freshFolder } from '../store/folder.ts'
@@ -49,4 +52,17 @@ it('says where it cannot be made', () => {
   const file = join(freshFolder(), 'a file')
   writeFileSync(file, '')
   expect(() => openWorkspace(file)).toThrow(/a file: the run's scratch file cannot be used: .*another temporary folder/)
+})
+
+it('says that its disk is full', () => {
+  const file = join(freshFolder(), 'workspace.db')
+  const database = new Database(file)
+  database.exec('CREATE TABLE note (text TEXT NOT NULL); PRAGMA max_page_count = 5')
+  const write = inOneGo(database, (text: string | null) => {
+    database.prepare('INSERT INTO note VALUES (?)').run(text)
+  })
+  expect(() => write('x'.repeat(100_000))).toThrow(UserError)
+  expect(() => write('x'.repeat(100_000))).toThrow(`${file}: the disk is full; free some space`)
+  expect(() => write(null)).toThrow(Database.SqliteError)
+  database.close()
 })
