@@ -35,7 +35,7 @@ export function assertStore(database: Database.Database, file: string, known: nu
 /** Reads through the pages (fault-model F66); SQLite throws or answers with rows where they are not sound. */
 export function assertSound(database: Database.Database, file: string): void {
   const answer = String(database.pragma('quick_check(1)', { simple: true }))
-  if (answer !== 'ok') throw storeError(file, damaged(answer))
+  if (answer !== 'ok') throw storeError(file, damaged(answer.slice(answer.lastIndexOf('\n') + 1)))
 }
 
 /** Turns on what makes a commit survive a power cut (fault-model F63), and reads it back. */

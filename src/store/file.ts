@@ -79,7 +79,7 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
 function whileLocked(file: string, work: () => void): void {
   let lock
   try {
-    lock = takeLock(file, 5000)
+    lock = takeLock(file, 1000)
   } catch (error) {
     if (error instanceof Database.SqliteError) throw error
     throw storeError(file, `its folder cannot be written to: ${messageOf(error)}`, error)

@@ -15,6 +15,8 @@ export function takeLock(file: string, patience: number): Lock | null {
   createPrivate(path)
   const database = new Database(path, { timeout: patience })
   try {
+    // Nothing is ever written to it, so no journal need lie beside it.
+    database.pragma('journal_mode = MEMORY')
     database.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()

@@ -36,7 +36,8 @@ export function openStore(file: string, steps: readonly string[] = migrations): 
 
 /**
  * Opens the store for reading only and leaves every byte of it, and its folder, as they are. A missing store reads as an
- * empty one. Throws `StoreError` as `openStore` does.
+ * empty one. Throws `StoreError` as `openStore` does. Not for a process that has the store open for writing as well: where
+ * it has to read a copy, making that would drop the locks which the writer holds.
  */
 export function openStoreReader(file: string, steps: readonly string[] = migrations): StoreReader {
   return inStore(file, () => {

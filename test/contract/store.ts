@@ -1,0 +1,488 @@
+/** What every store must do, whatever it is kept in. */
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { StoreError } from '../../src/errors.ts'
+import { compareKeys } from '../../src/listing.ts'
+import type { Listing } from '../../src/listing.ts'
+import type { SnapshotRow } from '../../src/run.ts'
+import type { Confirmation, RunRecord, Store } from '../../src/store/store.ts'
+
+const chatbot = 'SN-1001'
+const hour = 3_600_000
+const day = 24 * hour
+const now = Date.UTC(2026, 10, 21, 12)
+
+export function house(mlsNumber: string, changes: Partial<Listing> = {}): Listing {
+  return {
+    MLSNumber: mlsNumber,
+    SaleType: 'for_sale',
+    Status: 'Active',
+    CurrencySymbol: '$',
+    PropertyType: 'House',
+    Bedrooms: 3,
+    Bathrooms: 2.5,
+    Url: `https://homes.example.com/${encodeURIComponent(mlsNumber)}`,
+    YearBuilt: 1987,
+    DaysOnMarket: 12,
+    LotArea: 5200,
+    BuildingArea: 1810.5,
+    AreaUnit: 'Square Feet',
+    ParkingSpots: 2,
+    ...changes,
+  }
+}
+
+export function confirmation(key: string, changes: Partial<Confirmation> = {}): Confirmation {
+  return {
+    key,
+    feed: 'north',
+    sent: { listing: house(key), moving: { listedOn: '2026-11-09' } },
+    content: `content of ${key}`,
+    raw: `raw of ${key}`,
+    parts: 1,
+    mapping: 'mapping 1',
+    filled: 5,
+    at: now,
+    movesAt: null,
+    suspectUntil: null,
+    reason: null,
+    baseline: null,
+    ...changes,
+  }
+}
+
+export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
+  return {
+    feed: 'north',
+    chatbot,
+    command: 'sync',
+    startedAt: now - 1000,
+    finishedAt: now,
+    result: 'ok',
+    interrupted: false,
+    error: null,
+    figures: '{"counts":{}}',
+    ...changes,
+  }
+}
+
+export function storeContract(name: string, open: () => Store): void {
+  describe(`store contract: ${name}`, () => {
+    let store: Store
+    beforeEach(() => {
+      store = open()
+    })
+    afterEach(() => store.close())
+
+    const rows = (): SnapshotRow[] => [...store.snapshot(chatbot)]
+    function row(key: string): SnapshotRow {
+      const found = rows().find((row) => row.key === key)
+      if (found === undefined) throw new Error(`no row for ${key}`)
+      return found
+    }
+    const keys = (): string[] => rows().map((row) => row.key)
+
+    describe('snapshot', () => {
+      it('is empty in a new store, and a chatbot sees only its own rows', () => {
+        expect(rows()).toEqual([])
+        store.confirm('SN-2002', [confirmation('A')])
+        expect(rows()).toEqual([])
+        expect([...store.snapshot('SN-2002')]).toHaveLength(1)
+      })
+
+      it('shows everything a confirmation told', () => {
+        store.confirm(chatbot, [confirmation('A', { movesAt: now + hour, suspectUntil: now + 2 * hour, reason: 'r' })])
+        const { id, ...rest } = row('A')
+        expect(Number.isInteger(id)).toBe(true)
+        expect(rest).toEqual({
+          key: 'A',
+          feed: 'north',
+          owned: true,
+          content: 'content of A',
+          raw: 'raw of A',
+          parts: 1,
+          mapping: 'mapping 1',
+          filled: 5,
+          sentAt: now,
+          baseline: null,
+          movesAt: now + hour,
+          suspectUntil: now + 2 * hour,
+          streak: 1,
+          streakReason: 'r',
+          flight: null,
+          flightAt: null,
+          refusedContent: null,
+          refusedMapping: null,
+          refusedAt: null,
+          refusedMessage: null,
+        })
+      })
+
+      it('is sorted as compareKeys sorts, over all planes of Unicode', () => {
+        // Well-formed text without U+0000 only: neither a feed nor the service can give other keys.
+        const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((text) => !text.includes('\0'))
+        fc.assert(
+          fc.property(fc.uniqueArray(key, { maxLength: 30 }), (some) => {
+            store.forget(chatbot, keys(), null)
+            store.confirm(
+              chatbot,
+              some.map((key) => confirmation(key)),
+            )
+            expect(keys()).toEqual([...some].sort(compareKeys))
+          }),
+          { numRuns: 60 },
+        )
+        store.forget(chatbot, keys(), null)
+        store.confirm(
+          chatbot,
+          ['\u{1F3E0}', '\uFF21', 'a', 'B'].map((key) => confirmation(key)),
+        )
+        // By UTF-16 code units the house would come before the full-width letter.
+        expect(keys()).toEqual(['B', 'a', '\uFF21', '\u{1F3E0}'])
+      })
+
+      it('can be written to while it is walked, over many pages', () => {
+        const many = Array.from({ length: 2500 }, (_, i) => `K${String(i).padStart(5, '0')}`)
+        store.confirm(
+          chatbot,
+          many.map((key) => confirmation(key)),
+        )
+        const seen: string[] = []
+        for (const { key } of store.snapshot(chatbot)) {
+          seen.push(key)
+          if (seen.length % 500 === 0) store.markInFlight(chatbot, 'north', 'update', [key], now, false)
+        }
+        expect(seen).toEqual(many)
+        expect(rows().filter((row) => row.flight === 'update')).toHaveLength(5)
+      })
+    })
+
+    describe('confirm and recall', () => {
+      it('gives back what was sent', () => {
+        const listing = house('A', {
+          Images: ['https://a.example.com/1.jpg'],
+          Description: 'Ünïcode \u{1F3E0} "quoted"\n',
+        })
+        const moving = { openHouseUntil: now + hour, toursAfter: '3D' as const }
+        store.confirm(chatbot, [confirmation('A', { sent: { listing, moving } })])
+        expect(store.recall(row('A').id)).toEqual({ listing, moving, echo: {} })
+      })
+
+      it('keeps the id over updates, and never gives an old id to a new row', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        const { id } = row('A')
+        store.confirm(chatbot, [
+          confirmation('A', { content: 'other', sent: { listing: house('A', { Bedrooms: 4 }), moving: {} } }),
+        ])
+        expect(row('A')).toMatchObject({ id, content: 'other' })
+        expect(store.recall(id).listing.Bedrooms).toBe(4)
+        store.forget(chatbot, ['A'], null)
+        store.confirm(chatbot, [confirmation('A')])
+        expect(row('A').id).toBeGreaterThan(id)
+        expect(() => store.recall(id)).toThrow(StoreError)
+      })
+
+      it('clears mark, refusal and baseline', () => {
+        store.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: { City: 'ROME' } } })])
+        expect(store.baseline(chatbot, 'A')).toBe('first')
+        expect(store.recall(row('A').id).echo).toEqual({ City: 'ROME' })
+        store.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: now, message: 'no' })
+        store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
+        store.confirm(chatbot, [confirmation('A')])
+        expect(row('A')).toMatchObject({
+          baseline: null,
+          flight: null,
+          flightAt: null,
+          refusedAt: null,
+          refusedMessage: null,
+        })
+        expect(store.baseline(chatbot, 'A')).toBeNull()
+        expect(store.recall(row('A').id).echo).toEqual({})
+      })
+
+      it('counts how often the same reason comes in a row', () => {
+        const streaks: [number, string | null][] = []
+        for (const reason of ['a', 'a', 'a', 'b', null, null, 'b']) {
+          store.confirm(chatbot, [confirmation('A', { reason })])
+          streaks.push([row('A').streak, row('A').streakReason])
+        }
+        expect(streaks).toEqual([
+          [1, 'a'],
+          [2, 'a'],
+          [3, 'a'],
+          [1, 'b'],
+          [0, null],
+          [0, null],
+          [1, 'b'],
+        ])
+        store.steady([row('A').id])
+        expect(row('A')).toMatchObject({ streak: 0, streakReason: null })
+        store.confirm(chatbot, [confirmation('A', { reason: 'b' })])
+        expect(row('A').streak).toBe(1)
+      })
+
+      it('notes the first sight of a listing', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        store.firstSight([{ id: row('A').id, hash: 'seen', echo: { City: null, Bedrooms: 4 } }])
+        expect(row('A').baseline).toBe('seen')
+        expect(store.baseline(chatbot, 'A')).toBe('seen')
+        expect(store.recall(row('A').id)).toMatchObject({ echo: { City: null, Bedrooms: 4 }, listing: house('A') })
+        expect(store.baseline(chatbot, 'unknown')).toBeNull()
+      })
+
+      it('takes new bytes of the same content without touching what was sent', () => {
+        store.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: {} } })])
+        const { id } = row('A')
+        const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', filled: 9, movesAt: now + day }
+        store.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
+        expect(row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
+        expect(store.recall(id)).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' }, echo: {} })
+      })
+    })
+
+    describe('marks in flight', () => {
+      it('stand on owned rows and on rows of their own', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
+        store.markInFlight(chatbot, 'north', 'create', ['B'], now + 1, false)
+        expect(row('A')).toMatchObject({ owned: true, flight: 'update', flightAt: now, content: 'content of A' })
+        expect(row('B')).toMatchObject({
+          owned: false,
+          flight: 'create',
+          flightAt: now + 1,
+          content: null,
+          feed: 'north',
+        })
+        expect(() => store.recall(row('B').id)).toThrow(StoreError)
+      })
+
+      it('go alone from an owned or refused row, and take a row that was only a mark with them', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        store.refuse(chatbot, 'north', 'R', { content: null, mapping: 'm', at: now, message: 'no' })
+        store.markInFlight(chatbot, 'north', 'create', ['A', 'B', 'R'], now, false)
+        store.clearFlight(chatbot, ['A', 'B', 'R', 'never there'])
+        expect(keys()).toEqual(['A', 'R'])
+        expect(rows().map((row) => row.flight)).toEqual([null, null])
+        expect(store.recall(row('A').id).listing).toEqual(house('A'))
+      })
+
+      it('stay for a delete that may still land, on a row that is ours no longer', () => {
+        store.confirm(chatbot, [confirmation('A', { reason: 'r' }), confirmation('B')])
+        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, true)
+        store.forget(chatbot, ['A'], now + hour)
+        store.forget(chatbot, ['B', 'never there'], null)
+        expect(keys()).toEqual(['A'])
+        expect(row('A')).toMatchObject({
+          owned: false,
+          flight: 'delete',
+          flightAt: now + hour,
+          content: null,
+          raw: null,
+          streak: 0,
+        })
+        expect(store.feedState('north', chatbot, now).owned).toBe(0)
+        expect(store.byRaw('north', 'raw of A', 'mapping 1')).toEqual([])
+        expect(() => store.recall(row('A').id)).toThrow(StoreError)
+      })
+    })
+
+    it('remembers a refusal, for a listing that is ours and for one that is not', () => {
+      store.confirm(chatbot, [confirmation('A')])
+      store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
+      const refusal = { content: 'c2', mapping: 'm2', at: now + 5, message: 'Url: not allowed' }
+      store.refuse(chatbot, 'north', 'A', refusal)
+      store.refuse(chatbot, 'north', 'B', { ...refusal, content: null })
+      const noted = { refusedMapping: 'm2', refusedAt: now + 5, refusedMessage: 'Url: not allowed', flight: null }
+      expect(row('A')).toMatchObject({ ...noted, refusedContent: 'c2', owned: true, content: 'content of A' })
+      expect(row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
+    })
+
+    describe('look-up by raw hash', () => {
+      it('finds the rows of one record, if they are all there', () => {
+        const twins = { raw: 'two in one', parts: 2 }
+        store.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
+        const ids = store.byRaw('north', 'two in one', 'mapping 1')
+        expect(ids.sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
+        expect(store.byRaw('north', 'raw of C', 'mapping 1')).toEqual([row('C').id])
+        store.forget(chatbot, ['B'], null)
+        expect(store.byRaw('north', 'two in one', 'mapping 1')).toEqual([])
+      })
+
+      it('asks for feed, bytes and mapping alike', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        expect(store.byRaw('south', 'raw of A', 'mapping 1')).toEqual([])
+        expect(store.byRaw('north', 'raw of B', 'mapping 1')).toEqual([])
+        expect(store.byRaw('north', 'raw of A', 'mapping 2')).toEqual([])
+      })
+
+      it('can be made many times on one view, beside writes', () => {
+        store.confirm(chatbot, [confirmation('A')])
+        const view = store.rawView()
+        store.confirm(chatbot, [confirmation('B')])
+        expect(view.byRaw('north', 'raw of A', 'mapping 1')).toEqual([row('A').id])
+        view.close()
+        const later = store.rawView()
+        expect(later.byRaw('north', 'raw of B', 'mapping 1')).toEqual([row('B').id])
+        later.close()
+      })
+    })
+
+    describe('state of a feed', () => {
+      it('of a feed never seen', () => {
+        expect(store.feedState('north', chatbot, now)).toEqual({
+          deliveries: [],
+          lastKeys: null,
+          owned: 0,
+          deletes24h: 0,
+          lostAt: null,
+          isNew: true,
+          lastRun: null,
+          lastSuccess: null,
+          validators: null,
+          echoReported: [],
+        })
+      })
+
+      it('counts the keys of unapproved deletes over 24 hours, each key once', () => {
+        const deletes = (at: number): number => store.feedState('north', chatbot, at).deletes24h
+        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, false)
+        store.markInFlight(chatbot, 'north', 'delete', ['C'], now, true)
+        store.markInFlight(chatbot, 'north', 'update', ['D'], now, false)
+        store.markInFlight(chatbot, 'south', 'delete', ['E'], now, false)
+        expect(deletes(now + 2 * hour)).toBe(2)
+        store.clearFlight(chatbot, ['A', 'B'])
+        expect(deletes(now + day - 1)).toBe(2)
+        expect(deletes(now + day)).toBe(1)
+        expect(deletes(now + day + hour)).toBe(0)
+        store.recordRun(runRecord({ finishedAt: now + 47 * hour }))
+        expect(deletes(now)).toBe(2)
+        store.recordRun(runRecord({ finishedAt: now + 50 * hour }))
+        expect(deletes(now)).toBe(0)
+      })
+
+      it('knows the last run and the last success, over more runs than are kept', () => {
+        store.recordRun(runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }))
+        expect(store.feedState('north', chatbot, now)).toMatchObject({ isNew: false, lastSuccess: null })
+        expect(store.feedState('north', chatbot, now).lastRun).toEqual(
+          runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }),
+        )
+        store.recordRun(runRecord({ result: 'partial', finishedAt: now + 1 }))
+        for (let i = 2; i < 1010; i++) store.recordRun(runRecord({ result: 'failed', finishedAt: now + i }))
+        expect(store.feedState('north', chatbot, now)).toMatchObject({ lastSuccess: now + 1, isNew: false })
+        expect(store.feedState('south', chatbot, now).isNew).toBe(true)
+      })
+
+      it('keeps five deliveries, and the keys of the last', () => {
+        for (let i = 1; i <= 7; i++) {
+          const keys = new BigUint64Array([BigInt(i), 0xffff_ffff_ffff_ffffn])
+          store.recordDelivery('north', { at: now + i, records: 100 + i, keys }, { etag: `"${i}"` })
+        }
+        const state = store.feedState('north', chatbot, now)
+        expect(state.deliveries).toEqual([7, 6, 5, 4, 3].map((i) => ({ at: now + i, records: 100 + i })))
+        expect(state.lastKeys).toEqual(new BigUint64Array([7n, 0xffff_ffff_ffff_ffffn]))
+        expect(state.validators).toEqual({ etag: '"7"' })
+        store.recordDelivery(
+          'north',
+          { at: now, records: 0, keys: new BigUint64Array([1n, 2n, 3n]).subarray(1, 2) },
+          {},
+        )
+        expect(store.feedState('north', chatbot, now)).toMatchObject({
+          lastKeys: new BigUint64Array([2n]),
+          validators: {},
+        })
+      })
+
+      it('counts what the feed owns for this chatbot, and notes a lost store and reported fields', () => {
+        store.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C', { feed: 'south' })])
+        store.confirm('SN-2002', [confirmation('D')])
+        store.markInFlight(chatbot, 'north', 'create', ['E'], now, false)
+        store.recordLost('north', now)
+        store.reportEcho('north', ['City', 'State'])
+        store.reportEcho('north', ['State', 'ZIP'])
+        expect(store.feedState('north', chatbot, now)).toMatchObject({
+          owned: 2,
+          lostAt: now,
+          echoReported: ['City', 'State', 'ZIP'],
+          isNew: true,
+        })
+      })
+    })
+
+    describe('held and approved changes', () => {
+      const held = (mlsNumber: string, kind: 'create' | 'update' | 'delete' | null, why = 'too many') => ({
+        mlsNumber,
+        kind,
+        why,
+      })
+
+      it('keep the time of the first hold as long as they are held', () => {
+        store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now)
+        store.replaceHeld('south', [held('Z', 'delete')], now)
+        store.replaceHeld('north', [held('A', 'delete', 'still too many'), held('C', 'update')], now + hour)
+        expect(store.held('north')).toEqual([
+          { ...held('A', 'delete', 'still too many'), since: now },
+          { ...held('C', 'update'), since: now + hour },
+        ])
+        store.replaceHeld('north', [], now + 2 * hour)
+        store.replaceHeld('north', [held('A', 'delete')], now + 3 * hour)
+        expect(store.held('north')).toEqual([{ ...held('A', 'delete'), since: now + 3 * hour }])
+        expect(store.held('south')).toHaveLength(1)
+      })
+
+      it('are replaced wholly or not at all', () => {
+        store.replaceHeld('north', [held('A', 'delete')], now)
+        function* broken() {
+          yield held('B', 'delete')
+          throw new Error('the plan could not be read')
+        }
+        expect(() => store.replaceHeld('north', broken(), now)).toThrow('the plan could not be read')
+        expect(store.held('north').map((one) => one.mlsNumber)).toEqual(['A'])
+      })
+
+      it('are approved exactly as held, until a time, once', () => {
+        store.replaceHeld('north', [held('A', 'delete'), held('B', 'update'), held('C', null)], now)
+        expect(store.approve('north', 'Ada', now, now + day)).toBe(2)
+        store.replaceHeld('north', [held('D', 'delete')], now + 1)
+        expect(store.approved('north', now)).toEqual(new Set(['delete A', 'update B']))
+        expect(store.approved('south', now)).toEqual(new Set())
+        expect(store.approved('north', now + day)).toEqual(new Set())
+        store.consumeApproval('north', 'delete', ['A', 'B'])
+        expect(store.approved('north', now)).toEqual(new Set(['update B']))
+        expect(store.approve('north', 'Ada', now + 2, now + day)).toBe(1)
+        expect(store.approved('north', now + 2)).toEqual(new Set(['delete D']))
+      })
+
+      it('can be approved again after an approval was used', () => {
+        store.replaceHeld('north', [held('A', 'delete')], now)
+        store.approve('north', 'Ada', now, now + day)
+        store.consumeApproval('north', 'delete', ['A'])
+        store.approve('north', 'Ada', now + hour, now + day)
+        expect(store.approved('north', now + hour)).toEqual(new Set(['delete A']))
+      })
+    })
+
+    it('remembers numbers learnt about the service', () => {
+      expect(store.learnt(chatbot, 'deleteBatch')).toBeNull()
+      store.learn(chatbot, 'deleteBatch', 25)
+      store.learn(chatbot, 'deleteBatch', 12)
+      expect(store.learnt(chatbot, 'deleteBatch')).toBe(12)
+      expect(store.learnt('SN-2002', 'deleteBatch')).toBeNull()
+    })
+
+    it('gives leases one at a time per chatbot, with a growing number', () => {
+      const first = store.lease(chatbot, now)
+      expect(() => store.lease(chatbot, now)).toThrow(StoreError)
+      const other = store.lease('SN-2002', now)
+      expect(other.token).toBeGreaterThan(first.token)
+      first.release()
+      const second = store.lease(chatbot, now)
+      expect(second.token).toBeGreaterThan(other.token)
+      first.release()
+      expect(() => store.lease(chatbot, now)).toThrow(StoreError)
+      second.release()
+      other.release()
+      store.lease(chatbot, now).release()
+    })
+  })
+}
