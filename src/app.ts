@@ -78,7 +78,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(wireAll(config, runtime).map((feed) => [feed.name, feed]))
+  const feeds = new Map(wireAll(config).map((feed) => [feed.name, feed]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -148,12 +148,12 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 }
 
 /** Wires every feed, so that all problems of all presets and mappings are named in one go. */
-function wireAll(config: Config, runtime: Runtime): Feed[] {
+function wireAll(config: Config): Feed[] {
   const problems: string[] = []
   const feeds: Feed[] = []
   for (const feed of config.feeds) {
     try {
-      feeds.push(wire(feed, config, runtime))
+      feeds.push(wire(feed, config))
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       problems.push(...error.problems.map((problem) => `feeds.${feed.name}: ${problem}`))
@@ -163,12 +163,12 @@ function wireAll(config: Config, runtime: Runtime): Feed[] {
   return feeds
 }
 
-function wire(feed: FeedConfig, config: Config, runtime: Runtime): Feed {
+function wire(feed: FeedConfig, config: Config): Feed {
   const preset = loadPreset(readPreset(feed.presetFile), feed.presetFile)
-  const mapping = createMapping(preset, { ...feed.mapping, delivery: feed.delivery ?? undefined })
+  const mapping = createMapping(preset, feed.mapping)
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
-  const { maxBytes, maxRecordBytes, encoding, headers, transferTimeout: timeout } = feed
+  const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
   const { name, chatbot, timezone, limits, ownership, settle, source } = feed
   return {
@@ -189,7 +189,7 @@ function wire(feed: FeedConfig, config: Config, runtime: Runtime): Feed {
       }),
     decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
     format: formats[mapping.format],
-    formatOptions: { encoding, maxRecordBytes },
+    formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
     ownership,
     volatile: new Set(feed.volatile.fields),

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { choice, duration, encoding, number, percent, schedule, size, strictObject } from './config-values.ts'
 import { text, timezone, unknownName, whole } from './config-values.ts'
 import { baseUrlProblem, sourceProblem } from './config-address.ts'
+import { mappingOptionsSchema } from './feed/mapping-schema.ts'
 import { fieldNames } from './listing.ts'
 import type { FieldName } from './listing.ts'
 
@@ -83,8 +84,8 @@ const volatileFields = strictObject({
   refresh: duration('By then they are sent at the latest, spread over the days by key', year).prefault('7d'),
 })
 
-/** What `createMapping` checks in full: the shapes of its rules belong to the feed stage. */
-const mappingPart = (description: string) => z.record(z.string(), z.unknown()).prefault({}).meta({ description })
+/** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
+const { fields, defaults, where, statuses, extension } = mappingOptionsSchema.shape
 
 const feedSchema = strictObject({
   chatbot: text('SerialNumber of the chatbot'),
@@ -100,10 +101,11 @@ const feedSchema = strictObject({
   schedule: schedule('When the daemon runs this feed; left out: only by hand').optional(),
   timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
   encoding: encoding('Encoding to assume where the feed does not say').optional(),
-  fields: mappingPart('Rules for fields, instead of or beside those of the preset'),
-  defaults: mappingPart('Values for fields that a record lacks'),
-  where: mappingPart('Only records with these values are kept; the others count as gone'),
-  statuses: mappingPart("What the feed's status words mean, over the preset"),
+  fields,
+  defaults,
+  where,
+  statuses,
+  extension,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
     'tag',
@@ -115,6 +117,9 @@ const feedSchema = strictObject({
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
+  endsWithLineBreak: z.boolean().prefault(true).meta({
+    description: 'false: a CSV whose last row has no line break is taken for whole, though it may have been cut',
+  }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
   transferTimeout: duration('Longest time for the whole transfer').refine(positive, tooShort).prefault('30m'),

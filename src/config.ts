@@ -12,6 +12,7 @@ import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { ConfigError, messageOf } from './errors.ts'
+import type { MappingOptions } from './feed/mapping-schema.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
 
@@ -65,7 +66,7 @@ export interface FeedConfig {
   timezone: string
   encoding: string | null
   /** Checked by `createMapping`, which knows the fields and converters. */
-  mapping: Record<'fields' | 'defaults' | 'where' | 'statuses', Record<string, unknown>>
+  mapping: MappingOptions
   limits: Limits
   ownership: 'tag' | 'snapshot'
   volatile: { fields: FieldName[]; refresh: number }
@@ -73,6 +74,8 @@ export interface FeedConfig {
   headers: Record<string, string>
   maxBytes: number
   maxRecordBytes: number
+  /** false: a last CSV row without line break is taken for whole. */
+  endsWithLineBreak: boolean
   transferTimeout: number
   /** The common service with this feed's differences put over it. */
   service: ServiceSettings
@@ -132,7 +135,7 @@ function resolved(
   const directory = dirname(file)
   const service = serviceSettings(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
-    const { preset, fields, defaults, where, statuses, ...rest } = feed
+    const { preset, fields, defaults, where, statuses, extension, ...rest } = feed
     return {
       ...rest,
       name,
@@ -142,7 +145,7 @@ function resolved(
       delivery: feed.delivery ?? null,
       schedule: feed.schedule ?? null,
       encoding: feed.encoding ?? null,
-      mapping: { fields, defaults, where, statuses },
+      mapping: { fields, defaults, where, statuses, extension, delivery: feed.delivery },
       service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
     }
   })

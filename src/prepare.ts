@@ -26,9 +26,9 @@ export interface Feed {
   /** Identifies the source for saved validators: another address is another feed. */
   source: string
   open(validators: Validators | null, signal: AbortSignal): Promise<Opened | 'not-modified'>
-  decompress(opened: Opened): { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
+  decompress: (opened: Opened) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Format
-  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'>
+  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'> & { endsWithLineBreak: boolean }
   limits: Limits
   ownership: 'tag' | 'snapshot'
   volatile: ReadonlySet<FieldName>

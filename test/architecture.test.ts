@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /** Words and small pure helpers that every stage may use. */
-const shared = ['listing.ts', 'run.ts', 'errors.ts', 'runtime.ts', 'hash.ts', 'text.ts']
+const shared = ['listing.ts', 'run.ts', 'errors.ts', 'runtime.ts', 'hash.ts', 'text.ts', 'compare.ts']
 /** A stage as the others see it: types only. */
 const interfaces = [
   'feed/feed.ts',
@@ -16,9 +16,8 @@ const interfaces = [
   'workspace/workspace.ts',
   'report/report.ts',
 ]
-/** Folders that put stages together, and may use any root file but the two that start the program. */
-const together = ['commands', 'daemon']
-const starters = ['main.ts', 'app.ts']
+/** What the commands put together beside the root's files: the daemon's parts and the stand-in's two entries. */
+const commanded = /^(daemon\/.+|stand-in\/(stand-in|settings)\.ts)$/
 /** The only files that may read the machine. */
 const machine = ['main.ts', 'app.ts', 'config.ts']
 
@@ -65,11 +64,13 @@ function complaint({ from, to, typeOnly }: Import): string | null {
   if (to.startsWith('..')) return 'leaves src'
   if (stage === other) return null
   if (stage === 'stand-in') return 'the stand-in is written from the interface document alone'
-  if (stage === 'plan') return ['listing.ts', 'run.ts', 'hash.ts'].includes(to) ? null : 'planning reads nothing'
-  if (other === '') {
-    if (shared.includes(to)) return null
-    return together.includes(stage) && !starters.includes(to) ? null : 'a stage knows only the shared words'
+  if (stage === 'plan')
+    return ['listing.ts', 'run.ts', 'hash.ts', 'compare.ts'].includes(to) ? null : 'planning reads nothing'
+  if (stage === 'commands' && !(typeOnly && interfaces.includes(to))) {
+    if (to === 'main.ts') return 'the program starts commands, not the other way round'
+    return other === '' || commanded.test(to) ? null : 'a command gets its parts from app.ts'
   }
+  if (other === '') return shared.includes(to) ? null : 'a stage knows only the shared words'
   if (!interfaces.includes(to)) return 'siblings never import siblings; wire them in app.ts'
   return typeOnly ? null : "another stage's interface is for types only"
 }
@@ -88,7 +89,10 @@ test('the rules tell right from wrong', () => {
   expect(judge('plan/decide.ts', 'store/store.ts', true)).toBe(false)
   expect(judge('stand-in/server.ts', 'listing.ts', true)).toBe(false)
   expect(judge('commands/diff.ts', 'sync.ts')).toBe(true)
-  expect(judge('commands/diff.ts', 'app.ts')).toBe(false)
+  expect(judge('commands/diff.ts', 'app.ts')).toBe(true)
+  expect(judge('commands/diff.ts', 'main.ts')).toBe(false)
+  expect(judge('commands/diff.ts', 'service/client.ts')).toBe(false)
+  expect(judge('daemon/schedule.ts', 'app.ts')).toBe(false)
   expect(judge('report/text.ts', 'log.ts')).toBe(false)
   expect(judge('app.ts', 'service/client.ts')).toBe(true)
   expect(withoutTexts("a('process.env') // Date.now()\nb(`${Date.now()}`)")).toBe("a('') \nb(`${Date.now()}`)")

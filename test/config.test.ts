@@ -28,8 +28,11 @@ function load(yaml: string, env: Record<string, string> = {}, files: Record<stri
 /** Every key that a JSON Schema names, at any depth. */
 function settingNames(schema: unknown): string[] {
   if (schema === null || typeof schema !== 'object') return []
-  const { properties, ...rest } = schema as { properties?: object }
-  const named = Object.entries(properties ?? {}).flatMap(([name, inner]) => [name, ...settingNames(inner)])
+  // `$defs` hold the language of mapping rules, which the README and the presets show.
+  const { properties, $defs: _, ...rest } = schema as { properties?: object; $defs?: object }
+  const named = Object.entries(properties ?? {}).flatMap(([name, inner]) => {
+    return ['fields', 'statuses', 'extension'].includes(name) ? [name] : [name, ...settingNames(inner)]
+  })
   return [...named, ...Object.values(rest).flatMap(settingNames)]
 }
 
@@ -71,7 +74,10 @@ describe('what is resolved', () => {
     const written = readFile('config/listing-sync.yaml')
     const shown = written
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
-      .replace(/^ {4}# (headers|fields|defaults|where|statuses|service|delivery|encoding):.*\n( {4}# {3}.*\n)*/gm, '')
+      .replace(
+        /^ {4}# (headers|fields|defaults|where|statuses|extension|service|delivery|encoding):.*\n( {4}# {3}.*\n)*/gm,
+        '',
+      )
       .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
     expect(shown).toContain('\n  rate: 5 ')
     const config = load(written, env)
@@ -142,7 +148,7 @@ feeds:
       fields: { HOAMonth: { from: 'Fees/Fee/FeeAmount', as: 'money' } },
       defaults: { YearBuilt: 0 },
       where: { City: ['Springfield', 'Shelbyville'] },
-      statuses: {},
+      delivery: 'full',
     })
     expect(feed.service).toEqual({
       ...config.service,
@@ -241,7 +247,7 @@ feeds:
     expect(() => load(minimal.replace('north:', '__proto__:'))).toThrow(ConfigError)
     expect(load(minimal.replace('north:', 'constructor:')).feeds[0].name).toBe('constructor')
     const config = load(minimal.replace('preset: zillow', 'preset: zillow, defaults: { __proto__: { City: x } }'))
-    expect(config.feeds[0].mapping.defaults.City).toBeUndefined()
+    expect(config.feeds[0].mapping.defaults?.City).toBeUndefined()
   })
 
   test('aliases that multiply are refused', () => {

@@ -16,7 +16,7 @@ export interface ApplySettings {
   settle: number
   concurrency: number
   /** Most keys in one Delete; asked anew for each batch, as a refusal halves it. */
-  deleteBatch(): number
+  deleteBatch: () => number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
   /** Whether an approval covers this change. */

@@ -15,7 +15,7 @@ export function approveCommand(context: CommandContext, name: string, options: {
   return withApp(openApp(context), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
     const held = app
-      .reader()
+      .store()
       .held(feed.name)
       .filter((one) => one.kind !== null)
     if (held.length === 0) {

@@ -30,7 +30,7 @@ export function daemonCommand(context: CommandContext): Promise<number> {
     )
     const catchingUp = missed.map(({ feed }) => run(feed))
     await beatUntil(app, context.signal)
-    await Promise.all(tasks.map((task) => task.destroy()))
+    for (const task of tasks) await task.destroy()
     await Promise.all(catchingUp)
     await turns.idle()
     app.runtime.log.info('daemon stopped')

@@ -79,6 +79,11 @@ export interface FormatEnd {
 export interface Reading {
   /** Raw records in batches, in order. Throws `FeedError` where the document is of another kind altogether (HTML, binary). */
   records: AsyncIterable<RawRecord[]>
+  /**
+   * What beside a record's own bytes decides what it says (a CSV's header and dialect); '' where nothing does. Valid from
+   * the first batch on.
+   */
+  context(): string
   end(): FormatEnd
   /** Parses one record; throws `RecordError` where that record is broken. */
   parse(record: RawRecord): RecordFields

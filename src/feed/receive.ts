@@ -15,7 +15,7 @@ export interface ReceiveParts {
   /** Takes compression off; `end` says whether the compressed form was whole. */
   decompress(opened: Opened): { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Format
-  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'>
+  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'> & { endsWithLineBreak: boolean }
   mapping: Mapping
   store: StoreReader
   workspace: Workspace
@@ -43,7 +43,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     ...parts.mapping.formatOptions,
     ...parts.formatOptions,
     charset: opened.charset,
-    lengthProven: () => source.end().proven,
+    lengthProven: () => !parts.formatOptions.endsWithLineBreak || source.end().proven,
   })
   const summary: DeliverySummary = {
     complete: false,
@@ -58,23 +58,29 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   }
   const seen = new SeenRows()
   let unreadable = 0
-  for await (const batch of reading.records) {
-    parts.signal.throwIfAborted()
-    const rows: NewDelivered[] = []
-    for (const record of batch) {
-      const raw = shortHash(record.raw)
-      if (countSeen(parts.store.byRaw(parts.feed, raw, parts.mapping.version), seen, summary)) continue
-      const delivered = normalised(parts, reading, record)
-      const skippable = delivered.every((one) => one.kind === 'listing')
-      for (const one of delivered) {
-        summary.records++
-        if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
-        count(summary, one)
-        rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
+  const known = parts.store.rawView()
+  try {
+    for await (const batch of reading.records) {
+      parts.signal.throwIfAborted()
+      const rows: NewDelivered[] = []
+      const context = contextHash(reading)
+      for (const record of batch) {
+        const raw = context + shortHash(record.raw)
+        if (countSeen(known.byRaw(parts.feed, raw, parts.mapping.version), seen, summary)) continue
+        const delivered = normalised(parts, reading, record)
+        const skippable = delivered.every((one) => one.kind === 'listing')
+        for (const one of delivered) {
+          summary.records++
+          if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
+          count(summary, one)
+          rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
+        }
       }
+      if (rows.length > 0) workspace.addDelivered(rows)
+      parts.progress(summary.records)
     }
-    if (rows.length > 0) workspace.addDelivered(rows)
-    parts.progress(summary.records)
+  } finally {
+    known.close()
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   if (summary.records === 0 && reasons.size === 0) reasons.add('the delivery holds no record')
@@ -88,6 +94,12 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
   return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0 }
+}
+
+/** A row of the same bytes under another header says something else. */
+function contextHash(reading: Reading): string {
+  const context = reading.context()
+  return context === '' ? '' : shortHash(context).slice(0, 8)
 }
 
 function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {

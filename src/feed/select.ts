@@ -197,7 +197,8 @@ function csvSelect(path: string, headers: () => string[]): Select {
   return {
     path,
     first(row) {
-      for (const name of headers()) for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
+      for (const name of headers())
+        for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
       return ''
     },
     all: (row) =>
@@ -212,6 +213,9 @@ function patternOf(path: string): RegExp | null {
   if (!path.endsWith('*') && !path.includes('{n}')) return null
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
   const prefix = path.endsWith('*')
-  const body = (prefix ? path.slice(0, -1) : path).split('{n}').map(literal).join(String.raw`\d+`)
+  const body = (prefix ? path.slice(0, -1) : path)
+    .split('{n}')
+    .map(literal)
+    .join(String.raw`\d+`)
   return new RegExp(`^${body}${prefix ? '' : '$'}`, 'i')
 }

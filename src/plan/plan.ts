@@ -12,7 +12,7 @@ export interface PlanInputs {
   shown: Iterable<ShownRow>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
-  recall(id: number): Recalled
+  recall: (id: number) => Recalled
 }
 
 /** What the decision depends on beside the three sides. Times in milliseconds. */

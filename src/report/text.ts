@@ -107,7 +107,9 @@ function* changeLines(kind: ChangeKind, { count, changes }: Shown, paint: Paint)
 function telling({ kind, fields }: ReportedChange, paint: Paint): string {
   if (kind !== 'create' || fields.length === 0) return ''
   const names = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-  const values = fields.filter(({ field }) => names.includes(field)).map(({ to }) => printable(String(to)))
+  const values = fields.flatMap(({ field, to }) =>
+    names.includes(field) && !Array.isArray(to) ? [printable(`${to}`)] : [],
+  )
   return `: ${paint('dim', shorten(values.join(', '), 120))}`
 }
 

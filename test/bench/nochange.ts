@@ -24,17 +24,21 @@ await inFolder(async (folder) => {
   console.log(`${name}, ${records} records, nothing changed`)
   const ours = async (): Promise<void> => {
     const counts = await planned(pipeline, file)
-    if (counts.changes !== 0 || counts.unchanged !== records) throw new Error(`the plan was not empty: ${JSON.stringify(counts)}`)
+    if (counts.changes !== 0 || counts.unchanged !== records)
+      throw new Error(`the plan was not empty: ${JSON.stringify(counts)}`)
   }
   const floor = async (): Promise<void> => {
     let bytes = 0
-    for await (const batch of receiving(pipeline, file).records) for (const record of batch) bytes += hash('sha256', record.raw, 'base64url').length
+    for await (const batch of receiving(pipeline, file).records)
+      for (const record of batch) bytes += hash('sha256', record.raw, 'base64url').length
     if (bytes === 0) throw new Error('nothing was read')
   }
   const naive = (): Promise<void> => parsingAll(pipeline, file)
-  const others: Record<string, () => Promise<void>> = format === 'xml' ? { naive, saxes: () => withSaxes(pipeline, file) } : { papaparse: () => withPapaparse(file) }
+  const others: Record<string, () => Promise<void>> =
+    format === 'xml' ? { naive, saxes: () => withSaxes(pipeline, file) } : { papaparse: () => withPapaparse(file) }
   const times = await sideBySide({ floor, ours, ...others }, records > 20_000 ? 3 : 5)
-  for (const [subject, time] of Object.entries(times)) console.log(`  ${subject.padEnd(60)} ${time.toFixed(0).padStart(8)} ms`)
+  for (const [subject, time] of Object.entries(times))
+    console.log(`  ${subject.padEnd(60)} ${time.toFixed(0).padStart(8)} ms`)
   if (format === 'xml') {
     ratio('ours / floor', times['ours'] / times['floor'], 'at most 1.60')
     ratio('naive (split, parse, normalise, hash every record) / ours', times['naive'] / times['ours'], 'at least 20')
@@ -48,7 +52,7 @@ await inFolder(async (folder) => {
 
 /** What every import plug-in does: parse each record, normalise it, hash the result and look it up. */
 async function parsingAll({ mapping, store, moment }: Pipeline, file: string): Promise<void> {
-  const reading = receiving({ mapping } as Pipeline, file)
+  const reading = receiving({ mapping }, file)
   for await (const batch of reading.records) {
     for (const record of batch) {
       for (const one of mapping.normalise(reading.parse(record), record.at, moment)) {
@@ -75,7 +79,8 @@ async function withSaxes({ store }: Pipeline, file: string): Promise<void> {
     store.baseline('bench', shortHash(JSON.stringify(fields)))
     fields = {}
   })
-  for await (const chunk of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })) parser.write(chunk as string)
+  for await (const chunk of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 }))
+    parser.write(chunk as string)
   parser.close()
 }
 

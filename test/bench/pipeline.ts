@@ -27,19 +27,31 @@ export interface Pipeline {
 
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 const now = Date.parse('2026-11-21T12:00:00Z')
-const preset = (name: string): string => readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
+const preset = (name: string): string =>
+  readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
 const formats = { xml, csv }
 
 function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
   const name = format === 'xml' ? 'zillow' : 'reso-csv'
   const mapping = createMapping(loadPreset(preset(name), name), {})
-  return { mapping, format: formats[format], store: openStore(storeFile), moment: { now, today: '2026-11-21', timezone: 'UTC' } }
+  return {
+    mapping,
+    format: formats[format],
+    store: openStore(storeFile),
+    moment: { now, today: '2026-11-21', timezone: 'UTC' },
+  }
 }
 
 /** A reading of the file with the format's splitter. */
 export function receiving({ mapping }: Pick<Pipeline, 'mapping'>, path: string): Reading {
   const bytes = blocksOf(path)
-  return formats[mapping.format](bytes, { ...mapping.formatOptions, encoding: null, charset: null, maxRecordBytes: 4_000_000, lengthProven: () => false })
+  return formats[mapping.format](bytes, {
+    ...mapping.formatOptions,
+    encoding: null,
+    charset: null,
+    maxRecordBytes: 4_000_000,
+    lengthProven: () => false,
+  })
 }
 
 async function* blocksOf(path: string): AsyncGenerator<Buffer> {
@@ -47,16 +59,27 @@ async function* blocksOf(path: string): AsyncGenerator<Buffer> {
 }
 
 async function opened(path: string): Promise<Opened> {
-  const options = { directory: dirname(path), maxBytes: 1e12, timeout: 3_600_000, maxRedirects: 0, headers: {}, validators: null }
+  const options = {
+    directory: dirname(path),
+    maxBytes: 1e12,
+    timeout: 3_600_000,
+    maxRedirects: 0,
+    headers: {},
+    validators: null,
+  }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
 }
 
-async function received({ mapping, format, store, moment }: Pipeline, path: string, workspace: Workspace): Promise<Received> {
+async function received(
+  { mapping, format, store, moment }: Pipeline,
+  path: string,
+  workspace: Workspace,
+): Promise<Received> {
   return receive({
     opened: await opened(path),
     decompress: (source) => decompressed(source, { maxBytes: 1e12 }),
     format,
-    formatOptions: { encoding: null, maxRecordBytes: 4_000_000 },
+    formatOptions: { encoding: null, maxRecordBytes: 4_000_000, endsWithLineBreak: true },
     mapping,
     store,
     workspace,
@@ -82,7 +105,16 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
   for (const row of workspace.delivered()) {
     if (row.kind !== 'listing') throw new Error(`${row.at}: ${row.why}`)
     const { key, content, raw, parts, filled, movesAt } = row
-    const confirmed = { key, feed: 'bench', sent: row.listing(), content: content!, record: { raw, parts }, mapping: mapping.version, filled, movesAt }
+    const confirmed = {
+      key,
+      feed: 'bench',
+      sent: row.listing(),
+      content: content!,
+      record: { raw, parts },
+      mapping: mapping.version,
+      filled,
+      movesAt,
+    }
     batch.push({ ...confirmed, at: now, suspectUntil: null, reason: null, baseline: { hash: 'as-shown', echo: {} } })
     if (batch.length === 5000) flush()
   }
@@ -98,7 +130,13 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
   try {
     const { summary, seen, unreadable } = await received(pipeline, path, workspace)
     const steps = planChanges(
-      { delivered: workspace.delivered(), snapshot: store.snapshot('bench'), shown: shownAsBefore(store), seen: (id) => seen.has(id), recall: (id) => store.recall(id) },
+      {
+        delivered: workspace.delivered(),
+        snapshot: store.snapshot('bench'),
+        shown: shownAsBefore(store),
+        seen: (id) => seen.has(id),
+        recall: (id) => store.recall(id),
+      },
       {
         feed: 'bench',
         now,

@@ -38,8 +38,7 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
     feed: 'north',
     sent: { listing: house(key), moving: { listedOn: '2026-11-09' } },
     content: `content of ${key}`,
-    raw: `raw of ${key}`,
-    parts: 1,
+    record: { raw: `raw of ${key}`, parts: 1 },
     mapping: 'mapping 1',
     filled: 5,
     at: now,
@@ -49,6 +48,23 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
     baseline: null,
     ...changes,
   }
+}
+
+/** Validators as a run saves them. */
+const saved = {
+  source: 'https://feeds.example/north.xml',
+  mapping: 'mapping 1',
+  summary: {
+    complete: true,
+    reasons: [],
+    records: 1,
+    listings: 1,
+    removals: 0,
+    filtered: 0,
+    duplicates: 0,
+    rejects: 0,
+    bytes: 10,
+  },
 }
 
 export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
@@ -299,7 +315,7 @@ export function storeContract(name: string, open: () => Store): void {
 
     describe('look-up by raw hash', () => {
       it('finds the rows of one record, if they are all there', () => {
-        const twins = { raw: 'two in one', parts: 2 }
+        const twins = { record: { raw: 'two in one', parts: 2 } }
         store.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
         const ids = store.byRaw('north', 'two in one', 'mapping 1')
         expect(ids.sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
@@ -333,6 +349,7 @@ export function storeContract(name: string, open: () => Store): void {
           deliveries: [],
           lastKeys: null,
           owned: 0,
+          rows: 0,
           deletes24h: 0,
           lostAt: null,
           isNew: true,
@@ -351,14 +368,25 @@ export function storeContract(name: string, open: () => Store): void {
         store.markInFlight(chatbot, 'north', 'update', ['D'], now, false)
         store.markInFlight(chatbot, 'south', 'delete', ['E'], now, false)
         expect(deletes(now + 2 * hour)).toBe(2)
-        store.clearFlight(chatbot, ['A', 'B'])
+        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
+        expect(store.inLedger('north', 'C', now + hour)).toBe(false)
         expect(deletes(now + day - 1)).toBe(2)
         expect(deletes(now + day)).toBe(1)
         expect(deletes(now + day + hour)).toBe(0)
+        expect(store.inLedger('north', 'A', now + day + hour)).toBe(false)
         store.recordRun(runRecord({ finishedAt: now + 47 * hour }))
         expect(deletes(now)).toBe(2)
         store.recordRun(runRecord({ finishedAt: now + 50 * hour }))
         expect(deletes(now)).toBe(0)
+      })
+
+      it('a delete that surely had no effect leaves the ledger, an earlier one of the same listing stays', () => {
+        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, false)
+        store.clearFlight(chatbot, ['A', 'B'])
+        expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(1)
+        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
+        expect(store.inLedger('north', 'B', now + hour)).toBe(false)
       })
 
       it('knows the last run and the last success, over more runs than are kept', () => {
@@ -376,20 +404,20 @@ export function storeContract(name: string, open: () => Store): void {
       it('keeps five deliveries, and the keys of the last', () => {
         for (let i = 1; i <= 7; i++) {
           const keys = new BigUint64Array([BigInt(i), 0xffff_ffff_ffff_ffffn])
-          store.recordDelivery('north', { at: now + i, records: 100 + i, keys }, { etag: `"${i}"` })
+          store.recordDelivery('north', { at: now + i, records: 100 + i, keys }, { ...saved, etag: `"${i}"` })
         }
         const state = store.feedState('north', chatbot, now)
         expect(state.deliveries).toEqual([7, 6, 5, 4, 3].map((i) => ({ at: now + i, records: 100 + i })))
         expect(state.lastKeys).toEqual(new BigUint64Array([7n, 0xffff_ffff_ffff_ffffn]))
-        expect(state.validators).toEqual({ etag: '"7"' })
+        expect(state.validators).toEqual({ ...saved, etag: '"7"' })
         store.recordDelivery(
           'north',
           { at: now, records: 0, keys: new BigUint64Array([1n, 2n, 3n]).subarray(1, 2) },
-          {},
+          null,
         )
         expect(store.feedState('north', chatbot, now)).toMatchObject({
           lastKeys: new BigUint64Array([2n]),
-          validators: {},
+          validators: null,
         })
       })
 

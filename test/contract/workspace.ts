@@ -28,6 +28,7 @@ export function change(mlsNumber: string, changes: Partial<Change> = {}): Change
     why: 'changed in the feed: Bedrooms',
     fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
     cause: 'changed',
+    shownHash: null,
     position: 1,
     snapshot: 2,
     clear: ['Description'],

@@ -212,7 +212,7 @@ describe('a call was in flight', () => {
   const flight = (kind: 'create' | 'update' | 'delete', age: number, owned = kind !== 'create'): PlanWorld =>
     new PlanWorld()
       .delivers(A)
-      .remembers(A, { owned, content: owned ? undefined : null, flight: kind, flightAt: now - age } as never)
+      .remembers(A, { owned, flight: kind, flightAt: now - age, ...(!owned && { content: null }) })
 
   test('create, shown as wanted: taken over without a call', () => {
     expect(only(flight('create', minute).shows(A))).toMatchObject({ kind: 'adopt', cause: 'settle' })

@@ -3,7 +3,6 @@ import type { FieldName } from '../../listing.ts'
 import type { Converter, Separators } from './converter.ts'
 import { RuleError, Unreadable } from './converter.ts'
 
-
 /** Compiles the reading of numbers written with these separators; null where the text is no such number. */
 export function numberReader({ decimal, group }: Separators): (text: string) => number | null {
   const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
@@ -30,7 +29,8 @@ const limits: Partial<Record<FieldName, readonly [number, number]>> = {
 
 /** Checks a number against what its field can be; null where it may pass. */
 export function outOfLimits(field: FieldName | null, value: number): string | null {
-  if (field === 'YearBuilt') return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
+  if (field === 'YearBuilt')
+    return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
   const [least, most] = (field && limits[field]) ?? [field === null ? -Infinity : 0, 1e12]
   return value >= least && value <= most ? null : `needs a number from ${least} to ${most}`
 }
@@ -97,7 +97,8 @@ export const money: Converter = {
     const read = numberReader(preset.numbers)
     const period = rule.period === undefined ? null : building.select(rule.period)
     const isPrice = field !== null && prices.has(field.name)
-    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per))) throw new RuleError(`unknown period "${rule.per}"`)
+    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per)))
+      throw new RuleError(`unknown period "${rule.per}"`)
     return (node) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined

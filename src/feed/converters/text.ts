@@ -135,7 +135,9 @@ export function webAddress(address: string): string | null {
   const found = address.trim()
   if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
   // Line breaks and tabs inside an address are layout of the document.
-  const escaped = /[\s\p{Cc}]/u.test(found) ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20') : found
+  const escaped = /[\s\p{Cc}]/u.test(found)
+    ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20')
+    : found
   return escaped.toWellFormed()
 }
 

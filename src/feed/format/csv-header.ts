@@ -7,7 +7,7 @@ const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 /** The names of a header row and how a row's cells go under them. */
 export class CsvHeader {
   /** Name of each column; null: unnamed, and its cells are left out. */
-  private readonly names: (string | null)[]
+  readonly names: readonly (string | null)[]
   private readonly hasTwins: boolean
 
   /** `cells` are the header row's. Throws `FeedError` where they hold none of `required` (feed.ts, `requiredHeaders`). */

@@ -25,6 +25,11 @@ export class CsvRecords {
     this.options = options
   }
 
+  /** The header's names; null: not read yet. */
+  get names(): CsvHeader['names'] | null {
+    return this.header && this.header.names
+  }
+
   /** The records among the next rows. Throws `FeedError` for a header that is not this feed's. */
   take(rows: Row[]): RawRecord[] {
     const records: RawRecord[] = []

@@ -20,6 +20,7 @@ const sampleBytes = 128 * 1024
  */
 export const csv: Format = (bytes, options) => {
   const source = decoded(bytes, options)
+  let dialect: Dialect | null = null
   let cells: ((raw: Buffer) => string[]) | null = null
   const rows = new CsvRecords((raw) => (cells ? cells(raw) : []), options)
 
@@ -28,7 +29,7 @@ export const csv: Format = (bytes, options) => {
     for await (const block of blocks(source.bytes, sampleBytes)) {
       if (!splitter) {
         refuseOthers(block)
-        const dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter, options.quote)
+        dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter, options.quote)
         cells = rowParser(dialect, (raw) => source.text(raw))
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
       }
@@ -42,6 +43,7 @@ export const csv: Format = (bytes, options) => {
 
   return {
     records: records(),
+    context: () => JSON.stringify([rows.names, dialect]),
     end: () => ({ reasons: rows.reasons }),
     parse(record) {
       const problem = problemOf(record)

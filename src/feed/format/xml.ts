@@ -26,6 +26,7 @@ export const xml: Format = (bytes, options) => {
   }
   return {
     records: records(),
+    context: () => '',
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
       const problem = problemOf(record)
