@@ -143,7 +143,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   const select = (path: string): Select => surroundings.paths.compile(path)
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
-  const missing = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
+  const missing: ReadonlySet<string> = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
   const read = converter.build({
     rule,
     field,

@@ -5,7 +5,7 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
+import type { Delivered, ExtensionEntry, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
@@ -128,7 +128,7 @@ function wrongDefault(rule: FieldRule, value: FieldValue): string | null {
 
 function delivered(compiled: Compiled, record: RecordFields, at: string, moment: Moment): Delivered {
   compiled.paths.prepare(record)
-  const making: Making = { listing: {}, moving: {}, moment, kept: [], removal: null }
+  const making: Making = { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.removeWhen) {
@@ -150,8 +150,10 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const raised of compiled.hideAddress) {
     const flag = raised(record)
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
-    else if (flag) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
+    else if (flag) making.hidden = true
   }
+  const street = listing.Address
+  if (making.hidden) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing) ?? null
   // A field that can't be read can't leave its record out.
@@ -159,10 +161,17 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
     return { kind: 'filtered', at, mlsNumber, why: left.why }
   }
   const extension = compiled.extension(record, making)
-  if (extension.entries.length > 0) listing.ExtensionColumn = extension.entries
+  const entries = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
+  if (entries.length > 0) listing.ExtensionColumn = entries
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
+}
+
+/** A title is often the street itself: what may not be shown in one place must not be shown in another. */
+function withoutStreet(entries: ExtensionEntry[], street: string | undefined): ExtensionEntry[] {
+  const hidden = street?.replace(/\s#\S+$/, '').toLowerCase()
+  return hidden === undefined ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(hidden))
 }
 
 function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
@@ -188,7 +197,8 @@ function readField(step: FieldStep, record: RecordFields, making: Making, proble
 
 /** The type of the value was checked against the field's when the rule was compiled. */
 function set(listing: Partial<Listing>, name: keyof Listing, value: FieldValue): void {
-  Object.assign(listing, { [name]: value })
+  const fields: Record<string, FieldValue> = listing
+  fields[name] = value
 }
 
 function problemOf(field: string, { value, problem }: Unreadable): Problem {

@@ -30,7 +30,7 @@ const missingTexts: ReadonlySet<string> = new Set([
 /** Whether a trimmed text stands for nothing at all: empty, dashes, `N/A`, `null` … */
 export function saysNothing(text: string): boolean {
   if (text.length === 0) return true
-  if (text.length > 22) return false
+  if (text.length > 22 || (text >= '0' && text < ':')) return false
   return /^[-–—]+$/.test(text) || missingTexts.has(text.toLowerCase())
 }
 

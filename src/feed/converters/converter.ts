@@ -26,6 +26,8 @@ export interface Making {
   kept: ExtensionEntry[]
   /** Set when the record says that its listing is to be taken off. */
   removal: string | null
+  /** Whether street and coordinates may not be shown. */
+  hidden: boolean
 }
 
 /** Reads one value; undefined where the record says nothing. */

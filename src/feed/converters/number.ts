@@ -45,14 +45,15 @@ export const number: Converter = {
   build: (building) => {
     const { rule, preset } = building
     const read = numberReader(preset.numbers)
-    const { times = 1, min = -Infinity, max = Infinity } = rule
+    const { times = 1, min = 0, max = 1e12 } = rule
+    const bounded = rule.min !== undefined || rule.max !== undefined
     return (node) => {
       const found = building.text(node)
       if (found === undefined) return undefined
       const value = read(found)
       if (value === null) return new Unreadable(found, `needs a number written like ${example(preset.numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
-      if (value < min || value > max) return new Unreadable(found, `needs a number from ${min} to ${max}`)
+      if (bounded && (value < min || value > max)) return new Unreadable(found, `needs a number from ${min} to ${max}`)
       return times === 1 ? value : value * times
     }
   },

@@ -15,6 +15,9 @@ const tags =
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u200b\u2060\ufeff\p{Surrogate}]/gu
 
+/** Anything but printable ASCII on one line without markup and double blanks: most values of most feeds need no care. */
+const needsCare = /[^ -~]|[<&]| {2}/
+
 function withoutHtml(text: string): string {
   if (!text.includes('<')) return text
   return text.replaceAll(dropped, ' ').replaceAll(breaks, '\n').replaceAll(tags, '')
@@ -26,6 +29,7 @@ function withoutHtml(text: string): string {
  * so that no markup ever leaves here, however it was escaped.
  */
 export function readableLines(text: string): string {
+  if (!needsCare.test(text)) return text.trim()
   let clean = withoutHtml(text)
   if (clean.includes('&')) clean = withoutHtml(entities.decode(clean))
   return clean
@@ -39,7 +43,8 @@ export function readableLines(text: string): string {
 
 /** The same on one line. */
 export function readableLine(text: string): string {
-  return readableLines(text).replaceAll(/\n+/g, ' ')
+  const lines = readableLines(text)
+  return lines.includes('\n') ? lines.replaceAll(/\n+/g, ' ') : lines
 }
 
 const spoken = (text: string): string | undefined => (saysNothing(text) ? undefined : text)
@@ -133,7 +138,10 @@ export const url: Converter = {
 /** An http(s) address with its blanks escaped; null where the text is none. */
 export function webAddress(address: string): string | null {
   const found = address.trim()
-  if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
+  if (!/^https?:\/\/[^\s/?#]/i.test(found)) return null
+  // Letters, digits and the usual marks need no second look; there are many images in a record.
+  if (/^https?:\/\/[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
+  if (!URL.canParse(found)) return null
   // Line breaks and tabs inside an address are layout of the document.
   const escaped = /[\s\p{Cc}]/u.test(found) ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20') : found
   return escaped.toWellFormed()
