@@ -140,6 +140,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   if (field && converter.yields !== field.type) {
     throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
   }
+  if (rule.each !== undefined && !surroundings.paths.nested) throw new RuleError('each is for XML: a row has no parts')
   const select = (path: string): Select => surroundings.paths.compile(path)
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)

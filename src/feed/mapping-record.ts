@@ -79,7 +79,10 @@ export function compileExtension(
   columns: ReadonlyMap<string, Read>,
   groups: Preset['extensionGroups'],
   paths: Paths,
-): (record: RecordFields, making: Making) => { entries: ExtensionEntry[]; problems: { key: string; bad: Unreadable }[] } {
+): (
+  record: RecordFields,
+  making: Making,
+) => { entries: ExtensionEntry[]; problems: { key: string; bad: Unreadable }[] } {
   const compiled = groups.map(({ from, except }) => ({ select: paths.compile(from), except: new Set(except) }))
   return (record, making) => {
     const entries = new Map<string, string>()

@@ -74,7 +74,8 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   }
   const steps = inOrder(fields).map((rule): FieldStep => {
     const mapping = fields.get(rule.name)
-    const read = mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileField(mapping, rule, surroundings))
+    const read =
+      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileField(mapping, rule, surroundings))
     before.add(rule.name)
     const byDefault = options.defaults?.[rule.name]
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
@@ -115,7 +116,11 @@ function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
 }
 
-function compileField(mapping: FieldMapping, rule: FieldRule, surroundings: Parameters<typeof compileMapping>[2]): Read {
+function compileField(
+  mapping: FieldMapping,
+  rule: FieldRule,
+  surroundings: Parameters<typeof compileMapping>[2],
+): Read {
   if (rule.type === 'extension') throw new RuleError('its columns are written under extension')
   return compileMapping(mapping, rule, surroundings)
 }
@@ -157,7 +162,11 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing) ?? null
   // A field that can't be read can't leave its record out.
-  if (left !== null && mlsNumber !== null && !problems.some(({ field, value }) => field === left.name && value !== null)) {
+  if (
+    left !== null &&
+    mlsNumber !== null &&
+    !problems.some(({ field, value }) => field === left.name && value !== null)
+  ) {
     return { kind: 'filtered', at, mlsNumber, why: left.why }
   }
   const extension = compiled.extension(record, making)

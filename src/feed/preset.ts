@@ -63,11 +63,19 @@ const knownKeys: readonly string[] = [
  */
 export function loadPreset(yamlText: string, file: string): Preset {
   const document = parseDocument(yamlText, { uniqueKeys: true })
-  if (document.errors.length > 0) throw new ConfigError(file, document.errors.map((error) => error.message.split('\n')[0]))
+  if (document.errors.length > 0)
+    throw new ConfigError(
+      file,
+      document.errors.map((error) => error.message.split('\n')[0]),
+    )
   if (!isMap(document.contents)) throw new ConfigError(file, ['a preset is a map of keys and values'])
   const value: unknown = document.toJS({ maxAliasCount: 100 })
   const checked = presetSchema.safeParse(value)
-  if (!checked.success) throw new ConfigError(file, checked.error.issues.flatMap((issue) => problemsOf(issue, [])))
+  if (!checked.success)
+    throw new ConfigError(
+      file,
+      checked.error.issues.flatMap((issue) => problemsOf(issue, [])),
+    )
   const preset = checked.data
   const problems = [...unknownFields(preset.fields), ...formatProblems(preset)]
   if (problems.length > 0) throw new ConfigError(file, problems)

@@ -21,6 +21,8 @@ export interface Select {
 
 /** Compiles paths of one format. `prepare` must see each record before its paths are read. */
 export interface Paths {
+  /** Whether records have nodes below them (`each`). */
+  nested: boolean
   /** Throws `PathError` where the path can't be read. */
   compile(path: string): Select
   prepare(record: RecordFields): void
@@ -54,7 +56,7 @@ export function childrenOf(node: RecordNode, name: string): readonly RecordNode[
 
 /** Paths of XML records. */
 export function xmlPaths(): Paths {
-  return { compile: (path) => xmlSelect(path), prepare: () => {} }
+  return { nested: true, compile: (path) => xmlSelect(path), prepare: () => {} }
 }
 
 interface Step {
@@ -166,6 +168,7 @@ export function csvPaths(): Paths {
   }
 
   return {
+    nested: false,
     compile(path) {
       const present = slots.get(path)
       if (present) return present.select
@@ -197,7 +200,8 @@ function csvSelect(path: string, headers: () => string[]): Select {
   return {
     path,
     first(row) {
-      for (const name of headers()) for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
+      for (const name of headers())
+        for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
       return ''
     },
     all: (row) =>
@@ -212,6 +216,9 @@ function patternOf(path: string): RegExp | null {
   if (!path.endsWith('*') && !path.includes('{n}')) return null
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
   const prefix = path.endsWith('*')
-  const body = (prefix ? path.slice(0, -1) : path).split('{n}').map(literal).join(String.raw`\d+`)
+  const body = (prefix ? path.slice(0, -1) : path)
+    .split('{n}')
+    .map(literal)
+    .join(String.raw`\d+`)
   return new RegExp(`^${body}${prefix ? '' : '$'}`, 'i')
 }

@@ -90,20 +90,32 @@ export const propertyTypes: ReadonlyMap<string, string> = table([
   ['Single Family', 'single family,single family residence,single family home,single family residential'],
   ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
   ['Single Family', 'country house,home,casa,дом,domy,chalet,cabin,residential,vh,bw'],
-  ['Condo', 'condo,condos,condominium,condo/co-op,co-ownership,stock cooperative,own your own,tenancy in common,timeshare'],
+  [
+    'Condo',
+    'condo,condos,condominium,condo/co-op,co-ownership,stock cooperative,own your own,tenancy in common,timeshare',
+  ],
   ['Townhouse', 'townhouse,townhomes,townhome,town house,terrace,reihenhaus,reihenend,reihenmittel,doppelhaushaelfte'],
   ['Townhouse', 'duplexsemi-detached,semi-detached,single family attached,th'],
   ['Multi Family', 'multi family,multi-family (2-4 unit),multi-family (5+ unit),duplex,triplex,quadruplex'],
-  ['Multi Family', 'residential income,multi residential,blockofunits,zinshaus_renditeobjekt,mehrfamilienhaus,immeuble,bu,wb'],
+  [
+    'Multi Family',
+    'residential income,multi residential,blockofunits,zinshaus_renditeobjekt,mehrfamilienhaus,immeuble,bu,wb',
+  ],
   ['Apartment', 'apartment,flat,unit,studio,penthouse,loft,servicedapartment,wohnung,appartement,apartamento'],
-  ['Apartment', 'kitchenette/conjugados,flat/aparthotel,квартира,mieszkania,комната,pokoje,zimmer,private room,shared room'],
+  [
+    'Apartment',
+    'kitchenette/conjugados,flat/aparthotel,квартира,mieszkania,комната,pokoje,zimmer,private room,shared room',
+  ],
   ['Apartment', 'ap,ph,dx,ha,large'],
   ['Manufactured', 'manufactured,manufactured home,manufactured on land,manufactured in park,mobile home,mobile'],
   ['Manufactured', 'mobile/manufactured,mobile home park,park home'],
   ['Land', 'land,vacant land,lot/land,lots and land,unimproved land,plot,terrain,terreno,loteamento/condomínio'],
   ['Land', 'участок,dzialki,grundstueck,prop,lp'],
   ['Farm', 'farm,agriculture,farm and agriculture,ranch,rural,vineyard,chácara,land_und_forstwirtschaft,agri,fm'],
-  ['Commercial', 'commercial,commercial sale,commercial lease,commercial property,business,business opportunity,office'],
+  [
+    'Commercial',
+    'commercial,commercial sale,commercial lease,commercial property,business,business opportunity,office',
+  ],
   ['Commercial', 'retail,industrial,warehouse,hotel/motel,mixed use,local,bureaux,boutique,comercial/industrial'],
   ['Commercial', 'conjunto comercial/sala,lokale,buero_praxen,einzelhandel,gastgewerbe,hallen_lager_prod'],
   ['Commercial', 'of,re,sh,sr,wh,fa,indus,gastro'],
@@ -122,7 +134,10 @@ const saleTypes: ReadonlyMap<string, string> = table([
 /** SpaceType in words (vocab §5). */
 const spaceTypes: ReadonlyMap<string, string> = table([
   ['Entire place', 'entire place,entire home/apt,entire home'],
-  ['Room', 'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje,house share,flat share,house_room'],
+  [
+    'Room',
+    'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje,house share,flat share,house_room',
+  ],
 ])
 
 /** The symbol of a currency's ISO code (vocab §7), where it is not the code itself. */

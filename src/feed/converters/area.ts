@@ -23,7 +23,11 @@ export const area: Converter = {
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
-      const [, digits, written] = /^(.*?)\s*((?:\p{L}|[²'.])*(?:[\s.]*\p{L}[\p{L}²2.]*)*)$/u.exec(found) ?? [found, found, '']
+      const [, digits, written] = /^(.*?)\s*((?:\p{L}|[²'.])*(?:[\s.]*\p{L}[\p{L}²2.]*)*)$/u.exec(found) ?? [
+        found,
+        found,
+        '',
+      ]
       const value = read(digits.trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined
@@ -36,7 +40,9 @@ export const area: Converter = {
           : new Unreadable(written === '' ? `${found} ${word}` : found, 'needs a unit such as square feet, acres or m²')
       }
       const target = squareFeetInAreaUnit[making.listing.AreaUnit ?? 'Square Feet']
-      return squareFeet === target ? Math.round(value * 100) / 100 : Math.round((value * squareFeet * 100) / target) / 100
+      return squareFeet === target
+        ? Math.round(value * 100) / 100
+        : Math.round((value * squareFeet * 100) / target) / 100
     }
   },
 }

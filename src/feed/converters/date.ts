@@ -101,7 +101,9 @@ function offsetOf(text: string | undefined): number | null {
 
 /** Minutes since midnight of `13:00`, `13:00:00`, `1:00 PM`, `1pm`; null where it is no time. */
 export function readTime(text: string): number | null {
-  const match = /^(?<hour>\d{1,2})(?::(?<minute>\d{2})(?::(?<second>\d{2}))?)?\s*(?<half>[ap]\.?m\.?)?$/i.exec(text.trim())
+  const match = /^(?<hour>\d{1,2})(?::(?<minute>\d{2})(?::(?<second>\d{2}))?)?\s*(?<half>[ap]\.?m\.?)?$/i.exec(
+    text.trim(),
+  )
   if (!match?.groups || (match.groups.minute === undefined && match.groups.half === undefined)) return null
   const minutes = minutesOf(match.groups)
   return minutes === null || Number.isNaN(minutes) ? null : minutes

@@ -3,7 +3,6 @@ import type { FieldName } from '../../listing.ts'
 import type { Converter, Separators } from './converter.ts'
 import { RuleError, Unreadable } from './converter.ts'
 
-
 /** Compiles the reading of numbers written with these separators; null where the text is no such number. */
 export function numberReader({ decimal, group }: Separators): (text: string) => number | null {
   const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
@@ -30,7 +29,8 @@ const limits: Partial<Record<FieldName, readonly [number, number]>> = {
 
 /** Checks a number against what its field can be; null where it may pass. */
 export function outOfLimits(field: FieldName | null, value: number): string | null {
-  if (field === 'YearBuilt') return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
+  if (field === 'YearBuilt')
+    return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
   const [least, most] = (field && limits[field]) ?? [field === null ? -Infinity : 0, 1e12]
   return value >= least && value <= most ? null : `needs a number from ${least} to ${most}`
 }
@@ -43,7 +43,7 @@ export const number: Converter = {
   takes: ['zero', 'min', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
-    const { rule, preset } = building
+    const { rule, preset, field } = building
     const read = numberReader(preset.numbers)
     const { times = 1, min = 0, max = 1e12 } = rule
     const bounded = rule.min !== undefined || rule.max !== undefined
@@ -53,6 +53,8 @@ export const number: Converter = {
       const value = read(found)
       if (value === null) return new Unreadable(found, `needs a number written like ${example(preset.numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
+      const wrong = field && outOfLimits(field.name, value)
+      if (wrong) return new Unreadable(found, wrong)
       if (bounded && (value < min || value > max)) return new Unreadable(found, `needs a number from ${min} to ${max}`)
       return times === 1 ? value : value * times
     }
@@ -98,7 +100,8 @@ export const money: Converter = {
     const read = numberReader(preset.numbers)
     const period = rule.period === undefined ? null : building.select(rule.period)
     const isPrice = field !== null && prices.has(field.name)
-    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per))) throw new RuleError(`unknown period "${rule.per}"`)
+    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per)))
+      throw new RuleError(`unknown period "${rule.per}"`)
     return (node) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined

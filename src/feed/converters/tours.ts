@@ -23,7 +23,10 @@ export const tours: Converter = {
     if (houses.length + virtual.length === 0) throw new RuleError('tours needs openHouses or virtual')
 
     return (node, making) => {
-      const addresses = tourAddresses(virtual.flatMap((path) => path.all(node)), making.listing.Url)
+      const addresses = tourAddresses(
+        virtual.flatMap((path) => path.all(node)),
+        making.listing.Url,
+      )
       for (const value of addresses) making.kept.push({ Key: 'VirtualTour', value })
       const has3d = addresses.some(is3dTour)
       let until = 0
