@@ -96,10 +96,10 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
   onlyKeys(rule, new Set(['template', 'when']), 'a template')
   if (field && field.type !== 'text') throw new RuleError(`a template gives text, ${field.name} does not take it`)
   const pieces = (rule.template ?? '').split(/\{([^{}]*)\}/)
-  if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
     throw new RuleError(`a brace without its other half in "${rule.template}"`)
   }
+  if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
   const isUrl = field?.name === 'Url'
   const readers = pieces.map((piece, index) => {
     if (index % 2 === 0) return piece

@@ -1,7 +1,7 @@
 /**
  * What a mapping checks beside single fields: flags, `where`, coordinates, ExtensionColumn.
  */
-import type { ExtensionEntry, Listing } from '../listing.ts'
+import type { ExtensionEntry, FieldValue, Listing } from '../listing.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
 import type { RecordFields, RecordNode } from './feed.ts'
 import { Unreadable } from './converters/converter.ts'
@@ -46,10 +46,10 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
     const rule = fieldRules.find((one) => one.name === name)
     const select = rule ? null : paths.compile(name)
     return (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
-      const found = isFieldName(name) ? listing[name] : select?.first(record)
-      const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(String(found ?? '')))
+      const found = select ? select.first(record) : comparable(isFieldName(name) ? listing[name] : undefined)
+      const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(found))
       if (stays) return null
-      const said = found === undefined || found === '' ? 'is missing' : `is "${String(found).slice(0, 100)}"`
+      const said = found === '' ? 'is missing' : `is "${String(found).slice(0, 100)}"`
       return { name, why: `${name} ${said}; where wants ${values.slice(0, 10).join(', ')}` }
     }
   })
@@ -60,6 +60,10 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
     }
     return null
   }
+}
+
+function comparable(value: FieldValue | undefined): string | number {
+  return typeof value === 'string' || typeof value === 'number' ? value : ''
 }
 
 /** Leaves out coordinates that are half there, or 0,0: null island is no address (domain trap 32). */

@@ -8,13 +8,12 @@ import { fieldRules, ownerKey } from '../listing.ts'
 import type { Delivered, ExtensionEntry, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read } from './converters/converter.ts'
+import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { compileMapping, wrongValue } from './mapping-compile.ts'
 import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
-import { isFieldName } from './mapping-schema.ts'
-import { unknownFields } from './preset.ts'
+import { unknownFields } from './mapping-schema.ts'
 import type { Preset } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
 
@@ -25,7 +24,7 @@ const MAPPING_CODE = 1
 interface FieldStep {
   rule: FieldRule
   read: Read | null
-  byDefault: FieldValue | undefined
+  byDefault: Value | undefined
 }
 
 /**
@@ -53,7 +52,7 @@ type Compiled = ReturnType<typeof compile>
 function compile(preset: Preset, options: MappingOptions, file: string) {
   const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
   const fields = new Map(Object.entries<FieldMapping>({ ...preset.fields, ...options.fields }))
-  const problems = [...unknownFields(options.fields ?? {}), ...unknownFields(options.defaults ?? {}, 'defaults')]
+  const problems = [...unknownFields(Object.fromEntries(fields)), ...unknownFields(options.defaults ?? {}, 'defaults')]
   const attempt = <Result>(label: string, make: () => Result): Result | null => {
     try {
       return make()
@@ -64,6 +63,12 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
     }
   }
 
+  for (const [key, given] of [
+    ['fields', fields],
+    ['defaults', new Map(Object.entries(options.defaults ?? {}))],
+  ] as const) {
+    if (given.has('ExtensionColumn')) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
+  }
   const before = new Set<string>()
   const surroundings = {
     paths,
@@ -75,7 +80,7 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const steps = inOrder(fields).map((rule): FieldStep => {
     const mapping = fields.get(rule.name)
     const read =
-      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileField(mapping, rule, surroundings))
+      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileMapping(mapping, rule, surroundings))
     before.add(rule.name)
     const byDefault = options.defaults?.[rule.name]
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
@@ -116,16 +121,7 @@ function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
 }
 
-function compileField(
-  mapping: FieldMapping,
-  rule: FieldRule,
-  surroundings: Parameters<typeof compileMapping>[2],
-): Read {
-  if (rule.type === 'extension') throw new RuleError('its columns are written under extension')
-  return compileMapping(mapping, rule, surroundings)
-}
-
-function wrongDefault(rule: FieldRule, value: FieldValue): string | null {
+function wrongDefault(rule: FieldRule, value: Value): string | null {
   if (rule.name === 'MLSNumber') return 'every listing has its own'
   const wrong = wrongValue(rule, value)
   return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
@@ -205,8 +201,8 @@ function readField(step: FieldStep, record: RecordFields, making: Making, proble
 }
 
 /** The type of the value was checked against the field's when the rule was compiled. */
-function set(listing: Partial<Listing>, name: keyof Listing, value: FieldValue): void {
-  const fields: Record<string, FieldValue> = listing
+function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void {
+  const fields: Partial<Record<keyof Listing, FieldValue>> = listing
   fields[name] = value
 }
 

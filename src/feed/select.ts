@@ -13,10 +13,10 @@ import { wordKey } from './vocabulary.ts'
 export interface Select {
   path: string
   /** The first text that isn't blank, trimmed; '' where there is none. */
-  first(node: RecordNode): string
+  first: (node: RecordNode) => string
   /** Every text that isn't blank, trimmed, in order. */
-  all(node: RecordNode): string[]
-  nodes(node: RecordNode): RecordNode[]
+  all: (node: RecordNode) => string[]
+  nodes: (node: RecordNode) => RecordNode[]
 }
 
 /** Compiles paths of one format. `prepare` must see each record before its paths are read. */
@@ -24,8 +24,8 @@ export interface Paths {
   /** Whether records have nodes below them (`each`). */
   nested: boolean
   /** Throws `PathError` where the path can't be read. */
-  compile(path: string): Select
-  prepare(record: RecordFields): void
+  compile: (path: string) => Select
+  prepare: (record: RecordFields) => void
 }
 
 /** A path that says nothing; its message says why. */
