@@ -175,7 +175,7 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
 
 /** A title is often the street itself: what may not be shown in one place must not be shown in another. */
 function withoutStreet(entries: ExtensionEntry[], street: string | undefined): ExtensionEntry[] {
-  const hidden = street?.replace(/\s#\S+$/, '').toLowerCase()
+  const hidden = street?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '').toLowerCase()
   return hidden === undefined ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(hidden))
 }
 

@@ -137,7 +137,10 @@ function conditionOf(text: string, path: string): (node: RecordNode) => boolean 
   const select = xmlSelect(match[1].trim())
   const words = new Set(match[3].split('|').map(wordKey))
   const wanted = match[2] === '='
-  return (node) => words.has(wordKey(select.first(node))) === wanted
+  return (node) => {
+    const text = select.first(node)
+    return (text !== '' && words.has(wordKey(text))) === wanted
+  }
 }
 
 interface Slot {

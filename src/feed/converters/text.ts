@@ -138,10 +138,9 @@ export const url: Converter = {
 /** An http(s) address with its blanks escaped; null where the text is none. */
 export function webAddress(address: string): string | null {
   const found = address.trim()
-  if (!/^https?:\/\/[^\s/?#]/i.test(found)) return null
   // Letters, digits and the usual marks need no second look; there are many images in a record.
   if (/^https?:\/\/[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
-  if (!URL.canParse(found)) return null
+  if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
   // Line breaks and tabs inside an address are layout of the document.
   const escaped = /[\s\p{Cc}]/u.test(found)
     ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20')
