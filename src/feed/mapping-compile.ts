@@ -96,10 +96,10 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
   onlyKeys(rule, new Set(['template', 'when']), 'a template')
   if (field && field.type !== 'text') throw new RuleError(`a template gives text, ${field.name} does not take it`)
   const pieces = (rule.template ?? '').split(/\{([^{}]*)\}/)
-  if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
     throw new RuleError(`a brace without its other half in "${rule.template}"`)
   }
+  if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
   const isUrl = field?.name === 'Url'
   const readers = pieces.map((piece, index) => {
     if (index % 2 === 0) return piece
@@ -140,10 +140,11 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   if (field && converter.yields !== field.type) {
     throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
   }
+  if (rule.each !== undefined && !surroundings.paths.nested) throw new RuleError('each is for XML: a row has no parts')
   const select = (path: string): Select => surroundings.paths.compile(path)
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
-  const missing = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
+  const missing: ReadonlySet<string> = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
   const read = converter.build({
     rule,
     field,

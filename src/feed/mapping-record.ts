@@ -1,7 +1,7 @@
 /**
  * What a mapping checks beside single fields: flags, `where`, coordinates, ExtensionColumn.
  */
-import type { ExtensionEntry, Listing } from '../listing.ts'
+import type { ExtensionEntry, FieldValue, Listing } from '../listing.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
 import type { RecordFields, RecordNode } from './feed.ts'
 import { Unreadable } from './converters/converter.ts'
@@ -46,10 +46,10 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
     const rule = fieldRules.find((one) => one.name === name)
     const select = rule ? null : paths.compile(name)
     return (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
-      const found = isFieldName(name) ? listing[name] : select?.first(record)
-      const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(String(found ?? '')))
+      const found = select ? select.first(record) : comparable(isFieldName(name) ? listing[name] : undefined)
+      const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(found))
       if (stays) return null
-      const said = found === undefined || found === '' ? 'is missing' : `is "${String(found).slice(0, 100)}"`
+      const said = found === '' ? 'is missing' : `is "${String(found).slice(0, 100)}"`
       return { name, why: `${name} ${said}; where wants ${values.slice(0, 10).join(', ')}` }
     }
   })
@@ -60,6 +60,10 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
     }
     return null
   }
+}
+
+function comparable(value: FieldValue | undefined): string | number {
+  return typeof value === 'string' || typeof value === 'number' ? value : ''
 }
 
 /** Leaves out coordinates that are half there, or 0,0: null island is no address (domain trap 32). */
@@ -100,9 +104,13 @@ export function compileExtension(
     const grouped = new Map<string, string[]>()
     for (const { select, except } of compiled) {
       for (const node of select.nodes(record)) {
-        for (const name of childNames(node)) {
+        if (typeof node === 'string') continue
+        for (const name in node) {
+          // Most elements of a group are empty (formats.md §2: 60 % of the leaves).
+          const child = node[name]
+          if (child === '' || name.startsWith('@') || name === '#text') continue
           if (except.has(name) || named.has(name) || name === ownerKey) continue
-          const texts = childrenOf(node, name).flatMap(leaves)
+          const texts = typeof child === 'string' ? leaves(child) : childrenOf(node, name).flatMap(leaves)
           if (texts.length > 0) grouped.set(name, [...(grouped.get(name) ?? []), ...texts])
         }
       }
@@ -114,6 +122,7 @@ export function compileExtension(
 
 function leaves(node: RecordNode): string[] {
   const own = readableLine(textOf(node))
+  if (typeof node === 'string') return saysNothing(own) ? [] : [own]
   const inside = childNames(node).flatMap((name) => childrenOf(node, name).flatMap(leaves))
   return saysNothing(own) ? inside : [own, ...inside]
 }

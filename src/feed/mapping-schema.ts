@@ -4,7 +4,8 @@
 import { z } from 'zod'
 import { fieldNames } from '../listing.ts'
 import type { FieldName } from '../listing.ts'
-import { tables } from './vocabulary.ts'
+import { tableNames } from './vocabulary.ts'
+import type { TableName } from './vocabulary.ts'
 
 /** The converters by name; `as` chooses one, and each takes only its own arguments (`converters/index.ts`). */
 export const converterNames = [
@@ -53,7 +54,7 @@ export interface Rule {
   /** More words that say nothing. */
   missing?: string[]
 
-  table?: keyof typeof tables
+  table?: TableName
   choices?: Record<string, string>
   otherwise?: string
   keepWordAs?: string
@@ -102,7 +103,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
     })
     .optional(),
   missing: z.array(z.string()).optional(),
-  table: z.literal(Object.keys(tables) as (keyof typeof tables)[]).optional(),
+  table: z.enum(tableNames).optional(),
   choices: z.record(z.string(), z.string()).optional(),
   otherwise: z.string().optional(),
   keepWordAs: z.string().min(1).optional(),
@@ -173,6 +174,14 @@ const knownFields: ReadonlySet<string> = new Set(fieldNames)
 /** Whether a name is a field of the listing. */
 export function isFieldName(name: string): name is FieldName {
   return knownFields.has(name)
+}
+
+/** A problem for each key that is no field of the listing. */
+export function unknownFields(fields: Record<string, unknown>, under = 'fields'): string[] {
+  const known: readonly string[] = fieldNames
+  return Object.keys(fields)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${under}.${name}: there is no such field of a listing${didYouMean(name, fieldNames)}`)
 }
 
 /** The known name nearest to a mistyped one, as a sentence's end; '' where none is near. */

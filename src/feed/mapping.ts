@@ -5,16 +5,15 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
+import type { Delivered, ExtensionEntry, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read } from './converters/converter.ts'
+import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { compileMapping, wrongValue } from './mapping-compile.ts'
 import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
-import { isFieldName } from './mapping-schema.ts'
-import { unknownFields } from './preset.ts'
+import { unknownFields } from './mapping-schema.ts'
 import type { Preset } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
 
@@ -25,7 +24,7 @@ const MAPPING_CODE = 1
 interface FieldStep {
   rule: FieldRule
   read: Read | null
-  byDefault: FieldValue | undefined
+  byDefault: Value | undefined
 }
 
 /**
@@ -53,7 +52,7 @@ type Compiled = ReturnType<typeof compile>
 function compile(preset: Preset, options: MappingOptions, file: string) {
   const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
   const fields = new Map(Object.entries<FieldMapping>({ ...preset.fields, ...options.fields }))
-  const problems = [...unknownFields(options.fields ?? {}), ...unknownFields(options.defaults ?? {}, 'defaults')]
+  const problems = [...unknownFields(Object.fromEntries(fields)), ...unknownFields(options.defaults ?? {}, 'defaults')]
   const attempt = <Result>(label: string, make: () => Result): Result | null => {
     try {
       return make()
@@ -64,6 +63,12 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
     }
   }
 
+  for (const [key, given] of [
+    ['fields', fields],
+    ['defaults', new Map(Object.entries(options.defaults ?? {}))],
+  ] as const) {
+    if (given.has('ExtensionColumn')) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
+  }
   const before = new Set<string>()
   const surroundings = {
     paths,
@@ -75,7 +80,7 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const steps = inOrder(fields).map((rule): FieldStep => {
     const mapping = fields.get(rule.name)
     const read =
-      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileField(mapping, rule, surroundings))
+      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileMapping(mapping, rule, surroundings))
     before.add(rule.name)
     const byDefault = options.defaults?.[rule.name]
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
@@ -116,16 +121,7 @@ function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
 }
 
-function compileField(
-  mapping: FieldMapping,
-  rule: FieldRule,
-  surroundings: Parameters<typeof compileMapping>[2],
-): Read {
-  if (rule.type === 'extension') throw new RuleError('its columns are written under extension')
-  return compileMapping(mapping, rule, surroundings)
-}
-
-function wrongDefault(rule: FieldRule, value: FieldValue): string | null {
+function wrongDefault(rule: FieldRule, value: Value): string | null {
   if (rule.name === 'MLSNumber') return 'every listing has its own'
   const wrong = wrongValue(rule, value)
   return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
@@ -133,7 +129,7 @@ function wrongDefault(rule: FieldRule, value: FieldValue): string | null {
 
 function delivered(compiled: Compiled, record: RecordFields, at: string, moment: Moment): Delivered {
   compiled.paths.prepare(record)
-  const making: Making = { listing: {}, moving: {}, moment, kept: [], removal: null }
+  const making: Making = { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.removeWhen) {
@@ -155,8 +151,10 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const raised of compiled.hideAddress) {
     const flag = raised(record)
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
-    else if (flag) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
+    else if (flag) making.hidden = true
   }
+  const street = listing.Address
+  if (making.hidden) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing) ?? null
   // A field that can't be read can't leave its record out.
@@ -168,10 +166,17 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
     return { kind: 'filtered', at, mlsNumber, why: left.why }
   }
   const extension = compiled.extension(record, making)
-  if (extension.entries.length > 0) listing.ExtensionColumn = extension.entries
+  const entries = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
+  if (entries.length > 0) listing.ExtensionColumn = entries
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
+}
+
+/** A title is often the street itself: what may not be shown in one place must not be shown in another. */
+function withoutStreet(entries: ExtensionEntry[], street: string | undefined): ExtensionEntry[] {
+  const hidden = street?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '').toLowerCase()
+  return hidden === undefined ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(hidden))
 }
 
 function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
@@ -196,8 +201,9 @@ function readField(step: FieldStep, record: RecordFields, making: Making, proble
 }
 
 /** The type of the value was checked against the field's when the rule was compiled. */
-function set(listing: Partial<Listing>, name: keyof Listing, value: FieldValue): void {
-  Object.assign(listing, { [name]: value })
+function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void {
+  const fields: Partial<Record<keyof Listing, FieldValue>> = listing
+  fields[name] = value
 }
 
 function problemOf(field: string, { value, problem }: Unreadable): Problem {

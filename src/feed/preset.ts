@@ -4,7 +4,7 @@
 import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
-import { fieldNames } from '../listing.ts'
+import { createMapping } from './mapping.ts'
 import { didYouMean, fieldSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
 
 const path = z.string().min(1)
@@ -51,15 +51,20 @@ export const presetSchema = z.strictObject({
 /** A preset as read and checked; `file` is where it came from. */
 export type Preset = z.infer<typeof presetSchema> & { file: string }
 
-const knownKeys: readonly string[] = [
-  ...Object.keys(presetSchema.shape),
+/** Keys of the parts of a preset, for the nearest name to a mistyped one. */
+const innerKeys: readonly string[] = [
   ...(ruleSchema instanceof z.ZodObject ? Object.keys(ruleSchema.shape) : []),
-  ...['flag', 'why', 'is', 'equals', 'except', 'decimal', 'group'],
+  ...Object.keys(flagSchema.shape),
+  'flag',
+  'why',
+  'except',
+  'decimal',
+  'group',
 ]
 
 /**
- * Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, unknown fields. Rules are checked
- * when the mapping is made.
+ * Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, and rules that can't
+ * work (unknown fields, paths, converters' arguments).
  */
 export function loadPreset(yamlText: string, file: string): Preset {
   const document = parseDocument(yamlText, { uniqueKeys: true })
@@ -76,10 +81,12 @@ export function loadPreset(yamlText: string, file: string): Preset {
       file,
       checked.error.issues.flatMap((issue) => problemsOf(issue, [])),
     )
-  const preset = checked.data
-  const problems = [...unknownFields(preset.fields), ...formatProblems(preset)]
+  const problems = formatProblems(checked.data)
   if (problems.length > 0) throw new ConfigError(file, problems)
-  return { ...preset, file }
+  const preset = { ...checked.data, file }
+  // A preset that can't be compiled is wrong by itself, whatever a feed adds.
+  createMapping(preset, {}, file)
+  return preset
 }
 
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
@@ -91,20 +98,13 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   return problems
 }
 
-/** A problem for each key that is no field of the listing. */
-export function unknownFields(fields: Record<string, unknown>, under = 'fields'): string[] {
-  const known: readonly string[] = fieldNames
-  return Object.keys(fields)
-    .filter((name) => !known.includes(name))
-    .map((name) => `${under}.${name}: there is no such field of a listing${didYouMean(name, fieldNames)}`)
-}
-
 /** The problems behind one issue of zod, deepest first for a value that fits none of its forms. */
 function problemsOf(issue: z.core.$ZodIssue, above: PropertyKey[]): string[] {
   const at = [...above, ...issue.path]
   const label = at.map(String).join('.') || 'preset'
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${[...at, key].map(String).join('.')}: unknown key${didYouMean(key, knownKeys)}`)
+    const known = at.length === 0 ? Object.keys(presetSchema.shape) : innerKeys
+    return issue.keys.map((key) => `${[...at, key].map(String).join('.')}: unknown key${didYouMean(key, known)}`)
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
     // The form that got furthest is the one that was meant.

@@ -13,17 +13,19 @@ import { wordKey } from './vocabulary.ts'
 export interface Select {
   path: string
   /** The first text that isn't blank, trimmed; '' where there is none. */
-  first(node: RecordNode): string
+  first: (node: RecordNode) => string
   /** Every text that isn't blank, trimmed, in order. */
-  all(node: RecordNode): string[]
-  nodes(node: RecordNode): RecordNode[]
+  all: (node: RecordNode) => string[]
+  nodes: (node: RecordNode) => RecordNode[]
 }
 
 /** Compiles paths of one format. `prepare` must see each record before its paths are read. */
 export interface Paths {
+  /** Whether records have nodes below them (`each`). */
+  nested: boolean
   /** Throws `PathError` where the path can't be read. */
-  compile(path: string): Select
-  prepare(record: RecordFields): void
+  compile: (path: string) => Select
+  prepare: (record: RecordFields) => void
 }
 
 /** A path that says nothing; its message says why. */
@@ -54,7 +56,7 @@ export function childrenOf(node: RecordNode, name: string): readonly RecordNode[
 
 /** Paths of XML records. */
 export function xmlPaths(): Paths {
-  return { compile: (path) => xmlSelect(path), prepare: () => {} }
+  return { nested: true, compile: (path) => xmlSelect(path), prepare: () => {} }
 }
 
 interface Step {
@@ -135,7 +137,10 @@ function conditionOf(text: string, path: string): (node: RecordNode) => boolean 
   const select = xmlSelect(match[1].trim())
   const words = new Set(match[3].split('|').map(wordKey))
   const wanted = match[2] === '='
-  return (node) => words.has(wordKey(select.first(node))) === wanted
+  return (node) => {
+    const text = select.first(node)
+    return (text !== '' && words.has(wordKey(text))) === wanted
+  }
 }
 
 interface Slot {
@@ -166,6 +171,7 @@ export function csvPaths(): Paths {
   }
 
   return {
+    nested: false,
     compile(path) {
       const present = slots.get(path)
       if (present) return present.select

@@ -30,7 +30,7 @@ const missingTexts: ReadonlySet<string> = new Set([
 /** Whether a trimmed text stands for nothing at all: empty, dashes, `N/A`, `null` … */
 export function saysNothing(text: string): boolean {
   if (text.length === 0) return true
-  if (text.length > 22) return false
+  if (text.length > 22 || (text >= '0' && text < ':')) return false
   return /^[-–—]+$/.test(text) || missingTexts.has(text.toLowerCase())
 }
 
@@ -86,7 +86,7 @@ export const monthlyFactors: ReadonlyMap<string, number | null> = table<number |
 ])
 
 /** PropertyType's canonical set (vocab §4). Duplex is the two-unit building of US feeds; other presets say otherwise. */
-export const propertyTypes: ReadonlyMap<string, string> = table([
+const propertyTypes: ReadonlyMap<string, string> = table([
   ['Single Family', 'single family,single family residence,single family home,single family residential'],
   ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
   ['Single Family', 'country house,home,casa,дом,domy,chalet,cabin,residential,vh,bw'],
@@ -195,7 +195,14 @@ const currencySymbols: ReadonlyMap<string, string> = table([
 ])
 
 /** The tables that a preset may name with `table`. */
-export const tables = { propertyTypes, saleTypes, spaceTypes, currencySymbols } as const
+export const tableNames = ['propertyTypes', 'saleTypes', 'spaceTypes', 'currencySymbols'] as const
+export type TableName = (typeof tableNames)[number]
+export const tables: Record<TableName, ReadonlyMap<string, string>> = {
+  propertyTypes,
+  saleTypes,
+  spaceTypes,
+  currencySymbols,
+}
 
 const tourHosts =
   /matterport|tourfactory|previsite|kuula\.co|cloudpano|iguide|youriguide|view360|zillow\.com\/view-3d-home|zillow\.com\/view-imx/i

@@ -2,7 +2,7 @@
  * What a converter is. A converter's factory is given its rule once and returns the function that reads a record;
  * everything that can be worked out beforehand is.
  */
-import type { ExtensionEntry, FieldRule, FieldValue, Listing, Moving } from '../../listing.ts'
+import type { ExtensionEntry, FieldRule, Listing, Moving } from '../../listing.ts'
 import type { Moment, RecordNode } from '../feed.ts'
 import type { Rule, Statuses } from '../mapping-schema.ts'
 import type { Select } from '../select.ts'
@@ -26,10 +26,15 @@ export interface Making {
   kept: ExtensionEntry[]
   /** Set when the record says that its listing is to be taken off. */
   removal: string | null
+  /** Whether street and coordinates may not be shown. */
+  hidden: boolean
 }
 
+/** What a converter can yield; ExtensionColumn is put together of these. */
+export type Value = string | number | string[]
+
 /** Reads one value; undefined where the record says nothing. */
-export type Read = (node: RecordNode, making: Making) => FieldValue | Unreadable | undefined
+export type Read = (node: RecordNode, making: Making) => Value | Unreadable | undefined
 
 /** What a factory may ask for while it is being built. */
 export interface Building {
@@ -39,13 +44,13 @@ export interface Building {
   preset: { numbers: Separators; dates: readonly string[] }
   statuses: Statuses
   /** Compiles a path of this rule, relative to its `each`. Throws `RuleError`. */
-  select(path: string): Select
+  select: (path: string) => Select
   /** The paths of `from`, at least one. */
   from: readonly Select[]
   /** The first text of `from` that says something. */
-  text(node: RecordNode): string | undefined
+  text: (node: RecordNode) => string | undefined
   /** Builds a rule inside this one. */
-  inner(rule: Rule): Read
+  inner: (rule: Rule) => Read
 }
 
 /** How a preset writes numbers (vocab §8): decided once, never by looking at a value. */
@@ -61,7 +66,7 @@ export interface Converter {
   takes: readonly (keyof Rule)[]
   /** Whether `from` must be there. */
   needsFrom: boolean
-  build(building: Building): Read
+  build: (building: Building) => Read
 }
 
 /** A rule that can't work; its message says what is wrong with it. */

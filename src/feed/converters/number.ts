@@ -43,16 +43,19 @@ export const number: Converter = {
   takes: ['zero', 'min', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
-    const { rule, preset } = building
+    const { rule, preset, field } = building
     const read = numberReader(preset.numbers)
-    const { times = 1, min = -Infinity, max = Infinity } = rule
+    const { times = 1, min = 0, max = 1e12 } = rule
+    const bounded = rule.min !== undefined || rule.max !== undefined
     return (node) => {
       const found = building.text(node)
       if (found === undefined) return undefined
       const value = read(found)
       if (value === null) return new Unreadable(found, `needs a number written like ${example(preset.numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
-      if (value < min || value > max) return new Unreadable(found, `needs a number from ${min} to ${max}`)
+      const wrong = field && outOfLimits(field.name, value)
+      if (wrong) return new Unreadable(found, wrong)
+      if (bounded && (value < min || value > max)) return new Unreadable(found, `needs a number from ${min} to ${max}`)
       return times === 1 ? value : value * times
     }
   },

@@ -36,7 +36,7 @@ export function withoutCity(address: string, city?: string, state?: string, zip?
     const key = part === undefined ? '' : wordKey(part)
     if (key !== '' && rest.startsWith(key)) rest = rest.slice(key.length)
   }
-  return rest === '' || /^\d{5}(\d{4})?$/.test(rest) ? address.slice(0, at) : address
+  return /^(?:\d{5})?(?:\d{4})?$/.test(rest) ? address.slice(0, at) : address
 }
 
 const designator = /^(?:#|(?:unit|apartment|apt|suite|ste|no|number)\b\.?)\s*#?\s*/i

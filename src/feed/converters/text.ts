@@ -8,12 +8,15 @@ import { RuleError, Unreadable } from './converter.ts'
 const entities = new EntityDecoder({ namedEntities: ALL_ENTITIES })
 
 const dropped = /<(script|style)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
-const breaks = /<\/?(?:br|p|div|li|ul|ol|tr|table|h[1-6]|section|article|blockquote|dd|dt|dl)\b[^<>]*>/gi
+const breaks = /<(?:\/?(?:br|p|div|h[1-6]|section|article|blockquote)|li|tr|dd|dt|\/ul|\/ol|\/table)\b[^<>]*>/gi
 // Only names that HTML knows: `a < b` and `<3 bedrooms>` are text.
 const tags =
-  /<\/?(?:a|abbr|address|article|aside|b|bdi|bdo|big|blink|body|button|caption|center|cite|code|col|del|dfn|em|embed|figure|font|footer|form|frame|header|hr|html|head|i|iframe|img|input|ins|kbd|label|link|main|mark|marquee|meta|nav|noscript|object|option|param|pre|q|s|samp|script|select|small|source|span|strike|strong|style|sub|summary|sup|svg|tbody|td|textarea|tfoot|th|thead|time|title|tt|u|var|video|audio|wbr|o:p|\w+:\w+)(?:\s[^<>]*|\/)?>/gi
+  /<\/?(?:a|abbr|address|article|aside|b|bdi|bdo|big|blink|body|button|caption|center|cite|code|col|dd|del|dfn|dl|dt|em|embed|figure|font|footer|form|frame|header|hr|html|head|i|iframe|img|input|ins|kbd|label|li|link|main|mark|marquee|meta|nav|noscript|object|ol|option|param|pre|q|s|samp|script|select|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|audio|wbr|o:p|\w+:\w+)(?:\s[^<>]*|\/)?>/gi
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u200b\u2060\ufeff\p{Surrogate}]/gu
+
+/** Anything but printable ASCII on one line without markup and double blanks: most values of most feeds need no care. */
+const needsCare = /[^ -~]|[<&]| {2}/
 
 function withoutHtml(text: string): string {
   if (!text.includes('<')) return text
@@ -26,6 +29,7 @@ function withoutHtml(text: string): string {
  * so that no markup ever leaves here, however it was escaped.
  */
 export function readableLines(text: string): string {
+  if (!needsCare.test(text)) return text.trim()
   let clean = withoutHtml(text)
   if (clean.includes('&')) clean = withoutHtml(entities.decode(clean))
   return clean
@@ -39,7 +43,8 @@ export function readableLines(text: string): string {
 
 /** The same on one line. */
 export function readableLine(text: string): string {
-  return readableLines(text).replaceAll(/\n+/g, ' ')
+  const lines = readableLines(text)
+  return lines.includes('\n') ? lines.replaceAll(/\n+/g, ' ') : lines
 }
 
 const spoken = (text: string): string | undefined => (saysNothing(text) ? undefined : text)
@@ -133,6 +138,8 @@ export const url: Converter = {
 /** An http(s) address with its blanks escaped; null where the text is none. */
 export function webAddress(address: string): string | null {
   const found = address.trim()
+  // Letters, digits and the usual marks need no second look; there are many images in a record.
+  if (/^https?:\/\/[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
   if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
   // Line breaks and tabs inside an address are layout of the document.
   const escaped = /[\s\p{Cc}]/u.test(found)

@@ -65,6 +65,8 @@ function openHouseReader(rule: OpenHouseRule, { select, preset }: Building) {
     if (saysNothing(dayText)) return 0
     const day = read(dayText)
     if (!day) return new Unreadable(dayText, needs.problem)
+    // Two days cover every time zone and a slot beyond midnight: most slots of most feeds are long over.
+    if (Date.UTC(day.year, day.month - 1, day.day + 3) <= moment.now) return 0
     const endText = end?.first(node) ?? ''
     if (saysNothing(endText)) return instantOf(day, 24 * 60, moment.timezone)
     const endDay: Written = read(endText) ?? day

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/errors.ts'
+import { loadPreset } from '../../src/feed/preset.ts'
+
+const good = `
+name: tiny
+title: A tiny format
+format: xml
+record: homes/home
+delivery: full
+numbers: { decimal: '.', group: ',' }
+fields:
+  MLSNumber: id
+  Bedrooms: beds
+`
+
+function problemsOf(yaml: string): string[] {
+  try {
+    loadPreset(yaml, 'tiny.yaml')
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('loadPreset', () => {
+  it('reads a preset and fills what may be left out', () => {
+    expect(loadPreset(good, 'tiny.yaml')).toMatchObject({ file: 'tiny.yaml', dates: ['ISO'], quote: '"', statuses: {} })
+  })
+
+  it('names every problem with its path', () => {
+    const problems = problemsOf(`${good}  Bathroms: baths\n  Url: { form: link }\nstatusses: {}\ndelivery2: full\n`)
+    expect(problems).toHaveLength(3)
+    expect(problems).toContainEqual('statusses: unknown key; did you mean statuses?')
+    expect(problems).toContainEqual('delivery2: unknown key; did you mean delivery?')
+    expect(problems).toContainEqual('fields.Url.form: unknown key; did you mean from?')
+  })
+
+  it('names unknown fields, all at once', () => {
+    expect(problemsOf(`${good}  Bathroms: baths\n  Yearbuilt: year\n`)).toEqual([
+      'fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?',
+      'fields.Yearbuilt: there is no such field of a listing; did you mean YearBuilt?',
+    ])
+  })
+
+  it.each([
+    ['  Url: { from: link, as: areas }', /^fields\.Url.*/],
+    ['  Url: { from: link, as: number }', /number gives number, Url takes text/],
+    ['  LotArea: { from: lot, as: area }', /area needs unit or unitFrom/],
+    ['  LotArea: { from: lot, as: area, unit: acers }', /unknown unit of area "acers"/],
+    ['  Url: { from: link, unit: acres }', /unit means nothing to url/],
+    ['  Url: { template: "https://a.example/{Url}" }', /\{Url\} is not known yet when Url is made/],
+    ['  Url: { template: "https://a.example/{MLSNumber" }', /brace without its other half/],
+    ['  Url: { value: not-an-address }', /http/],
+    ['  AreaUnit: { value: Acres }', /one of Square Feet, Square Meters/],
+    ['  City: address//city', /an empty step in the path/],
+    ['  City: "address[kind]/city"', /should be like \[FeeType=HOA\]/],
+    ['  DaysOnMarket: { from: date, as: daysSince, formats: [YYYY-MM] }', /lacks a day/],
+    [
+      '  Status: { from: status, as: status }\n  SaleType: { from: kind, as: choice, choices: { K: sale } }',
+      /"sale" is not a value of SaleType/,
+    ],
+    ['  ExtensionColumn: extra', /written under extension/],
+    ['  MLSNumber: other', /unique/],
+  ])('refuses a rule that cannot work: %s', (rule, problem) => {
+    expect(problemsOf(`${good}${rule}\n`).join('\n')).toMatch(problem)
+  })
+
+  it.each([
+    ['- a list', /is a map/],
+    ['name: [', /./],
+    ['name: Tiny Format', /lower-case letters/],
+    [good.replace('record: homes/home\n', ''), /record: an XML preset needs it/],
+    [good.replace("group: ','", "group: '.'"), /must differ/],
+    [`${good}hideAddress: [{ from: a }]`, /needs one of is and equals/],
+  ])('refuses %j', (yaml, problem) => {
+    expect(problemsOf(yaml).join('\n')).toMatch(problem)
+  })
+})
