@@ -82,7 +82,10 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
       const version = (version: string | null) => {
         if (version === knownVersion || versionWarned) return
         versionWarned = true
-        runtime.log.warn({ version, known: knownVersion }, 'the service speaks another version than this program knows')
+        runtime.log.warn(
+          { version: version && clean(version), known: knownVersion },
+          'the service speaks another version than this program knows',
+        )
       }
       const call = createCall({
         runtime,
@@ -138,10 +141,12 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
           return found
         },
         create: (listing, owner, beforeSend) =>
-          call(createOperation, { SerialNumber, ...listingBody(listing, owner, [], profile) }, beforeSend),
+          call(createOperation, listingBody(SerialNumber, listing, owner, [], profile), beforeSend),
         update(listing, owner, clear, beforeSend) {
-          const body = { SerialNumber, ...listingBody(listing, owner, clear, profile) }
-          return call(updateOperation, { ...body, Key: listing.MLSNumber, KeyType: 'MLSNumber' }, beforeSend)
+          const body = listingBody(SerialNumber, listing, owner, clear, profile)
+          body.Key = listing.MLSNumber
+          body.KeyType = 'MLSNumber'
+          return call(updateOperation, body, beforeSend)
         },
         delete: (mlsNumbers, beforeSend) =>
           call(deleteOperation, { SerialNumber, Keys: mlsNumbers, KeyType: 'MLSNumber' }, beforeSend),
