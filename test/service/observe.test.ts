@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RemoteSummary, Shown } from '../../src/listing.ts'
+import { walkPages } from '../../src/service/observe.ts'
 import type { ServiceProfile } from '../../src/service/service.ts'
 import { refusal, startWorld, stopWorld, success, testItem } from './server.ts'
 import type { Reply, TestWorld } from './server.ts'
@@ -127,6 +128,7 @@ describe('a complete walk', () => {
     let startOfSecond = 0
     const world = await begin((query, number) => {
       if (number === 3) startOfSecond = world.clock.now()
+      world.clock.setBack(-1000)
       // In the first walk a listing moves from page 1 to page 2 while we read.
       return page(cut(number === 2 ? items(12, 0) : items(12), query))
     })
@@ -137,6 +139,7 @@ describe('a complete walk', () => {
     })
     expect(summary).toMatchObject({ complete: true, pages: 3, listings: 12, startedAt: startOfSecond })
     expect(added.flat()).toEqual(numbers(12))
+    expect(world.server.seen).toHaveLength(5)
   })
 })
 
@@ -158,6 +161,17 @@ describe('a walk is not complete', () => {
       ({ PageNumber }) => page(PageNumber > 2 ? [] : items(PageNumber === 1 ? 4 : 6, PageNumber * 10)),
     ],
     ['where PageNumber is ignored', /Page 2 repeats page 1/, ({ PageSize }) => page(items(PageSize))],
+    [
+      'where further pages are refused',
+      /Page 3 was refused after a full one: no deeper/,
+      ({ PageNumber, PageSize }) =>
+        PageNumber < 3 ? page(items(PageSize, PageNumber * 100)) : { body: refusal(400, 'no deeper') },
+    ],
+    [
+      'where the second page is refused',
+      /Page 2 was refused after a full one: no deeper/,
+      ({ PageNumber, PageSize }) => (PageNumber < 2 ? page(items(PageSize)) : { body: refusal(400, 'no deeper') }),
+    ],
     [
       'where the total is larger',
       /held 12 listings, VirtualCount says 13/,
@@ -232,5 +246,24 @@ describe('a look-up', () => {
   test('that is incomplete says nothing', async () => {
     const { service } = await begin(({ PageSize }) => page(items(PageSize)))
     await expect(service.forChatbot('SN').lookUp('A-2')).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+  })
+})
+
+test('a walk without an end is given up', async () => {
+  const summary = await walkPages({
+    list: async (pageNumber) => ({ items: items(2, pageNumber * 2), virtualCount: 0 }),
+    pageSize: 2,
+    rememberPageSize: () => {},
+    virtualCount: 'unknown',
+    maxPages: 5,
+    now: () => 0,
+    reset: () => {},
+    add: () => {},
+  })
+  expect(summary).toMatchObject({
+    complete: false,
+    reasons: ['There was no end after 5 pages.'],
+    pages: 5,
+    listings: 10,
   })
 })

@@ -87,6 +87,7 @@ describe('Retry-After', () => {
     const writer = service.forChatbot('SN')
     await writer.update(testListing(), null, [], mark)
     await service.forChatbot('SN-2').update(testListing(), null, [], mark)
+    expect(clock.sleeps).not.toContain(250)
     expect(times[0]).toBe(0)
     expect(Math.min(...times.slice(1))).toBeGreaterThanOrEqual(7000)
     expect(server.seen).toHaveLength(3)
@@ -118,10 +119,8 @@ describe('the breaker', () => {
     expect(service.state.stopped).toMatch(/10 calls in a row failed/)
   })
 
-  test('a certain answer between failures begins the count anew', async () => {
-    const { service, server } = await begin((_, number) => (number % 5 === 0 ? { body: refusal(400, 'no') } : busy), {
-      attempts: 1,
-    })
+  test.for([refusal(400, 'no'), success(1)])('an answer between failures begins the count anew: %j', async (body) => {
+    const { service, server } = await begin((_, number) => (number % 5 === 0 ? { body } : busy), { attempts: 1 })
     const writer = service.forChatbot('SN')
     for (let i = 0; i < 25; i++) await writer.update(testListing(), null, [], nothing).catch(() => {})
     expect(server.seen).toHaveLength(25)
@@ -134,6 +133,14 @@ describe('the breaker', () => {
     const errors = (await Promise.allSettled(calls)).map((result) => result.status === 'rejected' && result.reason)
     for (const error of errors) expect(error).toMatchObject({ kind: 'credentials', effect: 'none' })
     expect(server.seen.length).toBeLessThanOrEqual(3)
+  })
+
+  test('refused keys end the waiting of others at once', async () => {
+    const { service, server } = await begin(() => ({ status: 401, body: '' }), { rate: 0.01 })
+    const writer = service.forChatbot('SN')
+    const calls = [1, 2].map(() => writer.update(testListing(), null, [], nothing))
+    for (const call of calls) await expect(call).rejects.toMatchObject({ kind: 'credentials' })
+    expect(server.seen).toHaveLength(1)
   })
 
   test('a client made after the stop belongs to a new run and may try again', async () => {
@@ -171,6 +178,25 @@ describe('ends from our side', () => {
     await clock.advance(10_000)
     await Promise.all(both)
     expect(ends).toEqual(['early', 'late'])
+    await pool.close()
+    await server.close()
+  })
+
+  test('what is ended before it could be written is never written', async () => {
+    const server = await startServer(({ body }) => (body.number === 3 ? { body: success(1) } : 'silence'))
+    const pool = createPoolSend(server.baseUrl, 1, new ManualClock())
+    const begin = (number: number, signal?: AbortSignal) =>
+      pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 1000, signal })
+    const stops = [new AbortController(), new AbortController()]
+    const sent = begin(1, stops[0].signal)
+    await server.received(1)
+    const queued = begin(2, stops[1].signal)
+    stops[1].abort()
+    await expect(queued).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+    stops[0].abort()
+    await expect(sent).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
+    await expect(begin(3)).resolves.toMatchObject({ status: 200 })
+    expect(server.seen.map(({ body }) => body.number)).toEqual([1, 3])
     await pool.close()
     await server.close()
   })
