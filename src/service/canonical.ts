@@ -38,7 +38,7 @@ export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListI
       hash: shortHash(JSON.stringify(hashedNames.map((name) => item[name] || null))),
     }
     for (const { shownName, ...rule } of shownRules) {
-      const value = readField(rule, item[shownName], shown)
+      const value = readField(rule, item[shownName])
       if (value === unreadable) shown.unreadable.push(rule.name)
       else if (value !== undefined) fields[rule.name] = value
     }
@@ -47,21 +47,16 @@ export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListI
       delete fields.Latitude
       delete fields.Longitude
     }
+    takeOwnerOut(shown)
     return shown
   }
 }
 
-function readField(rule: FieldRule, value: unknown, shown: Shown): Reading<FieldValue> {
+function readField(rule: FieldRule, value: unknown): Reading<FieldValue> {
   if (rule.name === 'SaleType') return readSaleType(value)
   if (rule.type === 'number') return readNumber(value)
   if (rule.type === 'images') return readImages(value)
-  if (rule.type === 'extension') {
-    const entries = readExtension(value)
-    if (!Array.isArray(entries)) return entries
-    shown.owner = ownerOf(entries)
-    const others = entries.filter(({ Key }) => Key !== ownerKey)
-    return others.length > 0 ? others : undefined
-  }
+  if (rule.type === 'extension') return readExtension(value)
   return rule.choices ? readChoice(rule.choices, value) : readText(value)
 }
 
@@ -145,10 +140,15 @@ function asEntry(value: unknown): ExtensionEntry | null {
   return entry.Key === undefined ? null : { Key: entry.Key, value: entry.value ?? '' }
 }
 
-/** The feed that the ownership entries agree on. */
-function ownerOf(entries: ExtensionEntry[]): string | null {
+/** Moves the ownership mark from ExtensionColumn to `owner`; marks that name different feeds name none. */
+function takeOwnerOut(shown: Shown): void {
+  const entries = shown.fields.ExtensionColumn ?? []
   const marks = entries.filter(({ Key }) => Key === ownerKey).map(({ value }) => unescapeHtml(value).trim())
-  return marks.length > 0 && marks.every((mark) => mark === marks[0]) ? marks[0] || null : null
+  if (marks.length === 0) return
+  const others = entries.filter(({ Key }) => Key !== ownerKey)
+  if (others.length > 0) shown.fields.ExtensionColumn = others
+  else delete shown.fields.ExtensionColumn
+  if (marks.every((mark) => mark === marks[0])) shown.owner = marks[0] || null
 }
 
 function parseArray(text: string): unknown[] | null {

@@ -1,20 +1,19 @@
 /** The client of the listing service (service-interface.md): one limiter and one connection pool for all its chatbots. */
-import { ServiceError, UserError } from '../errors.ts'
-import type { FieldName, Shown } from '../listing.ts'
+import { UserError } from '../errors.ts'
+import type { FieldName } from '../listing.ts'
 import type { Runtime } from '../runtime.ts'
 import { Breaker } from './breaker.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
 import { createCleaner } from './envelope.ts'
+import type { Cleaner } from './envelope.ts'
 import { Limiter } from './limiter.ts'
-import { walkPages } from './observe.ts'
-import type { WalkOptions } from './observe.ts'
-import { createOperation, deleteOperation, listingBody, listOperation, updateOperation } from './operations.ts'
 import { createCall } from './retry.ts'
 import type { Persistence } from './retry.ts'
 import { createPoolSend } from './send.ts'
 import type { Send } from './send.ts'
 import type { ServiceProfile, ServiceWriter } from './service.ts'
+import { createWriter } from './writer.ts'
 
 /** How to reach one service. All times in milliseconds. */
 export interface ServiceSettings extends Persistence {
@@ -61,8 +60,6 @@ export interface Service {
 
 /** The API version this client was written for (interface, "Versioning"). */
 const knownVersion = '1.0.0'
-/** A million listings fit even where a service gives no more than ten a page. */
-const maxPages = 100_000
 
 /** Throws `UserError` for a key that no header can carry. */
 export function createService(settings: ServiceSettings, runtime: Runtime): Service {
@@ -75,87 +72,42 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
   const readItem = createItemReader(settings.volatile)
   const readItems = (items: ListItem[]) => items.map(readItem).filter((shown) => shown !== null)
   let breaker = new Breaker()
-  let { pageSize } = profile
+  const pageSize = { current: profile.pageSize }
   return {
-    forChatbot(SerialNumber, signal) {
+    forChatbot(serialNumber, signal) {
       if (breaker.error) breaker = new Breaker()
       const calls = { create: 0, update: 0, delete: 0, list: 0 }
-      let versionWarned = false
-      const version = (version: string | null) => {
-        if (version === knownVersion || versionWarned) return
-        versionWarned = true
-        runtime.log.warn({ version, known: knownVersion }, 'the service speaks another version than this program knows')
-      }
-      const call = createCall({
-        runtime,
-        persistence: settings,
-        send,
-        headers,
-        clean,
-        limiter,
-        breaker,
-        signal,
+      const persistence = settings
+      const version = createVersionCheck(runtime, clean)
+      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, calls, version }
+      return createWriter({
+        serialNumber,
+        profile,
+        pageSize,
+        readItems,
+        clock: runtime.clock,
         calls,
-        version,
+        call: createCall(line),
       })
-      const walk = (filter: { MLSNumber?: string }, rest: Pick<WalkOptions, 'virtualCount' | 'reset' | 'add'>) =>
-        walkPages({
-          async list(PageNumber, PageSize) {
-            const { value } = await call(listOperation, { SerialNumber, ...filter, PageNumber, PageSize })
-            return value
-          },
-          pageSize,
-          rememberPageSize(size) {
-            pageSize = size
-          },
-          maxPages,
-          now: () => runtime.clock.now(),
-          ...rest,
-        })
-      return {
-        calls,
-        observe: (sink) =>
-          walk(
-            {},
-            {
-              virtualCount: profile.virtualCount,
-              reset: () => sink.reset(),
-              add: (items) => sink.add(readItems(items)),
-            },
-          ),
-        async lookUp(mlsNumber) {
-          let found: Shown[] = []
-          const { complete, reasons } = await walk(
-            { MLSNumber: mlsNumber },
-            {
-              // Under a filter VirtualCount may count all listings or the matching ones.
-              virtualCount: profile.virtualCount === 'total' ? 'end' : 'unknown',
-              reset: () => (found = []),
-              // The filter may be ignored, or match a part of the number.
-              add: (items) => found.push(...readItems(items).filter((shown) => shown.mlsNumber === mlsNumber)),
-            },
-          )
-          if (!complete)
-            throw new ServiceError('transient', `The look-up of ${mlsNumber} is incomplete: ${reasons.join(' ')}`)
-          return found
-        },
-        create: (listing, owner, beforeSend) =>
-          call(createOperation, { SerialNumber, ...listingBody(listing, owner, [], profile) }, beforeSend),
-        update(listing, owner, clear, beforeSend) {
-          const body = { SerialNumber, ...listingBody(listing, owner, clear, profile) }
-          return call(updateOperation, { ...body, Key: listing.MLSNumber, KeyType: 'MLSNumber' }, beforeSend)
-        },
-        delete: (mlsNumbers, beforeSend) =>
-          call(deleteOperation, { SerialNumber, Keys: mlsNumbers, KeyType: 'MLSNumber' }, beforeSend),
-      }
     },
     get state() {
       const { rate, running, waiting } = limiter
-      return { rate, running, waiting, pageSize, stopped: breaker.error?.message ?? null }
+      return { rate, running, waiting, pageSize: pageSize.current, stopped: breaker.error?.message ?? null }
     },
     async close() {
       await pool?.close()
     },
+  }
+}
+
+/** Warns of a version other than the known one, once (U19). */
+function createVersionCheck({ log }: Runtime, clean: Cleaner): (version: string | null) => void {
+  let warned = false
+  return (version) => {
+    if (version === knownVersion || warned) return
+    warned = true
+    const spoken = version === null ? null : clean(version)
+    log.warn({ version: spoken, known: knownVersion }, 'the service speaks another version than this program knows')
   }
 }
 

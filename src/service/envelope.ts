@@ -21,16 +21,13 @@ interface Envelope {
   Message: string
 }
 
-/** A value with the API version it came with (null: none was said). */
+/** A value with the API version it came with, as the service spells it (null: none was said). */
 export interface Read<T> {
   value: T
   version: string | null
 }
 
 const rateLimitMessage = /rate.{0,3}limit|too many (?:requests|calls)|throttl/i
-const tooManyCalls = [425, 429]
-const wrongCredentials = [401, 403]
-const isServerError = (code: number | undefined) => code !== undefined && code >= 500 && code < 600
 
 /**
  * The value of a successful answer; everything else is thrown as a `ServiceError`, classified as DESIGN's "Apply" table
@@ -39,33 +36,35 @@ const isServerError = (code: number | undefined) => code !== undefined && code >
 export function readAnswer<T>(response: SendResponse, read: DataReader<T>, now: number, clean: Cleaner): Read<T> {
   const { status } = response
   const envelope = parseEnvelope(response.body)
+  if (status < 300 && envelope?.Success && envelope.Code === 200) {
+    const value = read(envelope.Data)
+    if (value !== undefined) return { value, version: typeof envelope.Version === 'string' ? envelope.Version : null }
+  }
+  throw failureOf(response, envelope, now, clean)
+}
+
+function failureOf({ status, headers }: SendResponse, envelope: Envelope | null, now: number, clean: Cleaner) {
   const message = envelope ? clean(envelope.Message) : ''
-  const code = envelope && status < 500 ? envelope.Code : status
+  const code = envelope ? envelope.Code : status
   const said = `HTTP ${status}${envelope ? `, Code ${envelope.Code}` : ''}${message && `: ${message}`}`
-  const either = (codes: number[]) => codes.includes(status) || (envelope !== null && codes.includes(envelope.Code))
+  const either = (codes: number[]) => codes.includes(status) || codes.includes(code)
   const transient = (effect: Effect, problem: string, code: number) =>
-    new ServiceError('transient', problem, { effect, code, retryAfter: readRetryAfter(response.headers, now) })
+    new ServiceError('transient', problem, { effect, code, retryAfter: readRetryAfter(headers, now) })
 
   if (status >= 300 && status < 400)
-    throw new ServiceError('stopped', `The service redirects (HTTP ${status}); check service.baseUrl`, { code: status })
-  if (status >= 500) throw transient('unknown', `The service failed (${said})`, status)
-  if (either(wrongCredentials))
-    throw new ServiceError('credentials', `The service refused the keys (${said})`, { code })
-  if (either(tooManyCalls)) throw transient('none', `The service takes no more calls now (${said})`, 429)
-  if (either([408])) throw transient('unknown', `The service gave up waiting (${said})`, 408)
-  if (isServerError(envelope?.Code)) throw transient('unknown', `The service failed (${said})`, code)
-  if (!envelope) {
-    if (status >= 400) throw new ServiceError('refused', `The service answered HTTP ${status}`, { code: status })
-    throw transient('unknown', `The service answered HTTP ${status} with something else than its envelope`, status)
-  }
-  if (status < 300 && envelope.Success && envelope.Code === 200) {
-    const value = read(envelope.Data)
-    if (value === undefined) throw transient('unknown', 'The service answered success with unreadable Data', status)
-    return { value, version: typeof envelope.Version === 'string' ? clean(envelope.Version) : null }
-  }
-  if (!envelope.Success && rateLimitMessage.test(message))
-    throw transient('none', `The service takes no more calls now (${said})`, code)
-  throw new ServiceError('refused', message || `Refused without a message (${said})`, { code })
+    return new ServiceError('stopped', `The service redirects (HTTP ${status}); check service.baseUrl`, {
+      code: status,
+    })
+  if (status >= 500) return transient('unknown', `The service failed (${said})`, status)
+  if (either([401, 403])) return new ServiceError('credentials', `The service refused the keys (${said})`, { code })
+  if (either([425, 429])) return transient('none', `The service takes no more calls now (${said})`, 429)
+  if (either([408])) return transient('unknown', `The service gave up waiting (${said})`, 408)
+  if (code >= 500 && code < 600) return transient('unknown', `The service failed (${said})`, code)
+  if (envelope && !envelope.Success && rateLimitMessage.test(message))
+    return transient('none', `The service takes no more calls now (${said})`, code)
+  if (status < 300 && (!envelope || (envelope.Success && code === 200)))
+    return transient('unknown', `The service answered something else than the interface says (${said})`, status)
+  return new ServiceError('refused', message || `The service refused without a message (${said})`, { code })
 }
 
 function parseEnvelope(body: string): Envelope | null {

@@ -43,17 +43,18 @@ export const deleteOperation: Operation<number> = {
 }
 
 /**
- * The listing fields of a Create or Update: every field that the listing has, in the interface's order, with the
- * ownership entry last in ExtensionColumn. Fields in `clear` that the listing lacks are sent empty where the profile
+ * The body of a Create, and of an Update but for its key: every field that the listing has, in the interface's order,
+ * with the ownership entry last in ExtensionColumn. Fields in `clear` that the listing lacks are sent empty where the profile
  * wants that (U4); numbers have no empty form and are left out.
  */
 export function listingBody(
+  serialNumber: string,
   listing: Listing,
   owner: string | null,
   clear: readonly FieldName[],
   profile: Pick<ServiceProfile, 'clear'>,
 ): Record<string, FieldValue> {
-  const body: Record<string, FieldValue> = {}
+  const body: Record<string, FieldValue> = { SerialNumber: serialNumber }
   for (const { name, type } of fieldRules) {
     const value = name === 'ExtensionColumn' ? withOwner(listing.ExtensionColumn, owner) : listing[name]
     if (value !== undefined) body[name] = value

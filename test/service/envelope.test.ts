@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { messageOf, ServiceError } from '../../src/errors.ts'
+import { readRetryAfter } from '../../src/service/retry-after.ts'
+import { portOf, refusal, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
+import type { Reply } from './server.ts'
+
+type Verdict = [kind: ServiceError['kind'], effect: ServiceError['effect'], message: RegExp]
+
+const html = '<html><body>Welcome to our Wi-Fi</body></html>'
+
+/** Every row of DESIGN's "Apply" table and of service-unknowns U14, as one attempt of a Create answers it. */
+const verdicts: [what: string, reply: Reply, ...Verdict][] = [
+  ['HTTP 500', { status: 500, body: '' }, 'transient', 'unknown', /HTTP 500/],
+  ['HTTP 502 with HTML', { status: 502, body: html }, 'transient', 'unknown', /HTTP 502/],
+  ['HTTP 503 with an envelope', { status: 503, body: refusal(503, 'busy') }, 'transient', 'unknown', /busy/],
+  ['HTTP 504 that says success', { status: 504, body: success('id') }, 'transient', 'unknown', /HTTP 504/],
+  ['Code 500', { body: refusal(500, 'oops') }, 'transient', 'unknown', /oops/],
+  ['Code 503 in HTTP 400', { status: 400, body: refusal(503, 'oops') }, 'transient', 'unknown', /oops/],
+  ['Code 500 with a rate limit message', { body: refusal(500, 'Rate limit') }, 'transient', 'unknown', /Rate limit/],
+  ['HTTP 408', { status: 408, body: '' }, 'transient', 'unknown', /HTTP 408/],
+  ['Code 408', { body: refusal(408, 'slow') }, 'transient', 'unknown', /slow/],
+  ['HTTP 425', { status: 425, body: '' }, 'transient', 'none', /HTTP 425/],
+  ['HTTP 429', { status: 429, body: html }, 'transient', 'none', /HTTP 429/],
+  ['Code 429', { body: refusal(429, '') }, 'transient', 'none', /Code 429/],
+  ['Code 425', { body: refusal(425, '') }, 'transient', 'none', /Code 425/],
+  ['rate limit message', { body: refusal(400, 'API rate limit exceeded') }, 'transient', 'none', /rate limit/],
+  ['many calls message', { status: 400, body: refusal(1, 'Too many requests') }, 'transient', 'none', /Too many/],
+  ['HTML', { body: html }, 'transient', 'unknown', /something else/],
+  ['nothing', { body: '' }, 'transient', 'unknown', /something else/],
+  ['HTTP 204', { status: 204, body: '' }, 'transient', 'unknown', /HTTP 204/],
+  ['a cut envelope', { body: '{"Data":"1","Succ' }, 'transient', 'unknown', /something else/],
+  ['a JSON array', { body: [] }, 'transient', 'unknown', /something else/],
+  ['null', { body: 'null' }, 'transient', 'unknown', /something else/],
+  ['Success as text', { body: { ...success('1'), Success: 'true' } }, 'transient', 'unknown', /something else/],
+  ['Code as text', { body: { ...success('1'), Code: '200' } }, 'transient', 'unknown', /something else/],
+  ['Message as object', { body: { ...success('1'), Message: {} } }, 'transient', 'unknown', /something else/],
+  ['success with null Data', { body: success(null) }, 'transient', 'unknown', /something else/],
+  ['success with a number as Data', { body: success(7) }, 'transient', 'unknown', /something else/],
+  ['a connection lost after the request', 'reset', 'transient', 'unknown', /lost/],
+  ['a connection lost in the answer', { cut: '{"Data":' }, 'transient', 'unknown', /lost/],
+  ['HTTP 401', { status: 401, body: '' }, 'credentials', 'none', /HTTP 401/],
+  ['HTTP 403 with HTML', { status: 403, body: html }, 'credentials', 'none', /HTTP 403/],
+  ['Code 401', { body: refusal(401, 'Invalid key') }, 'credentials', 'none', /Invalid key/],
+  ['Code 403 in HTTP 400', { status: 400, body: refusal(403, 'No') }, 'credentials', 'none', /No/],
+  ['HTTP 302', { status: 302, headers: { location: '/api/elsewhere' }, body: '' }, 'stopped', 'none', /redirects/],
+  ['HTTP 307', { status: 307, headers: { location: '/api/elsewhere' }, body: '' }, 'stopped', 'none', /redirects/],
+  ['Success false', { body: refusal(200, 'Bathrooms is wrong') }, 'refused', 'none', /^Bathrooms is wrong$/],
+  ['Code 400', { body: refusal(400, 'Url is wrong') }, 'refused', 'none', /^Url is wrong$/],
+  ['Success true, Code 0', { body: { ...success('1'), Code: 0 } }, 'refused', 'none', /Code 0/],
+  ['HTTP 422 with an envelope', { status: 422, body: refusal(200, 'No State') }, 'refused', 'none', /^No State$/],
+  ['HTTP 400 that says success', { status: 400, body: success('1') }, 'refused', 'none', /HTTP 400/],
+  ['HTTP 404', { status: 404, body: html }, 'refused', 'none', /HTTP 404/],
+]
+
+describe('what an answer means', () => {
+  test.for(verdicts)('%s', async ([, reply, kind, effect, message]) => {
+    const world = await startWorld(() => reply, { attempts: 1 })
+    const error = await world.service
+      .forChatbot('SN')
+      .create(testListing(), null, () => {})
+      .catch((error: unknown) => error)
+    await stopWorld(world)
+    expect(error).toBeInstanceOf(ServiceError)
+    expect(error).toMatchObject({ kind, effect, message: expect.stringMatching(message) })
+    expect(world.server.seen).toHaveLength(1)
+  })
+
+  test('success is read with a byte order mark, without Message, with HTTP 201', async () => {
+    const { Message: _, ...envelope } = success('id-9')
+    const world = await startWorld(() => ({ status: 201, body: `\ufeff${JSON.stringify(envelope)}` }))
+    const answer = await world.service.forChatbot('SN').create(testListing(), null, () => {})
+    await stopWorld(world)
+    expect(answer).toEqual({ value: 'id-9', unsettled: false })
+  })
+
+  test('an answer of more than 32 MB is not read', async () => {
+    const world = await startWorld(() => ({ body: Buffer.alloc(33 * 1024 * 1024, 32) }), { attempts: 1 })
+    const listing = world.service.forChatbot('SN').lookUp('A-1')
+    await expect(listing).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
+    await stopWorld(world)
+  })
+
+  test('a refused connection had no effect', async () => {
+    const world = await startWorld(() => 'silence', { attempts: 1 })
+    await world.server.close()
+    const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+    await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none', message: /ECONNREFUSED/ })
+    await world.service.close()
+  })
+
+  test('a name that does not resolve and a failed TLS handshake had no effect', async () => {
+    const plain = createServer((socket) => socket.on('error', () => {}).end('this is no TLS'))
+    plain.listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    for (const baseUrl of ['http://listings.invalid', `https://127.0.0.1:${portOf(plain)}`]) {
+      const world = await startWorld(() => 'silence', { attempts: 1, baseUrl })
+      const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+      await expect(create, baseUrl).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+      await stopWorld(world)
+    }
+    plain.close()
+  })
+
+  test('messages are cut, free of control characters and of our keys', async () => {
+    const message = `\u001b[31mKey ${testKeys.secretKey}\n or ${testKeys.sessionKey}\u202e ${'x'.repeat(600)}`
+    const world = await startWorld(() => ({ body: refusal(400, message) }))
+    const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+    const text = await create.then(String, messageOf)
+    await stopWorld(world)
+    expect(text).toMatch(/^\[31mKey \*\*\* {2}or \*\*\* x+…$/)
+    expect(text).toHaveLength(500)
+  })
+})
+
+describe('Retry-After', () => {
+  const now = Date.UTC(2026, 10, 21, 12)
+  test.for<[string | undefined, number | null]>([
+    ['5', 5000],
+    [' 1.5 ', 1500],
+    ['0', 1000],
+    ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
+    ['Saturday, 21-Nov-26 12:00:30 GMT', 30_000],
+    ['Sat Nov 21 12:00:30 2026', 30_000],
+    ['Sat, 21 Nov 2026 11:00:00 GMT', 1000],
+    ['99999999999999', 2 ** 31 - 1],
+    ['1e9', null],
+    ['-5', null],
+    ['soon', null],
+    ['Sat, 99 Nov 2026', null],
+    ['2026-11-21', null],
+    ['', null],
+    [undefined, null],
+  ])('%s', ([header, wait]) => {
+    expect(readRetryAfter({ 'retry-after': header }, now)).toBe(wait)
+  })
+})

@@ -1,0 +1,163 @@
+import * as fc from 'fast-check'
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Limiter } from '../../src/service/limiter.ts'
+import { ManualClock } from './clock.ts'
+
+/** Sends `count` calls of `duration` milliseconds at once; gives the times at which they were let through. */
+function flood(limiter: Limiter, clock: ManualClock, count: number, duration = 0): number[] {
+  const starts: number[] = []
+  for (let i = 0; i < count; i++) {
+    void limiter.take().then(async () => {
+      starts.push(clock.now())
+      if (duration > 0) await clock.sleep(duration)
+      limiter.done()
+    })
+  }
+  return starts
+}
+
+function mostInOneSecond(starts: number[]): number {
+  return Math.max(0, ...starts.map((start, i) => starts.slice(i).filter((other) => other < start + 1000).length))
+}
+
+test('no window of one second sees more than rate + 1 calls, and the rate is reached', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        rate: fc.integer({ min: 1, max: 60 }),
+        concurrency: fc.integer({ min: 1, max: 8 }),
+        // Waits before each burst of calls, in milliseconds: a limiter must not save up what was not used.
+        bursts: fc.array(
+          fc.record({ after: fc.integer({ min: 0, max: 3000 }), calls: fc.integer({ min: 1, max: 90 }) }),
+          {
+            minLength: 1,
+            maxLength: 6,
+          },
+        ),
+        lateness: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 20 }),
+      }),
+      async ({ rate, concurrency, bursts, lateness }) => {
+        const clock = new ManualClock()
+        let timers = 0
+        clock.lateness = () => lateness[timers++ % lateness.length]
+        const limiter = new Limiter(clock, rate, concurrency)
+        const all: number[][] = []
+        for (const { after, calls } of bursts) {
+          await clock.advance(after)
+          all.push(flood(limiter, clock, calls))
+        }
+        await clock.advance(600 * 1000)
+        const starts = all.flat()
+        expect(starts).toHaveLength(bursts.reduce((sum, { calls }) => sum + calls, 0))
+        expect(mostInOneSecond(starts)).toBeLessThanOrEqual(rate + 1)
+        // First come, first served.
+        expect(starts).toEqual(starts.toSorted((a, b) => a - b))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test.for([
+  [50, 3],
+  [5, 25],
+  [7, 90],
+])(
+  'at %i calls a second with timers %i ms late at most, a minute holds 99 percent of the calls',
+  async ([rate, late]) => {
+    const clock = new ManualClock()
+    let timers = 0
+    clock.lateness = () => (timers++ * 7) % (late + 1)
+    const limiter = new Limiter(clock, rate, 4)
+    const starts = flood(limiter, clock, rate * 70)
+    await clock.advance(60_000)
+    expect(starts.length).toBeGreaterThanOrEqual(rate * 60 * 0.99)
+    expect(starts.length).toBeLessThanOrEqual(rate * 60 + 1)
+    expect(mostInOneSecond(starts)).toBeLessThanOrEqual(rate + 1)
+  },
+)
+
+test('the concurrency bounds the calls under way', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 100, 3)
+  const starts = flood(limiter, clock, 9, 500)
+  await clock.advance(499)
+  expect([starts.length, limiter.running, limiter.waiting]).toEqual([3, 3, 6])
+  await clock.advance(2000)
+  expect([starts.length, limiter.running, limiter.waiting]).toEqual([9, 0, 0])
+})
+
+test('a pause holds everyone, and a shorter one does not end it', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 10, 4)
+  limiter.pause(5000)
+  limiter.pause(100)
+  const begin = clock.now()
+  const starts = flood(limiter, clock, 3)
+  await clock.advance(4999)
+  expect(starts).toEqual([])
+  await clock.advance(1000)
+  expect(starts.map((start) => start - begin)).toEqual([5000, 5025, 5125])
+})
+
+test('the rate halves once for calls refused together, has a floor, and grows back to the configured one', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 16, 4)
+  const sentAt = clock.now()
+  await clock.advance(10)
+  for (let i = 0; i < 4; i++) limiter.slowDown(sentAt)
+  expect(limiter.rate).toBe(8)
+  const starts = flood(limiter, clock, 200)
+  await clock.advance(9000)
+  expect(starts.length).toBeLessThanOrEqual(8 * 9 + 1)
+  await clock.advance(2000)
+  expect(limiter.rate).toBe(9)
+  for (let i = 0; i < 10; i++) {
+    limiter.slowDown(clock.now())
+    await clock.advance(1)
+  }
+  expect(limiter.rate).toBe(1)
+  await clock.advance(3_600_000)
+  expect(limiter.rate).toBe(16)
+})
+
+test('an aborted call leaves the queue, keeps its reason and leaves no timer behind', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 1, 4)
+  const starts = flood(limiter, clock, 1)
+  const stop = new AbortController()
+  const waiting = [limiter.take(stop.signal), limiter.take(stop.signal)]
+  expect(limiter.waiting).toBe(2)
+  stop.abort(new Error('enough'))
+  for (const take of waiting) await expect(take).rejects.toThrow('enough')
+  await expect(limiter.take(stop.signal)).rejects.toThrow('enough')
+  await setImmediate()
+  expect([limiter.waiting, limiter.running, clock.sleeping, starts.length]).toEqual([0, 0, 0, 1])
+  const later = flood(limiter, clock, 1)
+  await clock.advance(1000)
+  expect(later).toHaveLength(1)
+})
+
+test('a clock that is set back costs a slot at most, or a pause once more', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 2, 4)
+  const starts = flood(limiter, clock, 2)
+  clock.setBack(3_600_000)
+  await clock.advance(1000)
+  expect(starts).toHaveLength(2)
+  limiter.pause(3000)
+  const later = flood(limiter, clock, 2)
+  clock.setBack(3_600_000)
+  await clock.advance(6500)
+  expect(later).toHaveLength(2)
+})
+
+test('without a limit nobody waits, even after a 429', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, Infinity, 1000)
+  limiter.slowDown(clock.now())
+  const starts = flood(limiter, clock, 500)
+  await setImmediate()
+  expect(starts).toHaveLength(500)
+})

@@ -1,0 +1,192 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { createService } from '../../src/service/client.ts'
+import type { Service, ServiceSettings } from '../../src/service/client.ts'
+import type { Listing } from '../../src/listing.ts'
+import type { Log } from '../../src/runtime.ts'
+import { ManualClock } from './clock.ts'
+
+/** A request as the server saw it. */
+export interface Seen {
+  path: string
+  headers: IncomingHttpHeaders
+  body: Record<string, unknown>
+}
+
+/** What the server does with one: an answer, nothing at all, or a closed connection (after the cut body, where there is one). */
+export type Reply =
+  | { status?: number; headers?: Record<string, string>; body: string | Buffer | object }
+  | 'silence'
+  | 'reset'
+  | { cut: string }
+
+export interface TestServer {
+  baseUrl: string
+  seen: Seen[]
+  /** Resolves once so many requests have come in. */
+  received(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** A real HTTP server on loopback that answers as `reply` says. */
+export async function startServer(reply: (seen: Seen, number: number) => Reply): Promise<TestServer> {
+  const seen: Seen[] = []
+  const server = createServer((request, response) => void answer(request, response))
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = { path: request.url!, headers: request.headers, body: JSON.parse(await text(request)) }
+    seen.push(call)
+    server.emit('seen')
+    const said = reply(call, seen.length)
+    if (said === 'reset') request.socket.destroy()
+    else if (said !== 'silence' && 'cut' in said)
+      response.writeHead(200, { 'content-length': 1000 }).write(said.cut, () => request.socket.destroy())
+    else if (said !== 'silence') {
+      const isRaw = typeof said.body === 'string' || Buffer.isBuffer(said.body)
+      response.writeHead(said.status ?? 200, said.headers).end(isRaw ? said.body : JSON.stringify(said.body))
+    }
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    baseUrl: `http://127.0.0.1:${portOf(server)}/api/`,
+    seen,
+    async received(count) {
+      while (seen.length < count) await once(server, 'seen')
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+export function portOf(server: Server): number {
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen on a port')
+  return address.port
+}
+
+export const success = (data: unknown) => ({ Data: data, Version: '1.0.0', Success: true, Code: 200, Message: '' })
+export const refusal = (code: number, message: string) => ({
+  Data: null,
+  Version: '1.0.0',
+  Success: false,
+  Code: code,
+  Message: message,
+})
+
+/** A log that keeps its lines as text. */
+export function keepLog(): { log: Log; lines: string[] } {
+  const lines: string[] = []
+  const keep = (...args: unknown[]) => void lines.push(JSON.stringify(args))
+  return { lines, log: { debug: keep, info: keep, warn: keep, error: keep } }
+}
+
+export interface TestWorld {
+  server: TestServer
+  service: Service
+  clock: ManualClock
+  lines: string[]
+}
+
+export const testKeys = { secretKey: 'secret-Zq71', sessionKey: 'session-Kp93' }
+
+/** A server, and a service that talks to it: no rate limit, and waits that cost no time. */
+export async function startWorld(
+  reply: (seen: Seen, number: number) => Reply,
+  settings: Partial<ServiceSettings> = {},
+): Promise<TestWorld> {
+  const server = await startServer(reply)
+  const clock = new ManualClock(20_000)
+  const { log, lines } = keepLog()
+  const service = createService(
+    {
+      baseUrl: server.baseUrl,
+      ...testKeys,
+      timeout: 1_000_000,
+      concurrency: 4,
+      rate: Infinity,
+      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
+      patience: 60_000,
+      attempts: 4,
+      backoff: { base: 500, max: 10_000 },
+      volatile: new Set(['DaysOnMarket']),
+      ...settings,
+    },
+    { clock, random: () => 0.5, log },
+  )
+  return { server, service, clock, lines }
+}
+
+export async function stopWorld({ server, service }: TestWorld): Promise<void> {
+  await service.close()
+  await server.close()
+}
+
+/** A listing with every required field and a few others. */
+export function testListing(overrides: Partial<Listing> = {}): Listing {
+  return {
+    SaleType: 'for_sale',
+    Status: 'Active',
+    CurrencySymbol: '$',
+    PropertyType: 'House',
+    Bedrooms: 3,
+    Bathrooms: 2.5,
+    Url: 'https://homes.example/17',
+    MLSNumber: 'A-17',
+    YearBuilt: 1987,
+    DaysOnMarket: 12,
+    LotArea: 7405,
+    BuildingArea: 1850,
+    AreaUnit: 'Square Feet',
+    ParkingSpots: 2,
+    Images: ['https://img.example/1.jpg', 'https://img.example/2.jpg'],
+    Description: 'Bright & quiet',
+    SalePrice: 349900,
+    ...overrides,
+  }
+}
+
+/** The listing as a service may show it. */
+export function testItem(id: number, overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    ID: id,
+    PropertyType: 'House',
+    SaleType: 'For Sale',
+    Status: 'Active',
+    Images: '["https://img.example/1.jpg","https://img.example/2.jpg"]',
+    CurrencySymbol: '$',
+    Price: '349,900',
+    State: '',
+    City: '',
+    Address: '',
+    ZIP: '',
+    LATITUDE: 0,
+    LONGITUDE: 0,
+    Area: '1,850 sqft',
+    Bathrooms: '2.5',
+    Bedrooms: '3',
+    Url: 'https://homes.example/17',
+    Tours: '',
+    YearBuilt: '1987',
+    MLSNumber: `A-${id}`,
+    DaysOnMarket: '12',
+    LotArea: '7405.00',
+    BuildingArea: '1850.00',
+    ParkingSpots: '2',
+    Description: 'Bright &amp; quiet',
+    ExtensionColumn: '',
+    RentPrice: '',
+    SpaceType: '',
+    DepositFee: '',
+    SalePrice: '349900.00',
+    UnitAreaPrice: '',
+    EstimatePrice: '',
+    HOAMonth: '',
+    ...overrides,
+  }
+}
