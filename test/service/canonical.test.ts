@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ownerKey } from '../../src/listing.ts'
 import type { FieldName, Listing, Shown } from '../../src/listing.ts'
-import { differences } from '../../src/plan/compare.ts'
+import { differences } from '../../src/compare.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
 import { testItem, testListing } from './server.ts'
 
