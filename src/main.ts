@@ -8,6 +8,8 @@ import { exitStatus } from './result.ts'
 /** Runs the program and ends the process with the command's exit status. */
 export async function main(): Promise<void> {
   const stop = new AbortController()
+  // A reader that goes away (`| head`) ends the reading, not the run.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   let signals = 0
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs'
-import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { App, Finished, FormName } from '../app.ts'
 import type { FeedConfig } from '../config.ts'
@@ -44,35 +43,42 @@ export async function writeReports(
   }
 }
 
-/** Writes to a stream as fast as it takes it. */
+/**
+ * Writes to a stream as fast as it takes it. A failure must not stop the runs whose reports are written: it is said at
+ * the end, and a reader that has gone away (`| head`) is no failure.
+ */
 class StreamOutput {
   #stream: Writable
   #file: string | undefined
-  #failure: Error | null = null
+  #failure: NodeJS.ErrnoException | null = null
+  #goOn: () => void = () => undefined
 
   constructor(stream: Writable, file: string | undefined) {
     this.#stream = stream
     this.#file = file
-    stream.on('error', (error) => (this.#failure = error))
+    stream.on('drain', () => this.#goOn())
+    stream.on('close', () => this.#goOn())
+    stream.on('error', (error) => {
+      this.#failure ??= error
+      this.#goOn()
+    })
   }
 
   async write(text: string): Promise<void> {
-    this.#check()
-    if (!this.#stream.write(text)) await Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')])
-    this.#check()
+    if (this.#failure !== null || this.#stream.write(text)) return
+    await new Promise<void>((resolve) => (this.#goOn = resolve))
   }
 
+  /** Throws `UserError` where the report could not be written. */
   async end(): Promise<void> {
-    if (this.#file === undefined) return
-    this.#stream.end()
-    if (this.#failure === null) await once(this.#stream, 'close')
-    this.#check()
-  }
-
-  #check(): void {
-    if (this.#failure !== null)
-      throw new UserError(
-        `the report can't be written to ${this.#file ?? 'standard output'}: ${messageOf(this.#failure)}`,
-      )
+    if (this.#file !== undefined && this.#failure === null) {
+      await new Promise<void>((resolve) => {
+        this.#goOn = resolve
+        this.#stream.end()
+      })
+    }
+    if (this.#failure === null || this.#failure.code === 'EPIPE') return
+    const place = this.#file ?? 'standard output'
+    throw new UserError(`the report can't be written to ${place}: ${messageOf(this.#failure)}`)
   }
 }
