@@ -2,6 +2,7 @@
  * A world for whole runs: the stand-in on loopback, a folder with a configuration, a feed and a store, and the program
  * either in this process (with a clock to hand in) or as a child process, as its users start it.
  */
+import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -133,6 +134,7 @@ export class RunWorld {
       const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
       const read = { ...report, changes: [...report.changes()], rejects: [...report.rejects()] }
       close()
+      if (read.result !== 'failed') holdTogether(read)
       return read
     } finally {
       await app.close()
@@ -180,6 +182,18 @@ export class RunWorld {
     await this.standIn.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Nothing is ever lost without a line saying so (DESIGN, "Report", invariant 7): every record and listing is counted once. */
+function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void {
+  const { records, listings, removals, filtered, duplicates } = delivery
+  assert.equal(records, listings + removals + filtered + duplicates + delivery.rejects, 'every record is accounted for')
+  assert.equal(rejects.length, delivery.rejects)
+  const heldListings = changes.filter((one) => one.kind === 'hold' && one.held !== 'delete').length
+  const counted = counts.create + counts.update + counts.adopt + counts.unchanged + heldListings
+  assert.equal(counted, listings, 'every listing is in exactly one of the counts')
+  for (const kind of ['create', 'update', 'delete', 'adopt', 'forget', 'hold'] as const)
+    assert.equal(changes.filter((one) => one.kind === kind).length, counts[kind], kind)
 }
 
 /** Runs the program to its end; `onStart` gets the child, to send it signals. */
