@@ -39,7 +39,11 @@ afterEach(async () => {
 })
 
 /** Runs a line in a shell, with the program on its path and this test's Node as `node`. */
-function shell(line: string, cwd: string, env: Record<string, string>): Promise<{ status: number | null; stdout: string; stderr: string }> {
+function shell(
+  line: string,
+  cwd: string,
+  env: Record<string, string>,
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const bin = join(folder, 'bin')
   mkdirSync(bin, { recursive: true })
   const start = `#!/bin/sh\nexec '${process.execPath}'`
@@ -106,7 +110,9 @@ describe('with the first configuration', () => {
 
 test('every command that it names is one, and every one is named', async () => {
   const { stdout } = await shell('listing-sync --help', folder, {})
-  const known = [...stdout.matchAll(/^ {2}([a-z][a-z-]*)(?: .*)?$/gm)].map(([, name]) => name).filter((name) => name !== 'help')
+  const known = [...stdout.matchAll(/^ {2}([a-z][a-z-]*)(?: .*)?$/gm)]
+    .map(([, name]) => name)
+    .filter((name) => name !== 'help')
   const table = readme.slice(readme.indexOf('## Commands'), readme.indexOf('## When something is wrong'))
   const named = [...table.matchAll(/^\| `([a-z-]+)/gm)].map(([, name]) => name)
   expect(named.toSorted()).toEqual(known.toSorted())
@@ -115,5 +121,6 @@ test('every command that it names is one, and every one is named', async () => {
 test('the files that it points to are there', () => {
   const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path]) => path)
   expect(links.length).toBeGreaterThan(0)
-  for (const path of links) expect(() => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)))).not.toThrow()
+  for (const path of links)
+    expect(() => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)))).not.toThrow()
 })

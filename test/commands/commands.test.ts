@@ -14,7 +14,10 @@ const secret = 'test-secret-key'
 
 let world: RunWorld
 beforeEach(async () => {
-  world = await RunWorld.start({ standIn: { keys: { secret, session: 'right-session-key' } }, service: { timeout: '2s' } })
+  world = await RunWorld.start({
+    standIn: { keys: { secret, session: 'right-session-key' } },
+    service: { timeout: '2s' },
+  })
   world.deliver(zillowFeed(all))
 })
 afterEach(() => world.end())
@@ -244,10 +247,15 @@ test('SIGTERM during a sync: status 1 within 10 seconds, and the next run carrie
   const { mlsNumber } = all[5]
   world.standIn.addFault({ operations: ['Create'], mlsNumber, fault: { kind: 'slow', wait: 700 } })
   world.configure({ north: {} }, { timeout: '5s', concurrency: 1 })
-  const ended = await world.started(async (child) => {
-    await until(() => world.standIn.counts.Create >= 6)
-    child.kill('SIGTERM')
-  }, 'sync', '--format', 'json')
+  const ended = await world.started(
+    async (child) => {
+      await until(() => world.standIn.counts.Create >= 6)
+      child.kill('SIGTERM')
+    },
+    'sync',
+    '--format',
+    'json',
+  )
   expect(ended.status).toBe(1)
   expect(JSON.parse(ended.stdout)).toMatchObject({ result: 'failed', outcomes: { done: 6, unknown: 0, skipped: 6 } })
   expect(JSON.parse((await world.command('status', '--format', 'json')).stdout)).toMatchObject({

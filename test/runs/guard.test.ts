@@ -225,7 +225,12 @@ describe('listings of ours that are gone from the service', () => {
 
 describe('a delivery that is not whole', () => {
   const whole = zillowFeed(all)
-  const cut = zillowStart + all.slice(0, 15).map((one) => zillowRecord(one)).join('')
+  const cut =
+    zillowStart +
+    all
+      .slice(0, 15)
+      .map((one) => zillowRecord(one))
+      .join('')
 
   test('XML without its end', async () => {
     await loaded()
@@ -332,7 +337,15 @@ describe('a delivery that is not whole', () => {
   test('a record without readable MLSNumber may be any: nothing is deleted for being absent', async () => {
     await loaded()
     const nameless = zillowRecord(home(1)).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
-    world.deliver(zillowStart + nameless + all.slice(2).map((one) => zillowRecord(one)).join('') + zillowEnd)
+    world.deliver(
+      zillowStart +
+        nameless +
+        all
+          .slice(2)
+          .map((one) => zillowRecord(one))
+          .join('') +
+        zillowEnd,
+    )
     const report = await world.run()
     heldDeletes(report, 2, 'without a readable MLSNumber')
     expect(report).toMatchObject({ counts: { reject: 1 }, delivery: { complete: true, rejects: 1 } })
@@ -341,7 +354,15 @@ describe('a delivery that is not whole', () => {
   test('a record that can not be read is not an absent one', async () => {
     await loaded()
     const broken = zillowRecord(home(1)).replace(/<Bedrooms>.*<\/Bedrooms>/, '<Bedrooms>many</Bedrooms>')
-    world.deliver(zillowStart + broken + all.slice(1).map((one) => zillowRecord(one)).join('') + zillowEnd)
+    world.deliver(
+      zillowStart +
+        broken +
+        all
+          .slice(1)
+          .map((one) => zillowRecord(one))
+          .join('') +
+        zillowEnd,
+    )
     const report = await world.run()
     expect(report).toMatchObject({ result: 'partial', counts: { reject: 1, delete: 0, unchanged: 19 } })
     expect(report.rejects).toMatchObject([{ mlsNumber: home(1).mlsNumber }])

@@ -18,7 +18,11 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber'])).toSorted()
+const numbers = (): string[] =>
+  world
+    .listings()
+    .map((one) => String(one['MLSNumber']))
+    .toSorted()
 const keys = (feed: readonly Home[]): string[] => feed.map((one) => one.mlsNumber).toSorted()
 const kinds = (report: { changes: { kind: string; mlsNumber: string }[] }, kind: string): string[] =>
   report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : []))
@@ -282,7 +286,9 @@ describe('doubles', () => {
 
   test('on the service are reported, and not made worse', async () => {
     await load()
-    const [double] = world.standIn.seed(chatbot, [{ ...(world.listing(all[4].mlsNumber) as unknown as StandInListing) }])
+    const [double] = world.standIn.seed(chatbot, [
+      { ...(world.listing(all[4].mlsNumber) as unknown as StandInListing) },
+    ])
     world.deliver(zillowFeed(all.map(dearer)))
     const report = await world.run()
     expect(report).toMatchObject({ result: 'held', counts: { update: 11, hold: 1 } })
@@ -297,10 +303,13 @@ describe('doubles', () => {
   })
 })
 
-test.each(['__proto__', 'constructor', 'MLS 12/34 #ä', '0007'])('MLSNumber %j is a name like any other', async (name) => {
-  await load([...all, { ...home(20), mlsNumber: name }])
-  expect(numbers()).toContain(name)
-  world.deliver(zillowStart + all.map((one) => zillowRecord(one)).join('') + zillowEnd)
-  expect(kinds(await world.run(), 'delete')).toEqual([name])
-  expect(numbers()).toEqual(keys(all))
-})
+test.each(['__proto__', 'constructor', 'MLS 12/34 #ä', '0007'])(
+  'MLSNumber %j is a name like any other',
+  async (name) => {
+    await load([...all, { ...home(20), mlsNumber: name }])
+    expect(numbers()).toContain(name)
+    world.deliver(zillowStart + all.map((one) => zillowRecord(one)).join('') + zillowEnd)
+    expect(kinds(await world.run(), 'delete')).toEqual([name])
+    expect(numbers()).toEqual(keys(all))
+  },
+)

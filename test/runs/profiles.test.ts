@@ -169,7 +169,7 @@ test.each(Object.entries(situations))('%s', async (_, { profile, ours, keys: wan
   expect(world.calls(), 'once all is right').toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   expect(third).toMatchObject({ result: 'ok', counts: { unchanged: 15, hold: 0 } })
 
-  const numbers = world.listings().map((one) => one['MLSNumber'])
+  const numbers = world.listings().map((one) => String(one['MLSNumber']))
   expect(numbers.toSorted()).toEqual(
     [...second.map((one) => one.mlsNumber), ...foreign.map((one) => one.MLSNumber)].toSorted(),
   )

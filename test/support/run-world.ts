@@ -154,7 +154,7 @@ export class RunWorld {
   }
 
   /** The program as a child process that gets to be known while it runs. */
-  started(onStart: (child: ChildProcess) => void, ...words: string[]): Promise<Ended> {
+  started(onStart: (child: ChildProcess) => Promise<void>, ...words: string[]): Promise<Ended> {
     return command(['--config', this.configFile, ...words], { onStart })
   }
 
@@ -169,7 +169,12 @@ export class RunWorld {
   storeBytes(): Record<string, string> {
     const files = readdirSync(this.folder).filter((name) => name.startsWith('store.db'))
     return Object.fromEntries(
-      files.map((name) => [name, createHash('sha256').update(readFileSync(join(this.folder, name))).digest('hex')]),
+      files.map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(this.folder, name)))
+          .digest('hex'),
+      ]),
     )
   }
 
@@ -199,18 +204,22 @@ function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void 
 /** Runs the program to its end; `onStart` gets the child, to send it signals. */
 export async function command(
   words: string[],
-  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ChildProcess) => void } = {},
+  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ChildProcess) => Promise<void> } = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...words], {
     env: { ...process.env, ...options.env },
     cwd: options.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  options.onStart?.(child)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { status, stdout, stderr }
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
+  try {
+    await options.onStart?.(child)
+    return { status: await closed, stdout, stderr }
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  }
 }
