@@ -104,6 +104,31 @@ describe('where records begin and end', () => {
     expect(parsed.records[1]).toBe('the record is longer than 100 bytes')
   })
 
+  test.each([
+    '<! ',
+    '<Listing a="',
+    `="<Listing>`,
+    `<x a='</Listing>'/>`,
+    '<?',
+    '<!--',
+    '<![CDATA[',
+    '</Listing',
+    '="',
+    '<a ',
+  ])('a long record of %s takes time in proportion', async (piece) => {
+    const time = async (length: number) => {
+      const start = performance.now()
+      await read(xml, `<Listings><Listing>="${piece.repeat(length / piece.length)}`, {
+        ...options,
+        maxRecordBytes: 4e6,
+      })
+      return performance.now() - start
+    }
+    await time(100_000)
+    // Sixteen times the length: quadratic time would be 256 times as long.
+    expect(await time(3_200_000)).toBeLessThan(64 * Math.max(await time(200_000), 10))
+  })
+
   test('damaged documents are cut alike in every window', async () => {
     const seed = 4711
     const random = randomFrom(seed)

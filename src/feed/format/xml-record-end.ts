@@ -123,7 +123,7 @@ export class XmlRecordEnd {
     if (mark === cdataStart) return this.reach(after(buffer, ']]>', at + cdataStart.length))
     // At the window's end it may still become either.
     if (commentStart.startsWith(mark) || cdataStart.startsWith(mark)) return -1
-    return index + 1
+    return this.reach(index + 1)
   }
 
   /** `at` where markup begins there; past the tag that holds it where it lies in a value; -1: more bytes are needed. */
