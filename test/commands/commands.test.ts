@@ -134,7 +134,7 @@ describe('a run that fails → 1, and no secret is anywhere', () => {
       expect(sync.stdout + sync.stderr).not.toMatch(
         /wrong-secret-key|wrong-session-key|hunter2secret|querysecret99|headersecret77/,
       )
-      expect(sync.stderr + sync.stdout).toContain('north: The service refused the keys')
+      expect(sync.stderr + sync.stdout).toContain('The service refused the keys')
     }
     const status = await world.command('status', '--format', 'json')
     expect(status.stdout).not.toMatch(/wrong-se|hunter2secret|querysecret99|headersecret77/)
