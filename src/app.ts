@@ -2,11 +2,12 @@
  * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
  * and that line also puts it under its contract suite.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { loadConfig } from './config.ts'
+import { loadConfig, presetDirectory } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
-import { ConfigError, FeedError, messageOf } from './errors.ts'
+import { ConfigError, FeedError, UserError, messageOf } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
 import type { Format, Mapping, Transport } from './feed/feed.ts'
 import { csv } from './feed/format/csv.ts'
@@ -24,14 +25,17 @@ import { progressLine } from './progress.ts'
 import { jsonForm } from './report/json.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
+import { failedReport } from './reported.ts'
 import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
 import type { Service } from './service/client.ts'
 import { Limiter } from './service/limiter.ts'
+import type { ServiceWriter } from './service/service.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
+import { nearestName } from './text.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
@@ -90,9 +94,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     runtime,
     store: () => (store ??= openStore(config.store)),
     reader: () => (reader ??= openStoreReader(config.store)),
-    diff: (feed) => run(feed, (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
+    diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync: (feed, command) =>
-      run(feed, (wired, readers, abandon) => sync(wired, { ...readers, store: app.store(), abandon }, command)),
+      run(feed, command, (wired, readers, abandon) =>
+        sync(wired, { ...readers, store: app.store(), abandon }, command),
+      ),
     reportForm: (name, options) => reportForms[name](options),
     async close() {
       store?.close()
@@ -102,28 +108,26 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   }
   return app
 
+  /** Gives a job its workspace and its line to the service. A part that can't even be opened makes a failed report, too. */
   async function run(
     feedConfig: FeedConfig,
-    job: (
-      feed: Feed,
-      readers: Omit<Readers, 'store' | 'service'> & { service: ReturnType<Service['forChatbot']> },
-      abandon: (reason: string) => void,
-    ) => Promise<Report>,
+    command: Report['command'],
+    job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
   ): Promise<Finished> {
+    const startedAt = clock.now()
     const workspace = openWorkspace()
     const calls = new AbortController()
     const progress = progressLine(feedConfig.name, process.stderr)
+    const wired = feeds.get(feedConfig.name)!
     const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
-    const abandon = (reason: string): void => calls.abort(new FeedError(reason))
+    const parts: Parts = { service, workspace, runtime, signal, progress: progress.show }
+    const close = (): void => workspace.close()
     try {
-      const report = await job(
-        feeds.get(feedConfig.name)!,
-        { service, workspace, runtime, signal, progress: progress.show },
-        abandon,
-      )
-      return { report, close: () => workspace.close() }
+      return { report: await job(wired, parts, (reason) => calls.abort(new FeedError(reason))), close }
     } catch (error) {
-      workspace.close()
+      if (error instanceof UserError)
+        return { report: failedReport(command, wired, parts, startedAt, error.message), close }
+      close()
       throw error
     } finally {
       progress.end()
@@ -146,6 +150,9 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
   known.set(key, value)
   return value
 }
+
+/** What a run is given beside its store. */
+type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
 /** Wires every feed, so that all problems of all presets and mappings are named in one go. */
 function wireAll(config: Config): Feed[] {
@@ -205,7 +212,15 @@ function readPreset(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ConfigError(path, [`the preset can't be read: ${messageOf(error)}`])
+    const known = readdirSync(presetDirectory).flatMap((name) =>
+      name.endsWith('.yaml') ? [basename(name, '.yaml')] : [],
+    )
+    const name = basename(path, '.yaml')
+    if (dirname(path) !== dirname(join(presetDirectory, name)))
+      throw new ConfigError(path, [`preset: can't be read: ${messageOf(error)}`])
+    const near = nearestName(name, known)
+    const hint = near === null ? '' : `; did you mean "${near}"?`
+    throw new ConfigError(path, [`preset: there is no "${name}"${hint} There is ${known.join(', ')}`])
   }
 }
 

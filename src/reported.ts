@@ -11,7 +11,7 @@ import type { Workspace } from './workspace/workspace.ts'
 export function reportOf(
   command: Report['command'],
   feed: Feed,
-  readers: Readers,
+  readers: Pick<Readers, 'runtime' | 'service' | 'workspace'>,
   startedAt: number,
   prepared: Prepared,
   applied: Applied | null,
@@ -54,7 +54,7 @@ function* withCreated(workspace: Workspace, { now, today }: Moment): Generator<R
 export function failedReport(
   command: Report['command'],
   feed: Feed,
-  readers: Readers,
+  readers: Pick<Readers, 'runtime' | 'service' | 'workspace'>,
   startedAt: number,
   error: string,
   prepared: Prepared | null = null,
@@ -97,7 +97,7 @@ export function failedReport(
   }
 }
 
-function nothingApplied(command: Report['command'], { service }: Readers): Report['applied'] {
+function nothingApplied(command: Report['command'], { service }: Pick<Readers, 'service'>): Report['applied'] {
   return command === 'diff'
     ? null
     : { outcomes: { done: 0, failed: 0, unknown: 0, skipped: 0 }, calls: { ...service.calls } }

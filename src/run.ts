@@ -7,7 +7,6 @@ import type {
   DeliverySummary,
   FieldName,
   FieldValue,
-  Listing,
   MovingListing,
   RemoteSummary,
   Shown,
@@ -212,10 +211,4 @@ export interface Report {
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
-}
-
-/** A listing as it goes to the service: what is sent, and the feed it is marked with (null: no mark). */
-export interface Wanted {
-  listing: Listing
-  owner: string | null
 }

@@ -141,6 +141,7 @@ describe('text', () => {
     [' http://a.example ', 'http://a.example'],
     ['https://a.example/ü?q=[1]', 'https://a.example/ü?q=[1]'],
     ['HTTPS://a.example/x', 'HTTPS://a.example/x'],
+    ['https://a.example/"<script>', 'https://a.example/%22%3Cscript%3E'],
     ['https://', null],
     ['https:///x', null],
     ['https://a b.example', null],

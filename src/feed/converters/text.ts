@@ -135,16 +135,16 @@ export const url: Converter = {
   },
 }
 
-/** An http(s) address with its blanks escaped; null where the text is none. */
+/** An http(s) address with its blanks, quotes and angle brackets escaped; null where the text is none. */
 export function webAddress(address: string): string | null {
   const found = address.trim()
   // Letters, digits and the usual marks need no second look; there are many images in a record.
   if (/^https?:\/\/[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
   if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
   // Line breaks and tabs inside an address are layout of the document.
-  const escaped = /[\s\p{Cc}]/u.test(found)
-    ? found.replaceAll(/[\r\n\t\p{Cc}]+/gu, '').replaceAll(/\s/gu, '%20')
-    : found
+  const escaped = found
+    .replaceAll(/[\r\n\t\p{Cc}]+/gu, '')
+    .replaceAll(/[\s<>"]/gu, (mark) => (mark === '\u00a0' ? '%20' : encodeURIComponent(mark)))
   return escaped.toWellFormed()
 }
 
