@@ -45,11 +45,15 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead. */
 export async function createOne(context: ApplyContext, change: StoredChange): Promise<void> {
-  if (change.lookUp) {
+  const { settings } = context
+  if (change.lookUp || settings.lookUpCreates) {
     const shown = await lookUp(context, change, 'failed')
     if (shown === null) return
     if (shown.length > 1)
       return record(context, change, 'failed', `${shown.length} listings on the service have this MLSNumber`)
+    const owner = shown[0]?.owner ?? null
+    if (settings.owner !== null && owner !== null && owner !== settings.owner)
+      return record(context, change, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1) return updateOne(context, { ...change, clear: clearedBy(context, change, shown[0].fields) })
   }
   await sendCreate(context, change, outgoing(context, change))

@@ -50,7 +50,8 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
   }
   const why =
     flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
-  return [create(one, wanted, 'new', why)]
+  // A list that hides a row by mistake must not make a second one: one absence is weak evidence (fault-model A3).
+  return [create(one, wanted, 'new', why, true)]
 }
 
 /** Ours and shown. */
@@ -110,8 +111,9 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
 
 /** Delivered, not ours, not shown. */
 function fresh(one: Case, wanted: WantedListing): PlanStep[] {
-  const { lostUntil } = one.settings
-  if (lostUntil === null) return [create(one, wanted, 'new', 'new in the feed')]
+  const { lostUntil, now } = one.settings
+  // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
+  if (lostUntil === null || lostUntil <= now) return [create(one, wanted, 'new', 'new in the feed', lostUntil !== null)]
   const until = new Date(lostUntil).toISOString()
   const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
   return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
@@ -136,8 +138,14 @@ function adoptOrUpdate(
   return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
 }
 
-function create(one: Case, wanted: WantedListing, cause: 'new' | 'gone-from-service', why: string): PlanStep {
-  const lookUp = cause === 'gone-from-service' || !one.settings.remote.complete
+function create(
+  one: Case,
+  wanted: WantedListing,
+  cause: 'new' | 'gone-from-service',
+  why: string,
+  doubtful = false,
+): PlanStep {
+  const lookUp = doubtful || cause === 'gone-from-service' || !one.settings.remote.complete
   const { position, content } = wanted
   return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
 }
