@@ -90,7 +90,8 @@ export class Checker implements Witness {
 
   #judgeCreate(key: string): void {
     if (this.service.living(key).some((row) => row.by === 'us')) this.fail(`3: ${key} created, though ours is there`)
-    if ((this.service.landing.get(key) ?? 0) > 0) this.fail(`3: ${key} created, though an earlier create may still land`)
+    if ((this.service.landing.get(key) ?? 0) > 0)
+      this.fail(`3: ${key} created, though an earlier create may still land`)
   }
 
   #judgeDelete(key: string): void {
@@ -115,7 +116,10 @@ export class Checker implements Witness {
     if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
       const entries = changes.filter(
         ({ kind, cause, held }) =>
-          kind === 'create' || kind === 'update' || kind === 'adopt' || (kind === 'hold' && !(held === 'delete' && cause !== 'in-flight')),
+          kind === 'create' ||
+          kind === 'update' ||
+          kind === 'adopt' ||
+          (kind === 'hold' && !(held === 'delete' && cause !== 'in-flight')),
       )
       if (delivery.complete && entries.length + counts.unchanged !== listings)
         this.fail(`7: ${listings} listings, but ${entries.length} changes and ${counts.unchanged} unchanged`)

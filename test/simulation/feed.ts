@@ -173,7 +173,9 @@ export function mappingOf(version: number): Mapping {
       const { key: mlsNumber } = entry
       if (state === 'removal' || state === 'filtered') return [{ kind: state, at, mlsNumber, why: `state ${state}` }]
       if (state === 'reject')
-        return [{ kind: 'reject', at, mlsNumber, problems: [{ field: 'Bedrooms', value: null, problem: 'is missing' }] }]
+        return [
+          { kind: 'reject', at, mlsNumber, problems: [{ field: 'Bedrooms', value: null, problem: 'is missing' }] },
+        ]
       return [{ kind: 'listing', at, listing: listingOf(entry, version), moving: { listedOn: '2026-11-01' } }]
     },
   }

@@ -92,7 +92,11 @@ export class ModelService {
     if (choices.mishap('credentials outage', service.credentials)) this.#outageUntil = this.#time.now + 3 * minute
     if (this.#time.now < this.#outageUntil) {
       const http = choices.unit('refused by HTTP') < 0.5
-      const refused = { status: http ? 401 : 200, headers: {}, body: JSON.stringify(envelope(null, 401, 'no such key')) }
+      const refused = {
+        status: http ? 401 : 200,
+        headers: {},
+        body: JSON.stringify(envelope(null, 401, 'no such key')),
+      }
       return this.#time.after(brief, () => {
         this.#witness.refusedKeys()
         reply(refused)
@@ -174,7 +178,8 @@ export class ModelService {
     const choices = this.#choices
     if (filter === undefined && PageNumber === 1) this.#beginWalk()
     let rows = this.rows.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
-    if (filter !== undefined && service.lookUp === 'exact') rows = rows.filter((row) => row.listing.MLSNumber === filter)
+    if (filter !== undefined && service.lookUp === 'exact')
+      rows = rows.filter((row) => row.listing.MLSNumber === filter)
     if (filter !== undefined && service.lookUp === 'part')
       rows = rows.filter((row) => row.listing.MLSNumber.includes(filter))
     if (service.order === 'newest') rows = rows.toReversed()
@@ -192,11 +197,14 @@ export class ModelService {
   #beginWalk(): void {
     const choices = this.#choices
     if (!choices.mishap('the list hides rows', this.swarm.service.glitch)) {
-      this.#hidden = new Set()
+      // Where every mark is hidden, nobody can know that a store was lost.
+    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
+    this.#hidden = new Set()
       return
     }
     const share = choices.pick('hides', [0.15, 0.5, 1])
-    this.#hidden = new Set(this.rows.filter(({ by }) => by !== 'south' && choices.unit('hidden') < share).map((row) => row.id))
+    const hides = (row: Row): boolean => row.by !== 'south' && row !== kept && choices.unit('hidden') < share
+    this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
   }
 }
 

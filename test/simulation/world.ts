@@ -78,7 +78,7 @@ export function drawSwarm(choices: Choices): Swarm {
       updateCountsChanges: yes('updateCountsChanges'),
       updateRefusesNoMatch: yes('updateRefusesNoMatch'),
       clear: choices.pick('swarm clear', ['empty', 'omit'] as const),
-      pageSize: choices.pick('swarm pageSize', [3, 4, 5, 100]),
+      pageSize: choices.pick('swarm pageSize', [5, 6, 100]),
       afterLastPage: choices.pick('swarm afterLastPage', ['empty', 'empty', 'repeat', 'refuse'] as const),
       order: choices.pick('swarm order', ['id', 'newest', 'shifting'] as const),
       virtualCount: choices.pick('swarm virtualCount', ['total', 'page', 'none'] as const),
@@ -100,7 +100,12 @@ export function drawSwarm(choices: Choices): Swarm {
       empty: some('empty', 0.1),
       mapping: some('mapping', 0.1),
     },
-    human: { edit: some('edit', 0.2), remove: some('remove', 0.2), make: some('make', 0.2), double: some('double', 0.1) },
+    human: {
+      edit: some('edit', 0.2),
+      remove: some('remove', 0.2),
+      make: some('make', 0.2),
+      double: some('double', 0.1),
+    },
     crash: some('crash', 0.3, 0.7),
     stop: some('stop', 0.15),
     lostStore: ownership === 'tag' ? some('lostStore', 0.15) : 0,
@@ -112,11 +117,18 @@ export function drawSwarm(choices: Choices): Swarm {
 /** Everything switched off that goes wrong by itself; the service's answers to the open questions stay what they are. */
 export function calmed(swarm: Swarm): Swarm {
   const zero = <Shares extends object>(shares: Shares): Shares =>
-    Object.fromEntries(Object.entries(shares).map(([name, value]) => [name, typeof value === 'number' ? 0 : value])) as Shares
+    Object.fromEntries(
+      Object.entries(shares).map(([name, value]) => [name, typeof value === 'number' ? 0 : value]),
+    ) as Shares
   const { pageSize, maxKeys } = swarm.service
   return {
     ...swarm,
-    service: { ...zero(swarm.service), pageSize, maxKeys, order: swarm.service.order === 'shifting' ? 'id' : swarm.service.order },
+    service: {
+      ...zero(swarm.service),
+      pageSize,
+      maxKeys,
+      order: swarm.service.order === 'shifting' ? 'id' : swarm.service.order,
+    },
     feed: zero(swarm.feed),
     human: zero(swarm.human),
     crash: 0,
