@@ -157,7 +157,7 @@ class History {
       this.#program.checker.trace(`  a person makes ${name}`)
     }
     if (choices.mishap('a person makes again', human.double)) {
-      service.add(by(key, 5), 'person')
+      service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
       this.#program.checker.trace(`  a person makes ${key} again`)
     }
   }

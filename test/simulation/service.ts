@@ -197,13 +197,15 @@ export class ModelService {
   #beginWalk(): void {
     const choices = this.#choices
     if (!choices.mishap('the list hides rows', this.swarm.service.glitch)) {
-      // Where every mark is hidden, nobody can know that a store was lost.
-    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
-    this.#hidden = new Set()
+      this.#hidden = new Set()
       return
     }
+    // Where every mark is hidden, nobody can know that a store was lost.
+    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
     const share = choices.pick('hides', [0.15, 0.5, 1])
-    const hides = (row: Row): boolean => row.by !== 'south' && row !== kept && choices.unit('hidden') < share
+    const before = this.#hidden
+    const hides = (row: Row): boolean =>
+      row.by !== 'south' && row !== kept && !before.has(row.id) && choices.unit('hidden') < share
     this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
   }
 }
