@@ -21,7 +21,10 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
-  return stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+  const steps = stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+  if (mine !== null && mine.flight !== null && !isSettled(mine, one.settings))
+    for (const step of steps) if (step.step === 'change') step.change.unsettled = true
+  return steps
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {

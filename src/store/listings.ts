@@ -70,7 +70,7 @@ export function createListings(database: Database.Database): ListingMethods {
 
   const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
     raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
-    suspect_until = @suspectUntil,
+    suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
     streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
     streak_reason = @reason, flight = NULL, flight_at = NULL,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
