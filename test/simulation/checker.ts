@@ -127,8 +127,12 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
-    if (report.remote.complete && report.applied !== null && report.result !== 'failed')
-      for (const row of this.service.rows) if (row.shownAt >= startedAt && row.writtenAt < startedAt) row.seen = true
+    const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
+    for (const row of this.service.rows) {
+      const key = row.listing.MLSNumber
+      const looked = row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
+    }
   }
 
   /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. */

@@ -112,13 +112,18 @@ class History {
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
     let stuck = new Set<string>()
+    let waited = false
     for (let counted = 0, approvals = 0; counted < 2 && this.#fine;) {
       const report = (await this.#program.run(delivery, {}, 'sync'))!
       const changes = [...report.changes()]
       stuck = new Set(changes.filter(({ cause }) => cause === 'not-converging').map(({ mlsNumber }) => mlsNumber))
       if (stuck.size > 0 && !persons) checker.fail(`4: not converging, though nobody meddled: ${[...stuck].join()}`)
       const asked = changes.some(({ cause }) => cause === 'guard')
-      if (asked && approvals++ < 4) this.#program.approve()
+      const waits = changes.some(({ cause }) => cause === 'in-flight' || cause === 'lost-store')
+      if (waits && !waited) {
+        waited = true
+        this.#program.time.pass(20 * minute)
+      } else if (asked && approvals++ < 4) this.#program.approve()
       else counted++
       this.#program.time.pass(minute)
     }
