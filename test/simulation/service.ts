@@ -54,6 +54,7 @@ export class ModelService {
   readonly #witness: Witness
   #lastId = 100
   #hidden: ReadonlySet<number> = new Set()
+  #hidesNext: readonly string[] = []
   #outageUntil = 0
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
@@ -65,6 +66,11 @@ export class ModelService {
 
   living(key: string): Row[] {
     return this.rows.filter((row) => row.listing.MLSNumber === key)
+  }
+
+  /** The next walk over the pages shows nothing of these. */
+  hide(keys: readonly string[]): void {
+    this.#hidesNext = keys
   }
 
   add(listing: Listing, by: Row['by']): Row {
@@ -196,6 +202,11 @@ export class ModelService {
 
   #beginWalk(): void {
     const choices = this.#choices
+    if (this.#hidesNext.length > 0) {
+      this.#hidden = new Set(this.#hidesNext.flatMap((key) => this.living(key)).map(({ id }) => id))
+      this.#hidesNext = []
+      return
+    }
     if (!choices.mishap('the list hides rows', this.swarm.service.glitch)) {
       this.#hidden = new Set()
       return
