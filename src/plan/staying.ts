@@ -106,7 +106,8 @@ function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: str
 
 /** Ours, delivered, and not shown. */
 function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
-  if (one.settings.remote.complete) return [create(one, wanted, 'gone-from-service', 'gone from the service')]
+  if (one.settings.remote.complete || mine.content === null)
+    return [create(one, wanted, 'gone-from-service', 'gone from the service')]
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
   return [changed(one, wanted, mine)]

@@ -113,6 +113,18 @@ describe('found by simulation', () => {
     expect(program.checker.violation).toBeNull()
   })
 
+  test('a crash in the delete of a create without answer leaves the listing ours (seed 720)', async () => {
+    const program = world({}, { ownership: 'snapshot' })
+    await program.run(delivers(...others))
+    program.service.add(listingOf(entry('A'), 1), 'us')
+    program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
+    program.store.markInFlight('SN-1', feedName, 'delete', ['A'], program.time.now, false)
+    program.checker.begin(delivers(entry('A')), false)
+    await program.run(delivers(...others))
+    expect(program.service.living('A')).toHaveLength(0)
+    expect(program.checker.violation).toBeNull()
+  })
+
   test('an update that lands after a newer one is not taken for the spelling of the service (seed 519)', async () => {
     const program = world()
     await program.run(delivers(entry('A', 1), ...others))

@@ -150,7 +150,10 @@ class History {
     if (choices.mishap('a person deletes', human.remove)) {
       this.#program.checker.trace(`  a person deletes ${key}`)
       service.rows = service.rows.filter((one) => one !== row)
-      if (!row.seen) this.#goneUnseen.add(key)
+      if (!row.seen) {
+        this.#goneUnseen.add(key)
+        for (const left of service.living(key)) left.tainted = true
+      }
     }
     const by = (name: string, price: number) => listingOf({ key: name, price, text: null, fee: null }, 1)
     if (choices.mishap('a person makes', human.make)) {
