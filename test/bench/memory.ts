@@ -1,11 +1,12 @@
 /**
- * P4: peak resident memory of whole runs of the program, each in a process of its own against a stand-in in another: the
- * backfill of an empty service, a sync in which nothing changed, and one in which one listing in a hundred did.
+ * P4: peak resident memory of whole runs of the program, built and started as in the container, each in a process of its
+ * own against a stand-in in another: the backfill of an empty service, a sync in which nothing changed, and one in which
+ * one listing in a hundred did.
  */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,21 +15,37 @@ import { inFolder, ratio, writeFeed } from './measure.ts'
 
 const sizes = process.argv[3].split(',').map(Number)
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-const program = here('../../bin/listing-sync.mjs')
+const repository = here('../..')
 
-interface Peak {
-  what: string
-  megabytes: number
+await inFolder(async (built) => {
+  build(built)
+  const megabytes: number[] = []
+  for (const format of ['xml', 'csv'] as const) {
+    for (const size of sizes) megabytes.push(...(await peaksOf(built, format, size)))
+  }
+  ratio('memory: the largest of all, MB', Math.max(...megabytes), 'at most 200')
+  ratio('memory: largest / smallest', Math.max(...megabytes) / Math.min(...megabytes), 'at most 1.5')
+})
+
+/** The program as it is published, in a folder of its own. */
+function build(folder: string): void {
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+  const options = ['-p', join(repository, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]
+  execFileSync(process.execPath, [compiler, ...options])
+  for (const part of ['bin', 'config', 'package.json'])
+    cpSync(join(repository, part), join(folder, part), { recursive: true })
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
 }
 
-const peaks: Peak[] = []
-for (const format of ['xml', 'csv'] as const) for (const size of sizes) peaks.push(...(await peaksOf(format, size)))
-const megabytes = peaks.map((peak) => peak.megabytes)
-ratio('largest of all, MB', Math.max(...megabytes), 'at most 200')
-ratio('largest / smallest', Math.max(...megabytes) / Math.min(...megabytes), 'at most 1.5')
+/** What the container gives Node beside the program. */
+function nodeOptions(): string[] {
+  const entry = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(repository, 'Dockerfile'), 'utf8'))!
+  return (JSON.parse(entry[1]) as string[]).filter((word) => word.startsWith('--'))
+}
 
-async function peaksOf(format: 'xml' | 'csv', size: number): Promise<Peak[]> {
-  const found: Peak[] = []
+async function peaksOf(built: string, format: 'xml' | 'csv', size: number): Promise<number[]> {
+  const program = join(built, 'bin/listing-sync.mjs')
+  const found: number[] = []
   await inFolder(async (folder) => {
     const feeds = { same: writeFeed(folder, format, size), changed: writeFeed(folder, format, size, 10) }
     const standIn = spawn(process.execPath, [program, 'stand-in', '--port', '0'], {
@@ -39,12 +56,12 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<Peak[]> {
       const baseUrl = /http:\S+/.exec(line)![0]
       const peak = async (what: string, ...words: string[]): Promise<void> => {
         const { megabytes: used, seconds } = await measured(folder, words)
-        found.push({ what, megabytes: used })
+        found.push(used)
         const label = `memory ${format}, ${size} listings, ${what}`
         console.log(`${label.padEnd(62)} ${used.toFixed(0).padStart(8)} MB ${seconds.toFixed(1).padStart(8)} s`)
       }
       configure(folder, format, baseUrl, feeds.same)
-      await peak('backfill', here('backfill.ts'), join(folder, 'listing-sync.yaml'))
+      await peak('backfill', here('backfill.mjs'), built, join(folder, 'listing-sync.yaml'))
       // The first sync after a load notes how the service shows what it was sent.
       await peak('first sight', program, 'sync', '--format', 'json')
       await peak('nothing changed', program, 'sync', '--format', 'json')
@@ -71,7 +88,7 @@ function configure(folder: string, format: 'xml' | 'csv', baseUrl: string, sourc
 async function measured(folder: string, words: string[]): Promise<{ megabytes: number; seconds: number }> {
   const peakFile = join(folder, 'peak')
   const start = performance.now()
-  const child = spawn(process.execPath, ['--import', here('report-peak.ts'), ...words], {
+  const child = spawn(process.execPath, [...nodeOptions(), '--import', here('report-peak.mjs'), ...words], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, BENCH_PEAK_FILE: peakFile, LISTING_SYNC_CONFIG: join(folder, 'listing-sync.yaml') },
   })
