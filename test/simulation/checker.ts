@@ -21,6 +21,8 @@ export class Checker implements Witness {
   readonly #everListed = new Set<string>()
   #deleted: { key: string; at: number }[] = []
   #keysRefused = false
+  /** MLSNumbers on which a create or update of this run had an effect. */
+  #affected = new Set<string>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
   readonly #trace: string[] | null
@@ -45,6 +47,7 @@ export class Checker implements Witness {
     this.delivery = delivery
     this.dry = dry
     this.#keysRefused = false
+    this.#affected = new Set()
     this.approved = this.store.approved(feedName, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
   }
@@ -52,6 +55,10 @@ export class Checker implements Witness {
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
+  }
+
+  affected(key: string): void {
+    this.#affected.add(key)
   }
 
   refusedKeys(): void {
@@ -126,6 +133,11 @@ export class Checker implements Witness {
       for (const { kind, outcome, mlsNumber } of changes)
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
+    }
+    for (const { kind, mlsNumber, outcome } of changes) {
+      const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
+      const isThere = this.#affected.has(mlsNumber) || this.service.living(mlsNumber).some(({ by }) => by === 'person')
+      if (isDone && !isThere) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
     }
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {
