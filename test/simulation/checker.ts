@@ -142,7 +142,8 @@ export class Checker implements Witness {
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {
       const key = row.listing.MLSNumber
-      const looked = row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      const looked =
+        report.delivery.complete && row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
       if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
     }
   }

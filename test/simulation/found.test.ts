@@ -131,6 +131,16 @@ describe('found by simulation', () => {
     },
   )
 
+  test('an update in place of a create is done only when it shows (seed 20034)', async () => {
+    const program = world({ spelling: 'as-sent' })
+    await program.run(delivers(entry('A', 1), ...others))
+    program.service.hide(['A'])
+    program.become({ ...program.swarm, service: { ...program.swarm.service, updatesLost: 1 } })
+    const report = await program.run(delivers(entry('A', 2), ...others))
+    expect([...report!.changes()][0]).toMatchObject({ kind: 'create', outcome: { result: 'unknown' } })
+    expect(program.checker.violation).toBeNull()
+  })
+
   test('an update that lands after a newer one is not taken for the spelling of the service (seed 519)', async () => {
     const program = world()
     await program.run(delivers(entry('A', 1), ...others))

@@ -120,7 +120,8 @@ export class ModelService {
     const call: WriteCall = { kind: kind as WriteCall['kind'], keys, at: this.#time.now }
     this.#witness.arrived(call)
     if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
-    const lost = choices.mishap(`answer to ${kind} is lost`, service.lost)
+    const lostMore = kind === 'update' ? service.updatesLost : 0
+    const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
     const failed = !lost && choices.mishap(`${kind} fails`, service.failure)
     const html = !lost && !failed && choices.mishap(`${kind} is answered by a page for people`, service.html)
     if (!lost && !failed && !html) return this.#time.after(brief, () => reply(this.#carryOut(call, body)))
