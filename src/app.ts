@@ -2,9 +2,10 @@
  * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
  * and that line also puts it under its contract suite.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { loadConfig } from './config.ts'
+import { loadConfig, presetDirectory } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
 import { ConfigError, FeedError, UserError, messageOf } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
@@ -21,7 +22,9 @@ import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
+import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
+import { markdownForm } from './report/markdown.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
@@ -34,11 +37,15 @@ import type { ServiceWriter } from './service/service.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
+import { nearestName } from './text.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
 const formats: Record<Mapping['format'], Format> = { xml, csv }
-const reportForms = { text: textForm, json: jsonForm } satisfies Record<string, (options: FormOptions) => ReportForm>
+const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
+  string,
+  (options: FormOptions) => ReportForm
+>
 
 export type FormName = keyof typeof reportForms
 
@@ -210,7 +217,15 @@ function readPreset(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ConfigError(path, [`the preset can't be read: ${messageOf(error)}`])
+    const known = readdirSync(presetDirectory).flatMap((name) =>
+      name.endsWith('.yaml') ? [basename(name, '.yaml')] : [],
+    )
+    const name = basename(path, '.yaml')
+    if (dirname(path) !== dirname(join(presetDirectory, name)))
+      throw new ConfigError(path, [`preset: can't be read: ${messageOf(error)}`])
+    const near = nearestName(name, known)
+    const hint = near === null ? '' : `; did you mean "${near}"?`
+    throw new ConfigError(path, [`preset: there is no "${name}"${hint} There is ${known.join(', ')}`])
   }
 }
 

@@ -95,7 +95,7 @@ export interface Config {
 }
 
 /** Presets that come with the program. */
-const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
+export const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
 
 /** Reads and checks a configuration file. Throws `ConfigError` with every problem, each with its path and line. */
 export function loadConfig(file: string, sources: ReferenceSources): Config {

@@ -7,7 +7,9 @@ const writing = ['create', 'update', 'delete'] as const
 export function headline(report: Report): string {
   const name = `${printable(report.feed)} (chatbot ${printable(report.chatbot)})`
   const error = report.error === null ? null : printable(report.error)
-  if (report.result === 'failed' && report.applied === null) return `${name}: failed: ${error ?? 'no reason given'}`
+  const nothingKnown = report.delivery.records + report.remote.pages === 0
+  if (report.result === 'failed' && (report.applied === null || nothingKnown))
+    return `${name}: failed: ${error ?? 'no reason given'}`
   const sentence = report.applied === null ? planned(report) : carriedOut(report, report.applied.outcomes)
   return `${name}: ${sentence}${error === null ? '' : `; stopped: ${error}`}`
 }
