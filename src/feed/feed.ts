@@ -104,6 +104,8 @@ export interface FormatOptions {
   quote: string
   /** CSV: headers of which at least one must be there, so that another table is not taken for this feed. */
   requiredHeaders: string[]
+  /** CSV without a header row: the least number of cells of a row, columns being called 1, 2, … by their place; else null. */
+  columns: number | null
   /** Whether the transport vouches for the length: asked at the end, as a last CSV row without line break needs it. */
   lengthProven(): boolean
 }
@@ -129,7 +131,7 @@ export interface Mapping {
   version: string
   delivery: 'full' | 'delta'
   format: 'xml' | 'csv'
-  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders'>
+  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

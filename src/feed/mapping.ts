@@ -42,6 +42,7 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,
+      columns: preset.columns ?? null,
     },
     normalise: (record, at, moment) => [delivered(compiled, record, at, moment)],
   }

@@ -25,9 +25,14 @@ export const presetSchema = z.strictObject({
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
   format: z.enum(['xml', 'csv']),
   record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
-  delimiter: z.string().length(1).optional().describe('CSV: the delimiter; found out where it is left out.'),
+  delimiter: z.string().min(1).max(4).optional().describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
+  columns: z
+    .int()
+    .min(2)
+    .optional()
+    .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
   numbers: z
     .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
@@ -94,6 +99,10 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
   if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
   if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format === 'xml' && preset.columns !== undefined) problems.push('columns: is for CSV only')
+  if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {
+    problems.push('requiredHeaders: a file with columns by position has no headers')
+  }
   if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
 }

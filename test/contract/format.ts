@@ -19,6 +19,7 @@ export const defaults: FormatOptions = {
   delimiter: null,
   quote: '"',
   requiredHeaders: [],
+  columns: null,
   lengthProven: () => false,
 }
 
