@@ -99,6 +99,8 @@ export interface FormatOptions {
   maxRecordBytes: number
   /** XML: path of the record element from the root, such as `Listings/Listing`. */
   record: string | null
+  /** XML: attribute of the root that says how many records there are, `@listing_count`; null: none does. */
+  counter: string | null
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
@@ -131,7 +133,7 @@ export interface Mapping {
   version: string
   delivery: 'full' | 'delta'
   format: 'xml' | 'csv'
-  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
+  formatOptions: Pick<FormatOptions, 'record' | 'counter' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

@@ -39,6 +39,7 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
     format: preset.format,
     formatOptions: {
       record: preset.record ?? null,
+      counter: preset.counter ?? null,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,

@@ -25,6 +25,11 @@ export const presetSchema = z.strictObject({
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
   format: z.enum(['xml', 'csv']),
   record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
+  counter: z
+    .string()
+    .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
+    .optional()
+    .describe('XML: attribute of the root that says how many records there are; another number makes it incomplete.'),
   delimiter: z.string().min(1).max(4).optional().describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
@@ -98,6 +103,7 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
   if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
+  if (preset.format === 'csv' && preset.counter !== undefined) problems.push('counter: is for XML only')
   if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
   if (preset.format === 'xml' && preset.columns !== undefined) problems.push('columns: is for CSV only')
   if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {
