@@ -74,7 +74,7 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const before = new Set<string>()
   const surroundings = {
     paths,
-    numbers: preset.numbers,
+    numbers: options.numbers ?? preset.numbers,
     dates: preset.dates,
     statuses: { ...preset.statuses, ...options.statuses },
     before,

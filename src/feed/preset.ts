@@ -5,7 +5,7 @@ import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { createMapping } from './mapping.ts'
-import { didYouMean, fieldSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
+import { didYouMean, fieldSchema, numbersSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
 
 const path = z.string().min(1)
 
@@ -39,10 +39,7 @@ export const presetSchema = z.strictObject({
     .optional()
     .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
-  numbers: z
-    .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
-    .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
-    .describe('How numbers are written. Decided here, never by looking at a number.'),
+  numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),

@@ -123,6 +123,27 @@ describe('options of the feed', () => {
     ])
   })
 
+  it('reads numbers in the way of the feed, and of one rule', async () => {
+    const body = record({
+      'ListingDetails/Price': '350.000',
+      'BasicDetails/LivingArea': '65,5',
+      'BasicDetails/Bathrooms': '1,5',
+      'BasicDetails/LotSize': '0,1',
+    })
+    expect(await normalise(body)).toMatchObject([{ kind: 'reject', mlsNumber: 'A1' }])
+    const plain = { as: 'number', numbers: { decimal: '.', group: '' } } as const
+    const options: MappingOptions = {
+      numbers: { decimal: ',', group: '.' },
+      fields: { Latitude: { from: 'Location/Lat', ...plain }, Longitude: { from: 'Location/Long', ...plain } },
+    }
+    expect(await listingOf(body, options)).toMatchObject({
+      SalePrice: 350_000,
+      BuildingArea: 65.5,
+      Bathrooms: 1.5,
+      Latitude: 39.8,
+    })
+  })
+
   it('maps status words, over the preset and beside it', async () => {
     const pending = record({ 'ListingDetails/Status': 'Pending' })
     expect(await normalise(pending)).toMatchObject([{ kind: 'removal', mlsNumber: 'A1' }])

@@ -10,11 +10,11 @@ import { numberReader } from './number.ts'
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['unit', 'unitFrom', 'zero', 'max'],
+  takes: ['numbers', 'unit', 'unitFrom', 'zero', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
-    const read = numberReader(preset.numbers)
+    const read = numberReader(rule.numbers ?? preset.numbers)
     const unitFrom = rule.unitFrom === undefined ? null : building.select(rule.unitFrom)
     if (rule.unit === undefined && unitFrom === null) throw new RuleError('area needs unit or unitFrom')
     const ownUnit = rule.unit === undefined ? undefined : squareFeetIn.get(wordKey(rule.unit))
