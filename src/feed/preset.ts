@@ -19,6 +19,13 @@ const flagSchema = z
   .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
 export type Flag = z.infer<typeof flagSchema>
 
+/**
+ * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
+ * behind its MLSNumber. Both depend on nothing else, so that a number stays the same when the record's other listing comes
+ * or goes.
+ */
+export type Variant = z.infer<typeof presetSchema>['variants'][number]
+
 /** The schema of a preset file. */
 export const presetSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
@@ -42,6 +49,19 @@ export const presetSchema = z.strictObject({
   numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
+  variants: z
+    .array(
+      z.strictObject({
+        when: fieldSchema,
+        suffix: z
+          .string()
+          .regex(/^[-\w.]*$/, 'letters, digits and - . _ only')
+          .default(''),
+        fields: z.record(z.string(), fieldSchema),
+      }),
+    )
+    .default([])
+    .describe('Where one record can be several listings: each one that has something in `when`, with its own fields.'),
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
   removeWhen: z
     .array(z.strictObject({ flag: flagSchema, why: z.string().min(1) }))
@@ -65,6 +85,8 @@ const innerKeys: readonly string[] = [
   'flag',
   'why',
   'except',
+  'suffix',
+  'fields',
   'decimal',
   'group',
 ]
@@ -105,6 +127,9 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format === 'xml' && preset.columns !== undefined) problems.push('columns: is for CSV only')
   if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {
     problems.push('requiredHeaders: a file with columns by position has no headers')
+  }
+  if (new Set(preset.variants.map(({ suffix }) => suffix)).size < preset.variants.length) {
+    problems.push('variants: each needs a suffix of its own, as two listings of a record need two numbers')
   }
   if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
