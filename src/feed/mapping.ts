@@ -49,7 +49,12 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
     },
     normalise(record, at, moment) {
       const chosen = variants.filter((variant) => applies(variant, record, moment))
-      return (chosen.length > 0 ? chosen : [compiled]).map((one) => delivered(one, record, at, moment))
+      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment))
+      const one = delivered(compiled, record, at, moment)
+      if (one.kind === 'listing' || one.mlsNumber === null || variants.length === 0) return [one]
+      const { mlsNumber } = one
+      // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
+      return preset.variants.map(({ suffix }) => ({ ...one, mlsNumber: mlsNumber + suffix }))
     },
   }
 }

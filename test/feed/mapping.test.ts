@@ -250,6 +250,14 @@ variants:
     expect(await normalise(priced('', ''), {}, both)).toMatchObject([{ kind: 'listing', listing: { MLSNumber: 'A1' } }])
   })
 
+  it('holds every number that it may have had where it is rejected for none of them', async () => {
+    const body = priced('', '').replace('<Bedrooms>2', '<Bedrooms>two')
+    expect(await normalise(body, {}, both)).toMatchObject([
+      { kind: 'reject', mlsNumber: 'A1', problems: [{ field: 'Bedrooms' }] },
+      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'Bedrooms' }] },
+    ])
+  })
+
   it('is removed under every number, and a number may get too long', async () => {
     const gone = priced('250000', '900').replace('<Status>Active', '<Status>Withdrawn')
     expect(await normalise(gone, {}, both)).toMatchObject([
