@@ -36,8 +36,9 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   const shown = await lookUp(context, change, 'unknown')
   if (shown === null) return
   if (shown.length === 0) return sendCreate(context, change, sent)
-  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted.
-  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).length === 0)
+  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
+  // that is to go and can't be made to (a number has no empty form, U4) is no reason to try again in every run.
+  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).every(({ to }) => to === null))
     return confirm(context, change, sent, false)
   store.clearFlight(settings.chatbot, [change.mlsNumber])
   record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')

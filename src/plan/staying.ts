@@ -173,10 +173,12 @@ function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
   return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 
-/** Differences between wanted and shown; none where the item was not kept because it is as its baseline. */
-function shownDifferences({ settings }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+/** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
+function shownDifferences({ settings, mine, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
-  return shown === null ? [] : differences(wanted.listing(), shown, settings.volatile)
+  if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
+  if (mine === null || wanted.content === mine.content) return []
+  return changedFields(recall(mine.id).listing, wanted.listing(), settings.volatile)
 }
 
 function echoOf(fields: FieldChange[]): Recalled['echo'] {

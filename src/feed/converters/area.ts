@@ -10,7 +10,7 @@ import { numberReader } from './number.ts'
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['numbers', 'unit', 'unitFrom', 'zero', 'max'],
+  takes: ['numbers', 'unit', 'unitFrom', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
@@ -33,6 +33,7 @@ export const area: Converter = {
       const value = read(digits.trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined
+      if (value > 0 && value < (rule.min ?? 0)) return new Unreadable(found, `needs an area of at least ${rule.min}`)
       if (value > (rule.max ?? 1e12)) return new Unreadable(found, `needs an area of at most ${rule.max ?? 1e12}`)
       const target = squareFeetInAreaUnit[making.listing.AreaUnit ?? 'Square Feet']
       const ownUnit = isListings ? target : namedUnit
