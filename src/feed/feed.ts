@@ -102,15 +102,15 @@ export interface FormatOptions {
   maxRecordBytes: number
   /** XML: path of the record element from the root, such as `Listings/Listing`. */
   record: string | null
-  /** XML: attribute of the root that says how many records there are, `@listing_count`; null: none does. */
-  counter: string | null
+  /** XML: attribute of the root that says how many records there are, such as `@listing_count`. */
+  counter?: string
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
   /** CSV: headers of which at least one must be there, so that another table is not taken for this feed. */
   requiredHeaders: string[]
-  /** CSV without a header row: the least number of cells of a row, columns being called 1, 2, … by their place; else null. */
-  columns: number | null
+  /** CSV without a header row: the least number of cells of a row, columns being called 1, 2, … by their place. */
+  columns?: number
   /** Whether the transport vouches for the length: asked at the end, as a last CSV row without line break needs it. */
   lengthProven(): boolean
 }

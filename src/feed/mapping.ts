@@ -41,11 +41,11 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
     format: preset.format,
     formatOptions: {
       record: preset.record ?? null,
-      counter: preset.counter ?? null,
+      counter: preset.counter,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,
-      columns: preset.columns ?? null,
+      columns: preset.columns,
     },
     normalise(record, at, moment) {
       const chosen = variants.filter((variant) => applies(variant, record, moment))

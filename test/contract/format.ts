@@ -16,11 +16,9 @@ export const defaults: FormatOptions = {
   charset: null,
   maxRecordBytes: 1024 * 1024,
   record: null,
-  counter: null,
   delimiter: null,
   quote: '"',
   requiredHeaders: [],
-  columns: null,
   lengthProven: () => false,
 }
 

@@ -8,8 +8,8 @@ import type { CsvColumns } from './csv-positions.ts'
 import type { LastRow, Row } from './csv-splitter.ts'
 
 /**
- * Tells the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before the first record or after
- * the last is a remark (Redfin's row 2), and the header once more is no record either.
+ * Tells the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before
+ * the first record or after the last is a remark (Redfin's row 2), and the header once more is no record either.
  */
 export class CsvRecords {
   readonly reasons: string[] = []
@@ -38,7 +38,7 @@ export class CsvRecords {
     for (const row of rows) {
       if (!this.header) {
         this.header = this.columnsOf(row)
-        if (this.options.columns === null) continue
+        if (this.options.columns === undefined) continue
       }
       if (!row.raw.equals(this.headerRow) && (this.begun || !this.isRemark(row))) {
         this.begun = true
@@ -59,7 +59,9 @@ export class CsvRecords {
     if (last && !whole) {
       const why = last.open ? 'a quote in it is never closed' : 'no line break shows that it is whole'
       if (!this.header)
-        this.reasons.push(`the document ends in its ${this.options.columns === null ? 'header' : 'first'} row: ${why}`)
+        this.reasons.push(
+          `the document ends in its ${this.options.columns === undefined ? 'header' : 'first'} row: ${why}`,
+        )
       else records.push(this.broken(last.number, `the document ends in row ${last.number}: ${why}`))
     }
     if (lostAt !== null) {
@@ -84,7 +86,7 @@ export class CsvRecords {
     } catch (error) {
       throw new FeedError(`the first row can't be read: ${error instanceof Error ? error.message : 'unknown'}`)
     }
-    if (columns !== null) return new CsvPositions(cells, columns)
+    if (columns !== undefined) return new CsvPositions(cells, columns)
     this.headerRow = Buffer.from(row.raw)
     return new CsvHeader(cells, requiredHeaders)
   }

@@ -15,7 +15,8 @@ import { looksLikeHtml } from './foreign.ts'
 const sampleBytes = 128 * 1024
 
 /**
- * Delimited text, with a header row or with columns by position. Rows are cut on bytes; papaparse sees only those that are parsed.
+ * Delimited text, with a header row or with columns by position. Rows are cut on bytes; papaparse sees only those that are
+ * parsed.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
 export const csv: Format = (bytes, options) => {
@@ -30,7 +31,7 @@ export const csv: Format = (bytes, options) => {
       if (!splitter) {
         refuseOthers(block)
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter, options.quote)
-        cells = rowParser(dialect, options.columns !== null, (raw) => source.text(raw))
+        cells = rowParser(dialect, options.columns !== undefined, (raw) => source.text(raw))
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
       }
       const batch = rows.take(splitter.push(block))

@@ -35,8 +35,8 @@ export class XmlSplitter {
   private readonly declared: DeclaredCount | null
 
   /** `record` is the path of the record element from the root, `counter` the root's own count (`FormatOptions`). */
-  constructor(record: string, maxRecordBytes: number, counter: string | null = null) {
-    this.declared = counter === null ? null : new DeclaredCount(counter)
+  constructor(record: string, maxRecordBytes: number, counter?: string) {
+    this.declared = counter === undefined ? null : new DeclaredCount(counter)
     this.outline = new XmlOutline(record)
     this.maxRecordBytes = maxRecordBytes
   }
