@@ -85,7 +85,7 @@ const volatileFields = strictObject({
 })
 
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
-const { fields, defaults, where, statuses, extension } = mappingOptionsSchema.shape
+const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
 
 const feedSchema = strictObject({
   chatbot: text('SerialNumber of the chatbot'),
@@ -106,6 +106,7 @@ const feedSchema = strictObject({
   where,
   statuses,
   extension,
+  numbers,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
     'tag',

@@ -135,7 +135,7 @@ function resolved(
   const directory = dirname(file)
   const service = serviceSettings(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
-    const { preset, fields, defaults, where, statuses, extension, ...rest } = feed
+    const { preset, fields, defaults, where, statuses, extension, numbers, ...rest } = feed
     return {
       ...rest,
       name,
@@ -145,7 +145,7 @@ function resolved(
       delivery: feed.delivery ?? null,
       schedule: feed.schedule ?? null,
       encoding: feed.encoding ?? null,
-      mapping: { fields, defaults, where, statuses, extension, delivery: feed.delivery },
+      mapping: { fields, defaults, where, statuses, extension, numbers, delivery: feed.delivery },
       service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
     }
   })

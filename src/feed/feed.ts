@@ -102,11 +102,15 @@ export interface FormatOptions {
   maxRecordBytes: number
   /** XML: path of the record element from the root, such as `Listings/Listing`. */
   record: string | null
+  /** XML: attribute of the root that says how many records there are, such as `@listing_count`. */
+  counter?: string
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
   /** CSV: headers of which at least one must be there, so that another table is not taken for this feed. */
   requiredHeaders: string[]
+  /** CSV without a header row: the least number of cells of a row, columns being called 1, 2, … by their place. */
+  columns?: number
   /** Whether the transport vouches for the length: asked at the end, as a last CSV row without line break needs it. */
   lengthProven(): boolean
 }
@@ -132,7 +136,7 @@ export interface Mapping {
   version: string
   delivery: 'full' | 'delta'
   format: 'xml' | 'csv'
-  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders'>
+  formatOptions: Pick<FormatOptions, 'record' | 'counter' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

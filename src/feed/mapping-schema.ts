@@ -38,6 +38,12 @@ export interface OpenHouseRule {
   formats?: string[]
 }
 
+/** How numbers are written (vocab §8). */
+export const numbersSchema = z
+  .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
+  .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
+export type Numbers = z.infer<typeof numbersSchema>
+
 /** How one value is got from a record. Every key beside the first group belongs to some converters only. */
 export interface Rule {
   /** A path, or several: the first one that says something counts (`images`, `join`: all of them). */
@@ -59,6 +65,7 @@ export interface Rule {
   otherwise?: string
   keepWordAs?: string
 
+  numbers?: Numbers
   zero?: 'missing'
   min?: number
   max?: number
@@ -107,6 +114,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   choices: z.record(z.string(), z.string()).optional(),
   otherwise: z.string().optional(),
   keepWordAs: z.string().min(1).optional(),
+  numbers: numbersSchema.optional(),
   zero: z.literal('missing').optional(),
   min: z.number().optional(),
   max: z.number().optional(),
@@ -165,6 +173,9 @@ export const mappingOptionsSchema = z.strictObject({
     .record(z.string().min(1), fieldSchema)
     .optional()
     .describe('More columns of ExtensionColumn: key → path or rule.'),
+  numbers: numbersSchema
+    .optional()
+    .describe("How this feed writes numbers where it is not the preset's way, such as { decimal: '.', group: '' }."),
   delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
 })
 export type MappingOptions = z.infer<typeof mappingOptionsSchema>

@@ -10,11 +10,12 @@ import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
+import { isKey } from './converters/text.ts'
 import { compileMapping, wrongValue } from './mapping-compile.ts'
 import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
-import type { Preset } from './preset.ts'
+import type { Preset, Variant } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
@@ -33,25 +34,36 @@ interface FieldStep {
  */
 export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
   const compiled = compile(preset, options, file)
+  const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
     format: preset.format,
     formatOptions: {
       record: preset.record ?? null,
+      counter: preset.counter,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,
+      columns: preset.columns,
     },
-    normalise: (record, at, moment) => [delivered(compiled, record, at, moment)],
+    normalise(record, at, moment) {
+      const chosen = variants.filter((variant) => applies(variant, record, moment))
+      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment))
+      const one = delivered(compiled, record, at, moment)
+      if (one.kind === 'listing' || one.mlsNumber === null || variants.length === 0) return [one]
+      const { mlsNumber } = one
+      // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
+      return preset.variants.map(({ suffix }) => ({ ...one, mlsNumber: mlsNumber + suffix }))
+    },
   }
 }
 
 type Compiled = ReturnType<typeof compile>
 
-function compile(preset: Preset, options: MappingOptions, file: string) {
+function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
   const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
-  const fields = new Map(Object.entries<FieldMapping>({ ...preset.fields, ...options.fields }))
+  const fields = new Map(Object.entries<FieldMapping>({ ...preset.fields, ...variant?.fields, ...options.fields }))
   const problems = [...unknownFields(Object.fromEntries(fields)), ...unknownFields(options.defaults ?? {}, 'defaults')]
   const attempt = <Result>(label: string, make: () => Result): Result | null => {
     try {
@@ -72,7 +84,7 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const before = new Set<string>()
   const surroundings = {
     paths,
-    numbers: preset.numbers,
+    numbers: options.numbers ?? preset.numbers,
     dates: preset.dates,
     statuses: { ...preset.statuses, ...options.statuses },
     before,
@@ -85,8 +97,9 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
     const byDefault = options.defaults?.[rule.name]
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
     if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
-    return { rule, read, byDefault }
+    return { rule, read: read && rule.name === 'MLSNumber' ? withSuffix(read, variant?.suffix ?? '') : read, byDefault }
   })
+  const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
 
   const columns = new Map<string, Read>()
   for (const [key, mapping] of Object.entries({ ...preset.extension, ...options.extension })) {
@@ -105,7 +118,16 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const where = attempt('where', () => (options.where ? compileWhere(options.where, paths) : null))
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
   if (problems.length > 0 || !flags || !extension) throw new ConfigError(file, problems)
-  return { paths, steps, ...flags, where, extension }
+  return { paths, steps, ...flags, where, extension, when: when ?? null }
+}
+
+function withSuffix(read: Read, suffix: string): Read {
+  if (suffix === '') return read
+  return (record, making) => {
+    const number = read(record, making)
+    if (typeof number !== 'string') return number
+    return isKey(number + suffix) ? number + suffix : new Unreadable(number, `is too long to have ${suffix} behind it`)
+  }
 }
 
 /** Fields in the order they are read: what others depend on first, templates after what they may name, Tours last. */
@@ -127,9 +149,19 @@ function wrongDefault(rule: FieldRule, value: Value): string | null {
   return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
 }
 
+function begun(moment: Moment): Making {
+  return { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
+}
+
+/** A value that is there and can't be read is a listing of that kind, which is then rejected with the reason. */
+function applies({ paths, when }: Compiled, record: RecordFields, moment: Moment): boolean {
+  paths.prepare(record)
+  return when?.(record, begun(moment)) !== undefined
+}
+
 function delivered(compiled: Compiled, record: RecordFields, at: string, moment: Moment): Delivered {
   compiled.paths.prepare(record)
-  const making: Making = { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
+  const making = begun(moment)
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.removeWhen) {

@@ -5,7 +5,7 @@ import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { createMapping } from './mapping.ts'
-import { didYouMean, fieldSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
+import { didYouMean, fieldSchema, numbersSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
 
 const path = z.string().min(1)
 
@@ -19,22 +19,49 @@ const flagSchema = z
   .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
 export type Flag = z.infer<typeof flagSchema>
 
+/**
+ * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
+ * behind its MLSNumber. Both depend on nothing else, so that a number stays the same when the record's other listing comes
+ * or goes.
+ */
+export type Variant = z.infer<typeof presetSchema>['variants'][number]
+
 /** The schema of a preset file. */
 export const presetSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
   format: z.enum(['xml', 'csv']),
   record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
-  delimiter: z.string().length(1).optional().describe('CSV: the delimiter; found out where it is left out.'),
+  counter: z
+    .string()
+    .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
+    .optional()
+    .describe('XML: attribute of the root that says how many records there are; another number makes it incomplete.'),
+  delimiter: z.string().min(1).max(4).optional().describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
+  columns: z
+    .int()
+    .min(2)
+    .optional()
+    .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
-  numbers: z
-    .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
-    .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
-    .describe('How numbers are written. Decided here, never by looking at a number.'),
+  numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
+  variants: z
+    .array(
+      z.strictObject({
+        when: fieldSchema,
+        suffix: z
+          .string()
+          .regex(/^[-\w.]*$/, 'letters, digits and - . _ only')
+          .default(''),
+        fields: z.record(z.string(), fieldSchema),
+      }),
+    )
+    .default([])
+    .describe('Where one record can be several listings: each one that has something in `when`, with its own fields.'),
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
   removeWhen: z
     .array(z.strictObject({ flag: flagSchema, why: z.string().min(1) }))
@@ -58,6 +85,8 @@ const innerKeys: readonly string[] = [
   'flag',
   'why',
   'except',
+  'suffix',
+  'fields',
   'decimal',
   'group',
 ]
@@ -93,7 +122,15 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
   if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
+  if (preset.format === 'csv' && preset.counter !== undefined) problems.push('counter: is for XML only')
   if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format === 'xml' && preset.columns !== undefined) problems.push('columns: is for CSV only')
+  if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {
+    problems.push('requiredHeaders: a file with columns by position has no headers')
+  }
+  if (new Set(preset.variants.map(({ suffix }) => suffix)).size < preset.variants.length) {
+    problems.push('variants: each needs a suffix of its own, as two listings of a record need two numbers')
+  }
   if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
 }

@@ -3,7 +3,8 @@
  * (ZIF has Office/City beside Location/City). Compiled once, read for every record.
  *
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
- * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node.
+ * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
+ * `.[type=Haus]/area` only where the record itself is so.
  * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
  */
 import type { RecordFields, RecordNode } from './feed.ts'
@@ -107,7 +108,11 @@ function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   if (step.name === 'name()') return childNames(node)
   const { holds } = step
   const children =
-    step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenOf(node, step.name)
+    step.name === '*'
+      ? childNames(node).flatMap((name) => childrenOf(node, name))
+      : step.name === '.'
+        ? [node]
+        : childrenOf(node, step.name)
   return holds === null ? children : children.filter(holds)
 }
 

@@ -73,15 +73,15 @@ export const squareFeetInAreaUnit = { 'Square Feet': 1, 'Square Meters': 1 / 0.0
 
 /** What turns an amount per period into one a month (vocab §3); null: a payment that is not one a month at all. */
 export const monthlyFactors: ReadonlyMap<string, number | null> = table<number | null>([
-  [365 / 12, 'day,daily,per day,night,per night,tag'],
-  [52 / 12, 'week,weekly,pw,woche,per week'],
+  [365 / 12, 'day,daily,per day,night,per night,tag,день,сутки'],
+  [52 / 12, 'week,weekly,pw,woche,per week,неделя'],
   [26 / 12, 'biweekly'],
   [2, 'semi-monthly'],
   [1, 'month,monthly,mensuel,monat,pcm,per month,месяц'],
   [1 / 2, 'bi-monthly'],
-  [1 / 3, 'quarter,quarterly'],
+  [1 / 3, 'quarter,quarterly,квартал'],
   [1 / 6, 'semi-annually,semiannual'],
-  [1 / 12, 'year,yearly,annual,annually,jahr,per year,per annum'],
+  [1 / 12, 'year,yearly,annual,annually,jahr,per year,per annum,год'],
   [null, 'one time,seasonal'],
 ])
 

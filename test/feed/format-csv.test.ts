@@ -24,6 +24,19 @@ formatContract({
   wholeAt: (bytes) => bytes.toString().endsWith('\n') && !bytes.toString().endsWith('""new""\r\n'),
 })
 
+formatContract({
+  name: 'csv by position',
+  format: csv,
+  options: { delimiter: '!#', columns: 3 },
+  document: `"A1"!#"vente"!#"Beau 3" d'angle"!#"x"\r\n"A2" !# "loc 'a'" !# ""\r\nA3!##!#Été\r\n`,
+  expected: [
+    { 1: 'A1', 2: 'vente', 3: `Beau 3" d'angle`, 4: 'x' },
+    { 1: 'A2', 2: "loc 'a'", 3: '' },
+    { 1: 'A3', 2: '#', 3: 'Été' },
+  ],
+  wholeAt: (bytes) => bytes.toString().endsWith('\n'),
+})
+
 async function splitRows(text: string, size: number, longest = 1000) {
   const splitter = new CsvSplitter({ delimiter: '!#', quote: '"', lineEnd: '\n' }, longest)
   const rows: string[] = []
@@ -111,6 +124,32 @@ describe('headers', () => {
     await expect(read(csv, 'Region,Median\n1,2\n', { requiredHeaders: ['MLS#'] })).rejects.toThrow(
       'the header row has none of the columns "MLS#"; it has "Region", "Median"',
     )
+  })
+})
+
+describe('columns by position', () => {
+  const options = { delimiter: '!#', columns: 3 }
+
+  test('the first row is a record, and each row is told by its cells', async () => {
+    const { records, places } = await read(csv, '1!#2!#3\n1!#2!#3\n\n4!#5\n"6"!#"7\n8"!#"9"!#"10"\n', options)
+    expect(records).toEqual([
+      { 1: '1', 2: '2', 3: '3' },
+      { 1: '1', 2: '2', 3: '3' },
+      'the row has 2 cells, at least 3 are expected',
+      { 1: '6', 2: '7\n8', 3: '9', 4: '10' },
+    ])
+    expect(places).toEqual(['row 1', 'row 2', 'row 4', 'row 5'])
+  })
+
+  test('another table is refused', async () => {
+    await expect(read(csv, 'Region,Median\n1,2\n', options)).rejects.toThrow('the first row has 1 cell(s), at least 3')
+    expect((await read(csv, '1!#2', options)).reasons[0]).toMatch('the document ends in its first row')
+  })
+
+  test('a quote that is never closed still breaks its row', async () => {
+    const { records, reasons } = await read(csv, '1!#2!#3\n"4!#5!#6\n', options)
+    expect(records[1]).toMatch('a quote in it is never closed')
+    expect(reasons).toHaveLength(1)
   })
 })
 

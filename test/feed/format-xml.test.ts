@@ -143,6 +143,28 @@ describe('where records begin and end', () => {
   })
 })
 
+describe("the root's own count", () => {
+  const counted = { ...options, counter: '@count' }
+  const record = '<Listing>1</Listing>'
+
+  test.each([
+    [`<Listings count="2">${record}${record}</Listings>`, []],
+    [`<Listings xml:count="7" note='count="9"' count = ' 1 '>${record}</Listings>`, []],
+    [`<Listings>${record}</Listings>`, []],
+    [`<Listings count=""><Part count="3"/>${record}</Listings>`, []],
+    [`<Listings count="3">${record}</Listings>`, ["the root's count is 3, but the document holds 1 records"]],
+    [`<Listings count="0">${record}</Listings>`, ["the root's count is 0, but the document holds 1 records"]],
+    [`<Listings count="many">${record}</Listings>`, ["the root's count is not a number of records"]],
+  ])('%s', async (text, reasons) => {
+    for (const size of [1, 7, 1000]) expect((await read(xml, text, counted, size)).reasons).toEqual(reasons)
+  })
+
+  test('is read only where the format has one', async () => {
+    expect((await read(xml, `<Listings count="3">${record}</Listings>`, options)).reasons).toEqual([])
+    await expect(read(xml, '<Listings/>', { ...options, counter: 'header/count' })).rejects.toThrow(FeedError)
+  })
+})
+
 describe('what makes a document doubtful', () => {
   test.each([
     ['<Listings><Listing>1</Listing>', /ends before <Listings> is closed/],

@@ -123,6 +123,27 @@ describe('options of the feed', () => {
     ])
   })
 
+  it('reads numbers in the way of the feed, and of one rule', async () => {
+    const body = record({
+      'ListingDetails/Price': '350.000',
+      'BasicDetails/LivingArea': '65,5',
+      'BasicDetails/Bathrooms': '1,5',
+      'BasicDetails/LotSize': '0,1',
+    })
+    expect(await normalise(body)).toMatchObject([{ kind: 'reject', mlsNumber: 'A1' }])
+    const plain = { as: 'number', numbers: { decimal: '.', group: '' } } as const
+    const options: MappingOptions = {
+      numbers: { decimal: ',', group: '.' },
+      fields: { Latitude: { from: 'Location/Lat', ...plain }, Longitude: { from: 'Location/Long', ...plain } },
+    }
+    expect(await listingOf(body, options)).toMatchObject({
+      SalePrice: 350_000,
+      BuildingArea: 65.5,
+      Bathrooms: 1.5,
+      Latitude: 39.8,
+    })
+  })
+
   it('maps status words, over the preset and beside it', async () => {
     const pending = record({ 'ListingDetails/Status': 'Pending' })
     expect(await normalise(pending)).toMatchObject([{ kind: 'removal', mlsNumber: 'A1' }])
@@ -193,6 +214,65 @@ describe('options of the feed', () => {
       'extension.ListingSyncFeed: this key is our own',
       "where.Images: can't be compared",
     ])
+  })
+})
+
+describe('a record that can be several listings', () => {
+  const lines = readFileSync(join(import.meta.dirname, '../../config/presets/zillow.yaml'), 'utf8')
+  const variants = `
+variants:
+  - { when: { from: ListingDetails/Price, as: money, zero: missing }, fields: { SaleType: { value: for_sale } } }
+  - when: { from: ListingDetails/Rent, as: money, zero: missing }
+    suffix: -rent
+    fields: { SaleType: { value: for_rent }, RentPrice: ListingDetails/Rent }
+`
+  const both = loadPreset(lines + variants, 'both.yaml')
+  const priced = (sale: string, rent: string) => record({ 'ListingDetails/Price': sale, 'ListingDetails/Rent': rent })
+
+  it('becomes each that it has something for, under numbers that do not depend on the others', async () => {
+    const sale = { MLSNumber: 'A1', SaleType: 'for_sale', SalePrice: 250_000 }
+    const rent = { MLSNumber: 'A1-rent', SaleType: 'for_rent', RentPrice: 900 }
+    const listings = async (body: string) =>
+      (await normalise(body, {}, both)).map((one) => (one.kind === 'listing' ? one.listing : one))
+    expect(await listings(priced('250000', '900'))).toMatchObject([sale, rent])
+    expect(await listings(priced('250000', '0'))).toMatchObject([sale])
+    expect(await listings(priced('', '900'))).toMatchObject([rent])
+  })
+
+  it('is rejected for the one that can not be read, and kept for the other', async () => {
+    expect(await normalise(priced('250000', 'nine hundred'), {}, both)).toMatchObject([
+      { kind: 'listing', listing: { MLSNumber: 'A1' } },
+      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'RentPrice', value: 'nine hundred' }] },
+    ])
+  })
+
+  it('is what the other fields make of it where it has something for none', async () => {
+    expect(await normalise(priced('', ''), {}, both)).toMatchObject([{ kind: 'listing', listing: { MLSNumber: 'A1' } }])
+  })
+
+  it('holds every number that it may have had where it is rejected for none of them', async () => {
+    const body = priced('', '').replace('<Bedrooms>2', '<Bedrooms>two')
+    expect(await normalise(body, {}, both)).toMatchObject([
+      { kind: 'reject', mlsNumber: 'A1', problems: [{ field: 'Bedrooms' }] },
+      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'Bedrooms' }] },
+    ])
+  })
+
+  it('is removed under every number, and a number may get too long', async () => {
+    const gone = priced('250000', '900').replace('<Status>Active', '<Status>Withdrawn')
+    expect(await normalise(gone, {}, both)).toMatchObject([
+      { kind: 'removal', mlsNumber: 'A1' },
+      { kind: 'removal', mlsNumber: 'A1-rent' },
+    ])
+    const long = priced('', '900').replace('<MlsId>A1', `<MlsId>${'1'.repeat(200)}`)
+    expect(await normalise(long, {}, both)).toMatchObject([{ kind: 'reject', problems: [{ field: 'MLSNumber' }] }])
+  })
+
+  it('needs a number for each, and rules that work', () => {
+    const same = () => loadPreset(lines + variants.replace('-rent', '""'), 'same.yaml')
+    expect(same).toThrow(/each needs a suffix of its own/)
+    const wrong = () => loadPreset(lines + variants.replace('RentPrice:', 'RentPrise:'), 'wrong.yaml')
+    expect(wrong).toThrow(/fields.RentPrise: there is no such field.*did you mean RentPrice/)
   })
 })
 

@@ -37,6 +37,18 @@ describe('loadPreset', () => {
     expect(problems).toContainEqual('fields.Url.form: unknown key; did you mean from?')
   })
 
+  it('says which keys are not for its format', () => {
+    expect(problemsOf(`${good}columns: 3\n`)).toEqual(['columns: is for CSV only'])
+    const table = good.replace('xml\nrecord: homes/home', 'csv')
+    expect(problemsOf(`${table}counter: '@count'\n`)).toEqual(['counter: is for XML only'])
+    expect(problemsOf(`${table}columns: 3\nrequiredHeaders: [id]\n`)).toEqual([
+      'requiredHeaders: a file with columns by position has no headers',
+    ])
+    expect(problemsOf(`${good}counter: homes/@count\n`)).toEqual([
+      expect.stringMatching(/^counter: an attribute of the/),
+    ])
+  })
+
   it('names unknown fields, all at once', () => {
     expect(problemsOf(`${good}  Bathroms: baths\n  Yearbuilt: year\n`)).toEqual([
       'fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?',

@@ -40,18 +40,19 @@ const round = (value: number): number => Math.round((value + Number.EPSILON) * 1
 /** A plain number. */
 export const number: Converter = {
   yields: 'number',
-  takes: ['zero', 'min', 'max', 'times'],
+  takes: ['numbers', 'zero', 'min', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
-    const { rule, preset, field } = building
-    const read = numberReader(preset.numbers)
+    const { rule, field } = building
+    const numbers = rule.numbers ?? building.preset.numbers
+    const read = numberReader(numbers)
     const { times = 1, min = 0, max = 1e12 } = rule
     const bounded = rule.min !== undefined || rule.max !== undefined
     return (node) => {
       const found = building.text(node)
       if (found === undefined) return undefined
       const value = read(found)
-      if (value === null) return new Unreadable(found, `needs a number written like ${example(preset.numbers)}`)
+      if (value === null) return new Unreadable(found, `needs a number written like ${example(numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
       const wrong = field && outOfLimits(field.name, value)
       if (wrong) return new Unreadable(found, wrong)
@@ -93,11 +94,12 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
  */
 export const money: Converter = {
   yields: 'number',
-  takes: ['zero', 'period', 'per', 'max', 'times'],
+  takes: ['numbers', 'zero', 'period', 'per', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
-    const { rule, field, preset } = building
-    const read = numberReader(preset.numbers)
+    const { rule, field } = building
+    const numbers = rule.numbers ?? building.preset.numbers
+    const read = numberReader(numbers)
     const period = rule.period === undefined ? null : building.select(rule.period)
     const isPrice = field !== null && prices.has(field.name)
     if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per)))
@@ -107,7 +109,7 @@ export const money: Converter = {
       if (found === undefined || hidesPrice(found)) return undefined
       const value = readAmount(found, read)
       if (value === null || value < 0 || value > (rule.max ?? 1e12)) {
-        return new Unreadable(found, `needs an amount of money written like ${example(preset.numbers)}`)
+        return new Unreadable(found, `needs an amount of money written like ${example(numbers)}`)
       }
       // 0 and 1 stand for "no public price" (vocab §8).
       if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined

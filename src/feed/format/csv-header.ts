@@ -1,11 +1,12 @@
 import { FeedError } from '../../errors.ts'
 import { RecordError } from '../feed.ts'
 import type { RecordFields } from '../feed.ts'
+import type { CsvColumns } from './csv-positions.ts'
 
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** The names of a header row and how a row's cells go under them. */
-export class CsvHeader {
+export class CsvHeader implements CsvColumns {
   /** Name of each column; null: unnamed, and its cells are left out. */
   readonly names: readonly (string | null)[]
   private readonly hasTwins: boolean

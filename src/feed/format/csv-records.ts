@@ -3,15 +3,17 @@ import { RecordError } from '../feed.ts'
 import type { FormatOptions, RawRecord, RecordFields } from '../feed.ts'
 import { brokenRecord } from './broken.ts'
 import { CsvHeader } from './csv-header.ts'
+import { CsvPositions } from './csv-positions.ts'
+import type { CsvColumns } from './csv-positions.ts'
 import type { LastRow, Row } from './csv-splitter.ts'
 
 /**
- * Tells the records among a file's rows. The first row is the header; a row of one cell before the first record or after
- * the last is a remark (Redfin's row 2), and the header once more is no record either.
+ * Tells the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before
+ * the first record or after the last is a remark (Redfin's row 2), and the header once more is no record either.
  */
 export class CsvRecords {
   readonly reasons: string[] = []
-  private header: CsvHeader | null = null
+  private header: CsvColumns | null = null
   private headerRow: Buffer = Buffer.alloc(0)
   private begun = false
   /** The last row so far: whether it is a record or a closing remark shows when it is known to be the last. */
@@ -25,8 +27,8 @@ export class CsvRecords {
     this.options = options
   }
 
-  /** The header's names; null: not read yet. */
-  get names(): CsvHeader['names'] | null {
+  /** The header's names; null: not read yet, or by position. */
+  get names(): CsvColumns['names'] {
     return this.header && this.header.names
   }
 
@@ -34,8 +36,11 @@ export class CsvRecords {
   take(rows: Row[]): RawRecord[] {
     const records: RawRecord[] = []
     for (const row of rows) {
-      if (!this.header) this.header = this.headerOf(row)
-      else if (!row.raw.equals(this.headerRow) && (this.begun || !this.isRemark(row))) {
+      if (!this.header) {
+        this.header = this.columnsOf(row)
+        if (this.options.columns === undefined) continue
+      }
+      if (!row.raw.equals(this.headerRow) && (this.begun || !this.isRemark(row))) {
         this.begun = true
         if (this.held) records.push(this.recordOf(this.held))
         this.held = row
@@ -53,7 +58,10 @@ export class CsvRecords {
     if (this.held && !(this.isRemark(this.held) && (last === null || whole))) records.push(this.recordOf(this.held))
     if (last && !whole) {
       const why = last.open ? 'a quote in it is never closed' : 'no line break shows that it is whole'
-      if (!this.header) this.reasons.push(`the document ends in its header row: ${why}`)
+      if (!this.header)
+        this.reasons.push(
+          `the document ends in its ${this.options.columns === undefined ? 'header' : 'first'} row: ${why}`,
+        )
       else records.push(this.broken(last.number, `the document ends in row ${last.number}: ${why}`))
     }
     if (lostAt !== null) {
@@ -70,15 +78,17 @@ export class CsvRecords {
     return this.header.fields(this.cells(raw))
   }
 
-  private headerOf(row: Row): CsvHeader {
-    this.headerRow = Buffer.from(row.raw)
+  private columnsOf(row: Row): CsvColumns {
+    const { columns, requiredHeaders } = this.options
     let cells: string[]
     try {
       cells = this.cells(row.raw)
     } catch (error) {
-      throw new FeedError(`the header row can't be read: ${error instanceof Error ? error.message : 'unknown'}`)
+      throw new FeedError(`the first row can't be read: ${error instanceof Error ? error.message : 'unknown'}`)
     }
-    return new CsvHeader(cells, this.options.requiredHeaders)
+    if (columns !== undefined) return new CsvPositions(cells, columns)
+    this.headerRow = Buffer.from(row.raw)
+    return new CsvHeader(cells, requiredHeaders)
   }
 
   private isRemark(row: Row): boolean {

@@ -15,7 +15,8 @@ import { looksLikeHtml } from './foreign.ts'
 const sampleBytes = 128 * 1024
 
 /**
- * Delimited text with a header row. Rows are cut on bytes; papaparse sees only those that are parsed.
+ * Delimited text, with a header row or with columns by position. Rows are cut on bytes; papaparse sees only those that are
+ * parsed.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
 export const csv: Format = (bytes, options) => {
@@ -30,7 +31,7 @@ export const csv: Format = (bytes, options) => {
       if (!splitter) {
         refuseOthers(block)
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter, options.quote)
-        cells = rowParser(dialect, (raw) => source.text(raw))
+        cells = rowParser(dialect, options.columns !== undefined, (raw) => source.text(raw))
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
       }
       const batch = rows.take(splitter.push(block))
@@ -61,8 +62,12 @@ function refuseOthers(block: Buffer): void {
   if (start.startsWith('{')) throw new FeedError('the document is JSON, not CSV')
 }
 
-/** Parses one row. Throws `RecordError` for quotes that don't fit together. */
-function rowParser(dialect: Dialect, text: (raw: Buffer) => string): (raw: Buffer) => string[] {
+/**
+ * Parses one row. Throws `RecordError` for quotes that don't fit together. `bareQuotes`: a quote within a quoted cell is
+ * taken for text where neither a delimiter nor the row's end follows it, as the splitter takes it; the number of cells
+ * then tells whether it was right.
+ */
+function rowParser(dialect: Dialect, bareQuotes: boolean, text: (raw: Buffer) => string): (raw: Buffer) => string[] {
   const parser = new Papa.Parser({
     delimiter: dialect.delimiter,
     newline: dialect.lineEnd,
@@ -72,7 +77,8 @@ function rowParser(dialect: Dialect, text: (raw: Buffer) => string): (raw: Buffe
   return (raw) => {
     const row = withoutControls(text(raw))
     const result: Papa.ParseResult<string[]> = parser.parse(row, 0, false)
-    if (result.errors.length > 0) throw new RecordError('a quoted cell is not closed where it should be')
+    if (result.errors.some(({ code }) => !bareQuotes || code !== 'InvalidQuotes'))
+      throw new RecordError('a quoted cell is not closed where it should be')
     if (result.data.length !== 1) throw new RecordError('the row falls into several')
     return result.data[0]
   }

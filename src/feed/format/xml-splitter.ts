@@ -1,6 +1,7 @@
 import type { RawRecord } from '../feed.ts'
 import { brokenRecord } from './broken.ts'
 import { bang, endsName, greaterThan, lessThan, question, slash, startsName, tagEnd } from './markup.ts'
+import { DeclaredCount } from './xml-counter.ts'
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
 
@@ -31,9 +32,11 @@ export class XmlSplitter {
   private readonly outline: XmlOutline
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
+  private readonly declared: DeclaredCount | null
 
-  /** `record` is the path of the record element from the root (`FormatOptions.record`). */
-  constructor(record: string, maxRecordBytes: number) {
+  /** `record` is the path of the record element from the root, `counter` the root's own count (`FormatOptions`). */
+  constructor(record: string, maxRecordBytes: number, counter?: string) {
+    this.declared = counter === undefined ? null : new DeclaredCount(counter)
     this.outline = new XmlOutline(record)
     this.maxRecordBytes = maxRecordBytes
   }
@@ -64,6 +67,8 @@ export class XmlSplitter {
     if (this.skipping) this.outline.doubt(`the document ends in the middle of ${this.skipping.what}`)
     else if (!cut && this.position < this.buffer.length) this.outline.doubt('the document ends in the middle of a tag')
     this.outline.end(this.base + this.buffer.length, cut ? this.recordPlace : null)
+    const doubt = this.declared?.doubt(this.count) ?? null
+    if (doubt !== null) this.outline.doubt(doubt)
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
   }
 
@@ -138,6 +143,7 @@ export class XmlSplitter {
       this.recordEnd.begin(open, name)
       return true
     }
+    if (this.declared && this.outline.depth === 0) this.declared.root(this.buffer.toString('latin1', open, end + 1))
     this.outline.startTag(name, this.buffer[end - 1] === slash)
     this.position = end + 1
     return true

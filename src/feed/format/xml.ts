@@ -15,7 +15,7 @@ import { XmlSplitter } from './xml-splitter.ts'
 export const xml: Format = (bytes, options) => {
   if (options.record === null) throw new FeedError('an XML feed needs the path of its record element (record: …)')
   const source = decoded(bytes, options)
-  const splitter = new XmlSplitter(options.record, options.maxRecordBytes)
+  const splitter = new XmlSplitter(options.record, options.maxRecordBytes, options.counter)
   async function* records(): AsyncGenerator<RawRecord[]> {
     for await (const block of blocks(source.bytes)) {
       const batch = splitter.push(block)
