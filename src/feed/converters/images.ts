@@ -49,7 +49,15 @@ function cutter(split: string | string[] | undefined): (text: string) => string[
   if (typeof split === 'string') return (text) => text.split(split)
   const marks = split.map((mark) => mark.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|')
   const between = new RegExp(String.raw`(?:${marks})\s*(?=https?://)`, 'i')
-  return (text) => text.split(between)
+  const trailing = new RegExp(String.raw`(?:${marks}|\s)$`)
+  return (text) => text.split(between).map((part) => withoutEnd(part, trailing))
+}
+
+/** A list may end in its separator. */
+function withoutEnd(text: string, mark: RegExp): string {
+  let rest = text
+  while (mark.test(rest)) rest = rest.slice(0, -1)
+  return rest
 }
 
 function compareInOrder(a: string, b: string): number {
