@@ -4,6 +4,7 @@
  *
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node.
+ * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
  * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
  */
 import type { RecordFields, RecordNode } from './feed.ts'
@@ -61,6 +62,8 @@ export function xmlPaths(): Paths {
 
 interface Step {
   name: string
+  /** How the name ends under a prefix; '' where it has one of its own or is no name. */
+  anyPrefix: string
   holds: ((node: RecordNode) => boolean) | null
 }
 
@@ -75,6 +78,7 @@ function xmlSelect(path: string): Select {
     if (child !== undefined && !Array.isArray(child)) {
       return step.holds === null || step.holds(child) ? first(child, index + 1) : ''
     }
+    if (child === undefined && step.anyPrefix !== '' && !hasPrefixed(node, step)) return ''
     for (const one of candidates(node, step)) {
       const text = first(one, index + 1)
       if (text !== '') return text
@@ -107,8 +111,26 @@ function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   if (step.name === 'name()') return childNames(node)
   const { holds } = step
   const children =
-    step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenOf(node, step.name)
+    step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenNamed(node, step)
   return holds === null ? children : children.filter(holds)
+}
+
+/** Children of the step's name; where there is none, those of that name under a prefix. */
+function childrenNamed(node: RecordNode, step: Step): readonly RecordNode[] {
+  const exact = childrenOf(node, step.name)
+  if (exact.length > 0 || typeof node === 'string' || step.anyPrefix === '') return exact
+  return Object.keys(node)
+    .filter((name) => isPrefixed(name, step))
+    .flatMap((name) => childrenOf(node, name))
+}
+
+function hasPrefixed(node: RecordFields, step: Step): boolean {
+  for (const name in node) if (isPrefixed(name, step)) return true
+  return false
+}
+
+function isPrefixed(name: string, { anyPrefix, name: wanted }: Step): boolean {
+  return name.length > wanted.length && name.endsWith(anyPrefix) && name.startsWith('@') === wanted.startsWith('@')
 }
 
 function stepsOf(path: string): Step[] {
@@ -119,6 +141,7 @@ function stepsOf(path: string): Step[] {
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
       name: match[1],
+      anyPrefix: /[*:()]/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
       holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
     })
   }
