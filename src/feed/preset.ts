@@ -23,7 +23,7 @@ export type Flag = z.infer<typeof flagSchema>
 export const presetSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
-  format: z.enum(['xml', 'csv']),
+  format: z.enum(['xml', 'csv', 'rets-compact', 'blm']),
   record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
   delimiter: z.string().length(1).optional().describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
@@ -92,9 +92,9 @@ export function loadPreset(yamlText: string, file: string): Preset {
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
-  if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
-  if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
-  if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
+  if (preset.format !== 'xml' && preset.record !== undefined) problems.push('record: is for XML only')
+  if (preset.format !== 'csv' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format !== 'xml' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
 }
 
