@@ -12,6 +12,9 @@ import { waitsForAPerson } from './result.ts'
 import type { Bookkeeping, Change, Counts } from './run.ts'
 import type { FeedState } from './store/store.ts'
 
+/** How long after its loss a store is still doubted, in milliseconds. */
+const lostLately = 86_400_000
+
 export function planSettings(
   feed: Feed,
   received: Received,
@@ -21,7 +24,7 @@ export function planSettings(
   deletes: boolean,
 ): PlanSettings {
   const { name, mapping, ownership, volatile, refresh, settle } = feed
-  const lostUntil = lostAt !== null && moment.now < lostAt + settle ? lostAt + settle : null
+  const lostUntil = lostAt !== null && moment.now < lostAt + settle + lostLately ? lostAt + settle : null
   return {
     feed: name,
     now: moment.now,
@@ -97,13 +100,17 @@ export function hold(feed: Feed, { store, workspace, runtime }: Readers, trips: 
 }
 
 /** Counts the plan as it stands after the guard and fingerprints it: equal digests are equal plans. */
-export function count({ workspace }: Readers, counts: Counts): { digest: string; lookUps: number; held: number } {
+export function count(
+  { workspace }: Readers,
+  counts: Counts,
+  doubtful: boolean,
+): { digest: string; lookUps: number; held: number } {
   const digest = createHash('sha256')
   let lookUps = 0
   let held = 0
   for (const change of workspace.changes()) {
     counts[change.kind]++
-    if (change.kind === 'create' && change.lookUp) lookUps++
+    if (change.kind === 'create' && (change.lookUp || doubtful)) lookUps++
     if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }

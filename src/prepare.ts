@@ -59,6 +59,8 @@ export interface Prepared {
   held: number
   trips: Trip[]
   lostAt: number | null
+  /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
+  doubtful: boolean
   estimate: { calls: number; seconds: number }
   digest: string
   notes: string[]
@@ -70,7 +72,8 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const now = runtime.clock.now()
   const moment = { now, today: dayIn(feed.timezone, now), timezone: feed.timezone }
   const state = store.feedState(feed.name, feed.chatbot, now)
-  const { received, validators } = await receiveDelivery(feed, readers, state, moment)
+  const delivery = await receiveDelivery(feed, readers, state, moment)
+  const { received } = delivery
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
   const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
@@ -80,10 +83,27 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
   const trips = hold(feed, readers, guard(tally, facts, state, summary.records, feed.limits, settings))
-  const { digest, lookUps, held } = count(readers, counts)
+  const doubtful = tally.recreates > 0
+  const { digest, lookUps, held } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...notesOf(trips, facts, state, lostAt, feed)]
-  return { moment, state, received, remote, facts, counts, held, trips, lostAt, estimate, digest, notes, validators }
+  const { validators } = delivery
+  return {
+    moment,
+    state,
+    received,
+    remote,
+    facts,
+    counts,
+    held,
+    trips,
+    lostAt,
+    doubtful,
+    estimate,
+    digest,
+    notes,
+    validators,
+  }
 }
 
 async function receiveDelivery(

@@ -144,6 +144,8 @@ export interface Change {
   lost: number
   /** Create only: the service must be asked for this MLSNumber first. */
   lookUp: boolean
+  /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
+  unsettled?: boolean
   /** Adoption only: the item as shown, which becomes the baseline. */
   shownHash: string | null
   /** Hash of kind, fields and values: the same reason three runs running is not converging. */

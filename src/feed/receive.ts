@@ -10,6 +10,9 @@ import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
 
+/** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
+const rowsHeld = 32
+
 export interface ReceiveParts {
   opened: Opened
   /** Takes compression off; `end` says whether the compressed form was whole. */
@@ -62,7 +65,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   try {
     for await (const batch of reading.records) {
       parts.signal.throwIfAborted()
-      const rows: NewDelivered[] = []
+      let rows: NewDelivered[] = []
       const context = contextHash(reading)
       for (const record of batch) {
         const raw = context + shortHash(record.raw)
@@ -75,6 +78,9 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
           count(summary, one)
           rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
         }
+        if (rows.length < rowsHeld) continue
+        workspace.addDelivered(rows)
+        rows = []
       }
       if (rows.length > 0) workspace.addDelivered(rows)
       parts.progress(summary.records)

@@ -36,7 +36,7 @@ export interface PlanSettings {
   volatile: ReadonlySet<FieldName>
   refresh: number
   settle: number
-  /** A lost store: creates wait until then; null: it isn't. */
+  /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
   lostUntil: number | null
 }
 

@@ -21,7 +21,10 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
-  return stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+  const steps = stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+  if (mine !== null && mine.flight !== null && !isSettled(mine, one.settings))
+    for (const step of steps) if (step.step === 'change') step.change.unsettled = true
+  return steps
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
@@ -50,7 +53,8 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
   }
   const why =
     flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
-  return [create(one, wanted, 'new', why)]
+  // A list that hides a row by mistake must not make a second one: one absence is weak evidence (fault-model A3).
+  return [create(one, wanted, 'new', why, true)]
 }
 
 /** Ours and shown. */
@@ -102,7 +106,8 @@ function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: str
 
 /** Ours, delivered, and not shown. */
 function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
-  if (one.settings.remote.complete) return [create(one, wanted, 'gone-from-service', 'gone from the service')]
+  if (one.settings.remote.complete || mine.content === null)
+    return [create(one, wanted, 'gone-from-service', 'gone from the service')]
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
   return [changed(one, wanted, mine)]
@@ -110,8 +115,9 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
 
 /** Delivered, not ours, not shown. */
 function fresh(one: Case, wanted: WantedListing): PlanStep[] {
-  const { lostUntil } = one.settings
-  if (lostUntil === null) return [create(one, wanted, 'new', 'new in the feed')]
+  const { lostUntil, now } = one.settings
+  // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
+  if (lostUntil === null || lostUntil <= now) return [create(one, wanted, 'new', 'new in the feed', lostUntil !== null)]
   const until = new Date(lostUntil).toISOString()
   const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
   return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
@@ -136,8 +142,14 @@ function adoptOrUpdate(
   return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
 }
 
-function create(one: Case, wanted: WantedListing, cause: 'new' | 'gone-from-service', why: string): PlanStep {
-  const lookUp = cause === 'gone-from-service' || !one.settings.remote.complete
+function create(
+  one: Case,
+  wanted: WantedListing,
+  cause: 'new' | 'gone-from-service',
+  why: string,
+  doubtful = false,
+): PlanStep {
+  const lookUp = doubtful || cause === 'gone-from-service' || !one.settings.remote.complete
   const { position, content } = wanted
   return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
 }
@@ -173,10 +185,12 @@ function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
   return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 
-/** Differences between wanted and shown; none where the item was not kept because it is as its baseline. */
-function shownDifferences({ settings }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+/** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
+function shownDifferences({ settings, mine, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
-  return shown === null ? [] : differences(wanted.listing(), shown, settings.volatile)
+  if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
+  if (mine === null || wanted.content === mine.content) return []
+  return changedFields(recall(mine.id).listing, wanted.listing(), settings.volatile)
 }
 
 function echoOf(fields: FieldChange[]): Recalled['echo'] {

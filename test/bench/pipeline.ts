@@ -25,6 +25,8 @@ export interface Pipeline {
   format: Format
   store: Store
   moment: Moment
+  /** What the service shows, which is not what is measured here. */
+  shown: ShownRow[]
 }
 
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
@@ -41,6 +43,7 @@ function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
     format: formats[format],
     store: openStore(storeFile),
     moment: { now, today: '2026-11-21', timezone: 'UTC' },
+    shown: [],
   }
 }
 
@@ -122,6 +125,9 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
   }
   flush()
   workspace.close()
+  const asBefore = (): null => null
+  for (const { key, baseline } of store.snapshot('bench'))
+    pipeline.shown.push({ key, hash: baseline!, owner: 'bench', shown: asBefore })
   return pipeline
 }
 
@@ -135,7 +141,7 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
       {
         delivered: workspace.delivered(),
         snapshot: store.snapshot('bench'),
-        shown: shownAsBefore(store),
+        shown: pipeline.shown,
         seen: (id) => seen.has(id),
         recall: (id) => store.recall(id),
       },
@@ -166,9 +172,4 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
   } finally {
     workspace.close()
   }
-}
-
-function* shownAsBefore(store: Store): Generator<ShownRow> {
-  const shown = (): null => null
-  for (const { key, baseline } of store.snapshot('bench')) yield { key, hash: baseline!, owner: 'bench', shown }
 }

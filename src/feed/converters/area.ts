@@ -11,7 +11,7 @@ import { numberReader } from './number.ts'
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['unit', 'unitFrom', 'dimensions', 'range', 'zero', 'max'],
+  takes: ['unit', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
@@ -38,7 +38,7 @@ export const area: Converter = {
       if (found === undefined) return undefined
       if (sideUnit !== undefined) {
         const [length, width] = sidesOf(found).map(read)
-        if (typeof length === 'number' && typeof width === 'number') return converted(length * width, sideUnit, making)
+        if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, making)
       }
       const [, digits, written] = /^(.*?)\s*((?:\p{L}|[²'.])*(?:[\s.]*\p{L}[\p{L}²2.]*)*)$/u.exec(found) ?? [
         found,
@@ -48,6 +48,7 @@ export const area: Converter = {
       const value = read((rule.range === 'least' ? leastOf(digits) : digits).trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined
+      if (value > 0 && value < (rule.min ?? 0)) return new Unreadable(found, `needs an area of at least ${rule.min}`)
       if (value > (rule.max ?? 1e12)) return new Unreadable(found, `needs an area of at most ${rule.max ?? 1e12}`)
       const word = written !== '' ? written : (unitFrom?.(node) ?? '')
       const squareFeet = saysNothing(word) || wordKey(word) === 'unknown' ? ownUnit : squareFeetIn.get(wordKey(word))

@@ -1,0 +1,207 @@
+/** The guard's rules, each at its edge: what is allowed, what trips, what it holds, and the words it uses. */
+import { describe, expect, test } from 'vitest'
+import { optionalFields } from '../../src/listing.ts'
+import { Tally, guard, heldBy } from '../../src/plan/guard.ts'
+import type { Limits, Past } from '../../src/plan/guard.ts'
+import { KeyHashes, sharedKeys } from '../../src/plan/keys.ts'
+import type { PlanFacts, PlanSettings } from '../../src/plan/plan.ts'
+import type { Cause, Change, ChangeKind } from '../../src/run.ts'
+import { PlanWorld } from '../support/plan-world.ts'
+
+const limits: Limits = {
+  delete: { percent: 20, floor: 10 },
+  update: { percent: 60, floor: 50 },
+  shrink: 50,
+  overlap: 50,
+  recreate: { percent: 20, floor: 2 },
+  lostField: { percent: 50, floor: 10 },
+  onTrip: 'hold',
+}
+
+const keysFrom = (from: number, count: number): BigUint64Array => {
+  const keys = new KeyHashes()
+  for (let i = from; i < from + count; i++) keys.add(`MLS${i}`)
+  return keys.sorted()
+}
+
+function change(kind: ChangeKind, cause: Cause, lost = 0): Change {
+  return {
+    kind,
+    mlsNumber: 'A',
+    why: '',
+    fields: [],
+    cause,
+    position: null,
+    snapshot: null,
+    clear: [],
+    lost,
+    lookUp: false,
+    shownHash: null,
+    reason: '',
+  }
+}
+
+interface World {
+  plan?: [Change, number][]
+  facts?: Partial<PlanFacts>
+  past?: Partial<Past>
+  records?: number
+  limits?: Partial<Limits>
+  settings?: Partial<PlanSettings>
+}
+
+function trips(world: World) {
+  const tally = new Tally()
+  for (const [one, times] of world.plan ?? []) for (let i = 0; i < times; i++) tally.add(one, false)
+  const had = optionalFields.map(() => 0)
+  const facts: PlanFacts = {
+    ours: 100,
+    duplicates: 0,
+    keys: keysFrom(0, 100),
+    matched: 100,
+    had,
+    echoed: {},
+    mappingUpdates: 0,
+    ...world.facts,
+  }
+  const past: Past = { deliveries: [{ records: 100 }], lastKeys: keysFrom(0, 100), deletes24h: 0, ...world.past }
+  return guard(
+    tally,
+    facts,
+    past,
+    world.records ?? 100,
+    { ...limits, ...world.limits },
+    { ...new PlanWorld().settings, ...world.settings },
+  )
+}
+
+const absent = change('delete', 'absent')
+const said = change('delete', 'feed-says-so')
+const update = change('update', 'changed')
+const rules = (world: World): string[] => trips(world).map((trip) => trip.rule)
+
+test('a quiet day trips nothing', () => {
+  expect(
+    rules({
+      plan: [
+        [absent, 3],
+        [update, 20],
+      ],
+    }),
+  ).toEqual([])
+})
+
+describe('deletes', () => {
+  test.each([
+    ['20 % of 100 are allowed', 100, 0, 20, []],
+    ['one more is not', 100, 0, 21, ['delete']],
+    ['a small agency has the floor', 12, 0, 10, []],
+    ['and no more', 12, 0, 11, ['delete']],
+    ['what was deleted in 24 hours counts, and counts as ours', 85, 15, 5, []],
+    ['a ratchet of small steps trips', 85, 15, 6, ['delete']],
+    ['none planned is none held, whatever was before', 80, 40, 0, []],
+  ])('%s', (_, ours, deletes24h, planned, expected) => {
+    expect(rules({ plan: [[absent, planned]], facts: { ours }, past: { deletes24h } })).toEqual(expected)
+  })
+  test('those planned again count once', () => {
+    const tally = new Tally()
+    tally.add(absent, true)
+    expect(tally.deletes).toBe(0)
+  })
+  test('it holds every delete and nothing else, with its numbers and its setting', () => {
+    const [trip] = trips({ plan: [[absent, 21]], past: { deletes24h: 3 } })
+    expect([absent, said, update, change('forget', 'absent')].map((one) => heldBy([trip], one)?.rule)).toEqual([
+      'delete',
+      'delete',
+      undefined,
+      undefined,
+    ])
+    expect(trip.sentence).toBe(
+      '21 deletes after 3 in the last 24 hours are more than the 20 allowed in 24 hours (20 % of 103 listings, at least 10; limits.delete)',
+    )
+  })
+})
+
+test('updates: 60 % with a floor of 50; a new mapping is named as the reason', () => {
+  expect(rules({ plan: [[update, 60]] })).toEqual([])
+  expect(rules({ plan: [[update, 50]], facts: { ours: 10 } })).toEqual([])
+  const [trip] = trips({ plan: [[change('update', 'mapping'), 61]], facts: { mappingUpdates: 61 } })
+  expect(trip.rule).toBe('update')
+  expect(trip.sentence).toContain('limits.update')
+  expect(trip.sentence).toContain('the mapping changed: 61 updates')
+})
+
+test('a delivery that shrank below half of the median of the last five holds what is absent from it, not what it says is gone', () => {
+  const deliveries = [90, 110, 100, 5, 100].map((records) => ({ records }))
+  expect(rules({ records: 50, past: { deliveries } })).toEqual([])
+  const [trip] = trips({ records: 49, past: { deliveries } })
+  expect(trip.rule).toBe('shrink')
+  expect([trip.holds(absent), trip.holds(said), trip.holds(update)]).toEqual([true, false, false])
+  expect(rules({ records: 49, settings: { mode: 'delta' } })).toEqual([])
+  expect(rules({ records: 1, past: { deliveries: [] } })).toEqual([])
+})
+
+describe('another customer’s feed', () => {
+  test.each([
+    ['half shared', keysFrom(50, 100), keysFrom(0, 100), []],
+    ['less than half shared', keysFrom(51, 100), keysFrom(0, 100), ['overlap']],
+    ['grown to five times, all of the last one in it', keysFrom(0, 500), keysFrom(0, 100), []],
+    ['shrunk to a part of the last one', keysFrom(0, 20), keysFrom(0, 100), []],
+    ['two of three exchanged in a tiny feed', keysFrom(2, 3), keysFrom(0, 3), []],
+    ['all of three exchanged', keysFrom(3, 3), keysFrom(0, 3), ['overlap']],
+    ['the only one exchanged', keysFrom(1, 1), keysFrom(0, 1), []],
+    ['no last delivery', keysFrom(0, 100), null, []],
+  ])('%s', (_, keys, lastKeys, expected) => {
+    const world = { facts: { keys }, past: { lastKeys } }
+    expect(rules(world)).toEqual(expected)
+    for (const trip of trips(world))
+      expect(
+        [absent, update, change('create', 'new'), change('adopt', 'as-wanted')].every((one) => trip.holds(one)),
+      ).toBe(true)
+  })
+})
+
+test('listings gone from the service: more than two and 20 % of ours look like an index being rebuilt', () => {
+  const gone = change('create', 'gone-from-service')
+  expect(rules({ plan: [[gone, 20]] })).toEqual([])
+  expect(rules({ plan: [[gone, 2]], facts: { ours: 4 } })).toEqual([])
+  const [trip] = trips({ plan: [[gone, 21]] })
+  expect([trip.rule, trip.holds(gone), trip.holds(change('create', 'new'))]).toEqual(['recreate', true, false])
+})
+
+test('a field that most listings had and most now lack is a renamed column', () => {
+  const bit = optionalFields.indexOf('SalePrice')
+  const had = optionalFields.map((_, index) => (index === bit ? 60 : 0))
+  const losing = change('update', 'changed', 1 << bit)
+  expect(rules({ plan: [[losing, 30]], facts: { had } })).toEqual([])
+  const [trip] = trips({ plan: [[losing, 31]], facts: { had } })
+  expect(trip.rule).toBe('lostField')
+  expect(trip.sentence).toContain('31 of the 60 listings that had SalePrice now lack it')
+  expect([trip.holds(losing), trip.holds(update)]).toEqual([true, false])
+  const drifted = change('update', 'drifted', 1 << bit)
+  expect(rules({ plan: [[drifted, 31]], facts: { had } })).toEqual([])
+  expect(rules({ plan: [[losing, 31]], facts: { had: had.map((count) => count / 2) } })).toEqual([])
+})
+
+test('an incomplete delivery and an incomplete list are worth a word even where they hold nothing', () => {
+  const incomplete = { complete: false, reasons: ['it was cut'] }
+  const both = trips({ settings: { delivery: incomplete, remote: incomplete } })
+  expect(both.map((trip) => [trip.rule, trip.always])).toEqual([
+    ['delivery', true],
+    ['remote', true],
+  ])
+  expect(both[0].sentence).toContain('it was cut')
+})
+
+test('onTrip abort holds everything once anything trips', () => {
+  expect(rules({ limits: { onTrip: 'abort' } })).toEqual([])
+  const [, abort] = trips({ plan: [[absent, 21]], limits: { onTrip: 'abort' } })
+  expect([abort.rule, abort.holds(change('create', 'new'))]).toEqual(['abort', true])
+})
+
+test('key hashes: a million different MLSNumbers share none by accident', () => {
+  const some = keysFrom(0, 200_000)
+  expect(new Set(some).size).toBe(200_000)
+  expect(sharedKeys(some, keysFrom(200_000, 200_000))).toBe(0)
+  expect(sharedKeys(some, keysFrom(100_000, 200_000))).toBe(100_000)
+})
