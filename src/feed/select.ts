@@ -141,7 +141,7 @@ function stepsOf(path: string): Step[] {
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
       name: match[1],
-      anyPrefix: /[*:()]/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
+      anyPrefix: match[1] === '.' || /[*:()]/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
       holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
     })
   }
