@@ -10,7 +10,9 @@ import type { Config, FeedConfig, ServiceSettings } from './config.ts'
 import { ConfigError, FeedError, UserError, messageOf } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
 import type { Format, Mapping, Transport } from './feed/feed.ts'
+import { blm } from './feed/format/blm.ts'
 import { csv } from './feed/format/csv.ts'
+import { retsCompact } from './feed/format/rets.ts'
 import { xml } from './feed/format/xml.ts'
 import { createMapping } from './feed/mapping.ts'
 import { loadPreset } from './feed/preset.ts'
@@ -41,7 +43,7 @@ import { nearestName } from './text.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
-const formats: Record<Mapping['format'], Format> = { xml, csv }
+const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
   (options: FormOptions) => ReportForm

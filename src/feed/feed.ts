@@ -135,7 +135,7 @@ export interface Mapping {
   /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
   version: string
   delivery: 'full' | 'delta'
-  format: 'xml' | 'csv'
+  format: 'xml' | 'csv' | 'rets-compact' | 'blm'
   formatOptions: Pick<FormatOptions, 'record' | 'counter' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]

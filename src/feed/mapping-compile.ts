@@ -152,6 +152,16 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     statuses: surroundings.statuses,
     select,
     from,
+    firstOf(paths) {
+      const selects = [paths].flat().map(select)
+      return (node) => {
+        for (const one of selects) {
+          const text = one.first(node)
+          if (!saysNothing(text)) return text
+        }
+        return ''
+      }
+    },
     inner: (part) => compileRule(part, null, surroundings),
     text(node) {
       for (const path of from) {

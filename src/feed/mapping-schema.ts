@@ -12,6 +12,7 @@ export const converterNames = [
   'text',
   'html',
   'codedText',
+  'textAfter',
   'join',
   'key',
   'url',
@@ -73,12 +74,17 @@ export interface Rule {
   parts?: Rule[]
 
   unit?: string
-  unitFrom?: string
-  period?: string
+  unitFrom?: string | string[]
+  dimensions?: string
+  range?: 'least'
+  period?: string | string[]
+  periods?: Record<string, string>
   per?: string
   formats?: string[]
+  after?: string
+  prefix?: string
   separator?: string
-  split?: string
+  split?: string | string[]
   orderBy?: string
   first?: string[]
 
@@ -87,6 +93,7 @@ export interface Rule {
 }
 
 const path = z.string().min(1)
+const paths = z.union([path, z.array(path).min(1)])
 
 const openHouseSchema: z.ZodType<OpenHouseRule> = z.strictObject({
   each: path.optional(),
@@ -98,7 +105,7 @@ const openHouseSchema: z.ZodType<OpenHouseRule> = z.strictObject({
 
 /** One rule in its long form. */
 export const ruleSchema: z.ZodType<Rule> = z.strictObject({
-  from: z.union([path, z.array(path).min(1)]).optional(),
+  from: paths.optional(),
   each: path.optional(),
   as: z.enum(converterNames).optional(),
   value: z.union([z.string().min(1), z.number()]).optional(),
@@ -123,12 +130,17 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
     return z.array(ruleSchema).min(1).optional()
   },
   unit: z.string().min(1).optional(),
-  unitFrom: path.optional(),
-  period: path.optional(),
+  unitFrom: paths.optional(),
+  dimensions: z.string().min(1).optional(),
+  range: z.literal('least').optional(),
+  period: paths.optional(),
+  periods: z.record(z.string(), z.string()).optional(),
   per: z.string().min(1).optional(),
   formats: z.array(z.string().min(1)).min(1).optional(),
+  after: z.string().min(1).optional(),
+  prefix: z.string().min(1).optional(),
   separator: z.string().optional(),
-  split: z.string().min(1).optional(),
+  split: paths.optional(),
   orderBy: path.optional(),
   first: z.array(z.string()).optional(),
   openHouses: z.array(openHouseSchema).optional(),

@@ -19,7 +19,7 @@ import type { Preset, Variant } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 1
+const MAPPING_CODE = 2
 
 /** How one field gets its value: the record's, else the default. */
 interface FieldStep {

@@ -30,7 +30,7 @@ export type Variant = z.infer<typeof presetSchema>['variants'][number]
 export const presetSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
-  format: z.enum(['xml', 'csv']),
+  format: z.enum(['xml', 'csv', 'rets-compact', 'blm']),
   record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
   counter: z
     .string()
@@ -121,17 +121,17 @@ export function loadPreset(yamlText: string, file: string): Preset {
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
-  if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
-  if (preset.format === 'csv' && preset.counter !== undefined) problems.push('counter: is for XML only')
-  if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
-  if (preset.format === 'xml' && preset.columns !== undefined) problems.push('columns: is for CSV only')
+  if (preset.format !== 'xml' && preset.record !== undefined) problems.push('record: is for XML only')
+  if (preset.format !== 'xml' && preset.counter !== undefined) problems.push('counter: is for XML only')
+  if (preset.format !== 'csv' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format !== 'csv' && preset.columns !== undefined) problems.push('columns: is for CSV only')
   if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {
     problems.push('requiredHeaders: a file with columns by position has no headers')
   }
   if (new Set(preset.variants.map(({ suffix }) => suffix)).size < preset.variants.length) {
     problems.push('variants: each needs a suffix of its own, as two listings of a record need two numbers')
   }
-  if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
+  if (preset.format !== 'xml' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
 }
 

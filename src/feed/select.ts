@@ -5,6 +5,7 @@
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[type=Haus]/area` only where the record itself is so.
+ * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
  * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
  */
 import type { RecordFields, RecordNode } from './feed.ts'
@@ -62,6 +63,8 @@ export function xmlPaths(): Paths {
 
 interface Step {
   name: string
+  /** How the name ends under a prefix; '' where it has one of its own or is no name. */
+  anyPrefix: string
   holds: ((node: RecordNode) => boolean) | null
 }
 
@@ -76,6 +79,7 @@ function xmlSelect(path: string): Select {
     if (child !== undefined && !Array.isArray(child)) {
       return step.holds === null || step.holds(child) ? first(child, index + 1) : ''
     }
+    if (child === undefined && step.anyPrefix !== '' && !hasPrefixed(node, step)) return ''
     for (const one of candidates(node, step)) {
       const text = first(one, index + 1)
       if (text !== '') return text
@@ -112,8 +116,26 @@ function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
       ? childNames(node).flatMap((name) => childrenOf(node, name))
       : step.name === '.'
         ? [node]
-        : childrenOf(node, step.name)
+        : childrenNamed(node, step)
   return holds === null ? children : children.filter(holds)
+}
+
+/** Children of the step's name; where there is none, those of that name under a prefix. */
+function childrenNamed(node: RecordNode, step: Step): readonly RecordNode[] {
+  const exact = childrenOf(node, step.name)
+  if (exact.length > 0 || typeof node === 'string' || step.anyPrefix === '') return exact
+  return Object.keys(node)
+    .filter((name) => isPrefixed(name, step))
+    .flatMap((name) => childrenOf(node, name))
+}
+
+function hasPrefixed(node: RecordFields, step: Step): boolean {
+  for (const name in node) if (isPrefixed(name, step)) return true
+  return false
+}
+
+function isPrefixed(name: string, { anyPrefix, name: wanted }: Step): boolean {
+  return name.length > wanted.length && name.endsWith(anyPrefix) && name.startsWith('@') === wanted.startsWith('@')
 }
 
 function stepsOf(path: string): Step[] {
@@ -124,6 +146,7 @@ function stepsOf(path: string): Step[] {
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
       name: match[1],
+      anyPrefix: match[1] === '.' || /[*:()]/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
       holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
     })
   }

@@ -1,7 +1,9 @@
 /** The product's own pipeline for the benches: real file, real format, real mapping, real store; only the service is left out. */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
+import { retsCompact } from '../../src/feed/format/rets.ts'
 import { xml } from '../../src/feed/format/xml.ts'
 import type { Format, Mapping, Moment, Opened, Reading } from '../../src/feed/feed.ts'
 import { createMapping } from '../../src/feed/mapping.ts'
@@ -31,7 +33,7 @@ const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 const now = Date.parse('2026-11-21T12:00:00Z')
 const preset = (name: string): string =>
   readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
-const formats = { xml, csv }
+const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
 function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
   const name = format === 'xml' ? 'zillow' : 'reso-csv'

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Delivered } from '../../src/listing.ts'
 import type { Format, Mapping } from '../../src/feed/feed.ts'
+import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
+import { retsCompact } from '../../src/feed/format/rets.ts'
 import { xml } from '../../src/feed/format/xml.ts'
 import { createMapping } from '../../src/feed/mapping.ts'
 import { mappingOptionsSchema } from '../../src/feed/mapping-schema.ts'
@@ -16,7 +18,7 @@ import { loadPreset } from '../../src/feed/preset.ts'
  */
 const folders = join(import.meta.dirname, '../../fixtures/presets')
 const presets = join(import.meta.dirname, '../../config/presets')
-const formats: Record<Mapping['format'], Format> = { xml, csv }
+const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
 async function deliveredBy(name: string): Promise<Delivered[]> {

@@ -1,52 +1,74 @@
 import { saysNothing, squareFeetIn, squareFeetInAreaUnit, wordKey } from '../vocabulary.ts'
-import type { Converter } from './converter.ts'
+import type { Converter, Making } from './converter.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import { numberReader } from './number.ts'
 
 /**
  * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit (domain
  * trap 29). The unit is that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that
- * of the listing); where there is none at all, the area says nothing.
+ * of the listing); where there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two
+ * lengths in that unit of area; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['numbers', 'unit', 'unitFrom', 'zero', 'min', 'max'],
+  takes: ['numbers', 'unit', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
     const read = numberReader(rule.numbers ?? preset.numbers)
-    const unitFrom = rule.unitFrom === undefined ? null : building.select(rule.unitFrom)
+    const unitFrom = rule.unitFrom === undefined ? null : building.firstOf(rule.unitFrom)
     if (rule.unit === undefined && unitFrom === null) throw new RuleError('area needs unit or unitFrom')
+    const unitNamed = (word: string | undefined): number | undefined => {
+      const unit = word === undefined ? undefined : squareFeetIn.get(wordKey(word))
+      if (word !== undefined && unit === undefined) throw new RuleError(`unknown unit of area "${word}"`)
+      return unit
+    }
     const isListings = rule.unit === 'AreaUnit'
-    const namedUnit = rule.unit === undefined ? undefined : squareFeetIn.get(wordKey(rule.unit))
-    if (rule.unit !== undefined && namedUnit === undefined && !isListings)
-      throw new RuleError(`unknown unit of area "${rule.unit}"`)
+    const namedUnit = isListings ? undefined : unitNamed(rule.unit)
+    const sideUnit = unitNamed(rule.dimensions)
+
+    const targetOf = ({ listing }: Making): number => squareFeetInAreaUnit[listing.AreaUnit ?? 'Square Feet']
+    const converted = (value: number, squareFeet: number, target: number): number =>
+      squareFeet === target ? Math.round(value * 100) / 100 : Math.round((value * squareFeet * 100) / target) / 100
 
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
+      if (sideUnit !== undefined) {
+        const [length, width] = sidesOf(found).map(read)
+        if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
+      }
       const [, digits, written] = /^(.*?)\s*((?:\p{L}|[²'.])*(?:[\s.]*\p{L}[\p{L}²2.]*)*)$/u.exec(found) ?? [
         found,
         found,
         '',
       ]
-      const value = read(digits.trim())
+      const value = read((rule.range === 'least' ? leastOf(digits) : digits).trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined
       if (value > 0 && value < (rule.min ?? 0)) return new Unreadable(found, `needs an area of at least ${rule.min}`)
       if (value > (rule.max ?? 1e12)) return new Unreadable(found, `needs an area of at most ${rule.max ?? 1e12}`)
-      const target = squareFeetInAreaUnit[making.listing.AreaUnit ?? 'Square Feet']
+      const target = targetOf(making)
       const ownUnit = isListings ? target : namedUnit
-      const word = written !== '' ? written : (unitFrom?.first(node) ?? '')
+      const word = written !== '' ? written : (unitFrom?.(node) ?? '')
       const squareFeet = saysNothing(word) || wordKey(word) === 'unknown' ? ownUnit : squareFeetIn.get(wordKey(word))
       if (squareFeet === undefined) {
         return written === '' && (saysNothing(word) || wordKey(word) === 'unknown')
           ? undefined
           : new Unreadable(written === '' ? `${found} ${word}` : found, 'needs a unit such as square feet, acres or m²')
       }
-      return squareFeet === target
-        ? Math.round(value * 100) / 100
-        : Math.round((value * squareFeet * 100) / target) / 100
+      return converted(value, squareFeet, target)
     }
   },
+}
+
+/** The two lengths of `50x125`, `50' X 125 ft`; none where the text is anything else, such as three sides. */
+function sidesOf(text: string): string[] {
+  const match = /^([\d.,]+)\s*(?:'|ft\.?|feet)?\s*[x×]\s*([\d.,]+)\s*(?:'|ft\.?|feet)?$/i.exec(text)
+  return match === null ? [] : [match[1], match[2]]
+}
+
+/** The lower number of `2 - 4.99`; the text itself where it is no range. */
+function leastOf(digits: string): string {
+  return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
 }

@@ -49,6 +49,8 @@ export interface Building {
   from: readonly Select[]
   /** The first text of `from` that says something. */
   text: (node: RecordNode) => string | undefined
+  /** Compiles one path or several that name the same thing; gives the first text that says something, else ''. */
+  firstOf: (paths: string | string[]) => (node: RecordNode) => string
   /** Builds a rule inside this one. */
   inner: (rule: Rule) => Read
 }

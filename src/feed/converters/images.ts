@@ -5,7 +5,7 @@ import { webAddress } from './text.ts'
 
 /**
  * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
- * holds a list; `orderBy` sorts the nodes, by number where both are numbers, those named in `first` before all others
+ * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes, by number where both are numbers, those named in `first` before all others
  * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
  */
 export const images: Converter = {
@@ -29,11 +29,12 @@ export const images: Converter = {
         .flatMap(({ one }) => texts(one))
     }
     const each = rule.each === undefined ? null : select(rule.each)
+    const cut = cutter(rule.split)
 
     return (node) => {
       const found = new Set<string>()
       for (const text of ordered(node)) {
-        for (const part of rule.split === undefined ? [text] : text.split(rule.split)) {
+        for (const part of cut(text)) {
           const address = saysNothing(part.trim()) ? null : webAddress(part)
           if (address !== null) found.add(address)
         }
@@ -41,6 +42,22 @@ export const images: Converter = {
       return found.size === 0 ? undefined : [...found]
     }
   },
+}
+
+function cutter(split: string | string[] | undefined): (text: string) => string[] {
+  if (split === undefined) return (text) => [text]
+  if (typeof split === 'string') return (text) => text.split(split)
+  const marks = split.map((mark) => mark.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|')
+  const between = new RegExp(String.raw`(?:${marks})\s*(?=https?://)`, 'i')
+  const trailing = new RegExp(String.raw`(?:${marks}|\s)$`)
+  return (text) => text.split(between).map((part) => withoutEnd(part, trailing))
+}
+
+/** A list may end in its separator. */
+function withoutEnd(text: string, mark: RegExp): string {
+  let rest = text
+  while (mark.test(rest)) rest = rest.slice(0, -1)
+  return rest
 }
 
 function compareInOrder(a: string, b: string): number {

@@ -7,7 +7,7 @@ import { daysSince } from './date.ts'
 import { images } from './images.ts'
 import { money, number, sum } from './number.ts'
 import { street } from './street.ts'
-import { codedText, flags, html, join, key, text, url } from './text.ts'
+import { codedText, flags, html, join, key, text, textAfter, url } from './text.ts'
 import { tours } from './tours.ts'
 
 /** Every converter by the name that `as` gives it. */
@@ -15,6 +15,7 @@ export const converters: Record<ConverterName, Converter> = {
   text,
   html,
   codedText,
+  textAfter,
   join,
   key,
   url,

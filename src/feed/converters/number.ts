@@ -89,21 +89,24 @@ const currency = /^(?:[A-Z]{1,3}\$|\p{Sc}|[A-Z]{3}(?=[\s\d]))\s*|\s*(?:\p{Sc}|[A
 const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
 
 /**
- * An amount of money, rounded to cents; with `period` (a path) or `per` (a word) turned into the amount a month.
+ * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) turned into the amount a
+ * month. `periods` says what a format's codes mean; '' is a code that no amount a month can be made of.
  * An amount whose period is not in the record, or is no repeated payment (one time, seasonal), says nothing.
  */
 export const money: Converter = {
   yields: 'number',
-  takes: ['numbers', 'zero', 'period', 'per', 'max', 'times'],
+  takes: ['numbers', 'zero', 'period', 'periods', 'per', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
     const numbers = rule.numbers ?? building.preset.numbers
     const read = numberReader(numbers)
-    const period = rule.period === undefined ? null : building.select(rule.period)
+    const period = rule.period === undefined ? null : building.firstOf(rule.period)
+    const words = new Map(Object.entries(rule.periods ?? {}).map(([code, word]) => [wordKey(code), word]))
     const isPrice = field !== null && prices.has(field.name)
-    if (rule.per !== undefined && !monthlyFactors.has(wordKey(rule.per)))
-      throw new RuleError(`unknown period "${rule.per}"`)
+    for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...words.values()]) {
+      if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
+    }
     return (node) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined
@@ -114,8 +117,9 @@ export const money: Converter = {
       // 0 and 1 stand for "no public price" (vocab §8).
       if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
       if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
-      const word = period?.first(node) || rule.per
-      if (word === undefined) return value === 0 ? 0 : undefined
+      const written = period?.(node) || rule.per
+      const word = written === undefined ? '' : (words.get(wordKey(written)) ?? written)
+      if (word === '') return value === 0 ? 0 : undefined
       const factor = monthlyFactors.get(wordKey(word))
       if (factor === undefined) return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')
       return factor === null ? undefined : round(value * factor * (rule.times ?? 1))

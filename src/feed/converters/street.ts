@@ -5,14 +5,14 @@ import type { Converter } from './converter.ts'
 /**
  * A street address: the unit is put behind it where it is not there yet (`1185 Boylston St. #45`), and the city, state
  * and postal code are cut off where the feed repeats them (RESO UnparsedAddress may or may not hold them).
- * `unitFrom` names the path of the unit. Every text of `from` is joined, so an address in parts can be given too.
+ * `unitFrom` names the path of the unit, or several. Every text of `from` is joined, so an address in parts can be given too.
  */
 export const street: Converter = {
   yields: 'text',
   takes: ['unitFrom'],
   needsFrom: true,
-  build: ({ from, rule, select }) => {
-    const unitFrom = rule.unitFrom === undefined ? null : select(rule.unitFrom)
+  build: ({ from, rule, firstOf }) => {
+    const unitFrom = rule.unitFrom === undefined ? null : firstOf(rule.unitFrom)
     const words = new Set((rule.missing ?? []).map((word) => word.toLowerCase()))
     return (node, { listing }) => {
       const parts = from
@@ -20,7 +20,7 @@ export const street: Converter = {
         .filter((part) => !saysNothing(part) && !words.has(part.toLowerCase()))
       if (parts.length === 0) return undefined
       const found = withoutCity(parts.join(' '), listing.City, listing.State, listing.ZIP)
-      const unit = unitFrom === null ? '' : readableLine(unitFrom.first(node))
+      const unit = unitFrom === null ? '' : readableLine(unitFrom(node))
       return saysNothing(unit) ? found : withUnit(found, unit)
     }
   },

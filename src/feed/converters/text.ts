@@ -87,6 +87,27 @@ export const codedText: Converter = {
   },
 }
 
+/**
+ * The letters and digits that follow a mark in a text (`/home/` in a web address), with a `prefix` that keeps them from
+ * being taken for something else. Nothing where the mark is not in it.
+ */
+export const textAfter: Converter = {
+  yields: 'text',
+  takes: ['after', 'prefix'],
+  needsFrom: true,
+  build: (building) => {
+    const { after, prefix = '' } = building.rule
+    if (after === undefined) throw new RuleError('textAfter needs after')
+    return (node) => {
+      const found = building.text(node)
+      const start = found?.indexOf(after) ?? -1
+      if (found === undefined || start < 0) return undefined
+      const word = /^[\p{L}\p{N}]{1,100}/u.exec(found.slice(start + after.length))
+      return word === null ? undefined : prefix + word[0]
+    }
+  },
+}
+
 /** Every text of `from` that is there, one after the other. */
 export const join: Converter = {
   yields: 'text',

@@ -128,3 +128,10 @@ function withoutControls(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
 }
+
+const cells = entityDecoder()
+
+/** The text that escaped XML text stands for, as in an element of a record. */
+export function decodeEntities(text: string): string {
+  return cells.decode(text)
+}

@@ -1,0 +1,152 @@
+import { FeedError } from '../../errors.ts'
+import { RecordError } from '../feed.ts'
+import type { Format, RawRecord } from '../feed.ts'
+import { blocks } from './blocks.ts'
+import { brokenRecord, problemOf } from './broken.ts'
+import { CsvHeader } from './csv-header.ts'
+import { decoded } from './encoding.ts'
+
+/** The header and the definition end well before this; a document without them is not BLM. */
+const longestHead = 64 * 1024
+
+/** What the sections before the data say. */
+interface Head {
+  /** What ends a field and what ends a record, as the file declares them: bytes, as Latin-1. */
+  field: string
+  record: string
+  /** Property Count; null where the file has none. */
+  count: number | null
+  columns: CsvHeader
+  /** Columns up to the last one that has a name: every record has as many fields. */
+  least: number
+  /** Bytes up to the first record. */
+  size: number
+}
+
+/**
+ * BLM, Rightmove's bulk upload (feeds/formats.md §12): #HEADER# declares the separators, #DEFINITION# names the columns,
+ * #DATA# holds the records up to #END#. There are no quotes; a record may span lines. Property Count, where it is
+ * declared, must be the number of records.
+ * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
+ */
+export const blm: Format = (bytes, options) => {
+  const source = decoded(bytes, options)
+  const reasons: string[] = []
+  let head: Head | null = null
+  let count = 0
+  let lost = false
+
+  async function* records(): AsyncGenerator<RawRecord[]> {
+    let rest: Buffer = Buffer.alloc(0)
+    let ended = false
+    for await (const block of blocks(source.bytes)) {
+      // What follows is read, so that the transport can tell whether all of it came.
+      if (ended) continue
+      rest = rest.length === 0 ? block : Buffer.concat([rest, block])
+      if (head === null) {
+        head = headOf(rest, options.requiredHeaders)
+        if (head === null) continue
+        rest = rest.subarray(head.size)
+      }
+      const batch: RawRecord[] = []
+      rest = cut(rest, head.record, batch)
+      if (batch.length > 0) yield batch
+      ended = rest.toString('latin1', 0, 1024).trimStart().toUpperCase().startsWith('#END#')
+      if (!ended && rest.length > options.maxRecordBytes) {
+        const why = `record ${count + 1} is longer than ${options.maxRecordBytes} bytes; the rest was not read`
+        reasons.push(why)
+        lost = true
+        yield [brokenRecord(`record ${count + 1}`, why)]
+        break
+      }
+    }
+    if (head === null) throw new FeedError('the document is not BLM: it has no #HEADER#, #DEFINITION# and #DATA#')
+    if (!ended && !lost) {
+      reasons.push('the document ends before #END#')
+      if (!isBlank(rest)) yield [brokenRecord(`record ${count + 1}`, 'the document ends in the middle of this record')]
+    }
+    if (head.count !== null && head.count !== count) {
+      reasons.push(`the header counts ${head.count} properties, the document holds ${count}`)
+    }
+  }
+
+  /** Takes the whole records off the front of a window and gives what is left. */
+  function cut(window: Buffer, end: string, found: RawRecord[]): Buffer {
+    const mark = Buffer.from(end, 'latin1')
+    let start = 0
+    let next = window.indexOf(mark)
+    while (next >= 0) {
+      const raw = window.subarray(start, next)
+      if (raw.toString('latin1', 0, 64).trimStart().toUpperCase().startsWith('#END#')) break
+      if (!isBlank(raw)) {
+        count++
+        const tooLong = raw.length > options.maxRecordBytes
+        const at = `record ${count}`
+        found.push(tooLong ? brokenRecord(at, `it is longer than ${options.maxRecordBytes} bytes`) : { at, raw })
+      }
+      start = next + mark.length
+      next = window.indexOf(mark, start)
+    }
+    return window.subarray(start)
+  }
+
+  return {
+    records: records(),
+    context: () => JSON.stringify([head?.columns.names, head?.field]),
+    end: () => ({ reasons }),
+    parse(record) {
+      const problem = problemOf(record)
+      if (problem !== null) throw new RecordError(problem)
+      if (head === null) throw new RecordError('the record comes before the definition')
+      // oxlint-disable-next-line no-control-regex
+      const text = source.text(record.raw).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
+      const cells = withoutLineBreak(text).split(source.text(Buffer.from(head.field, 'latin1')))
+      // A separator within a text makes two short records of one.
+      if (cells.length < head.least) {
+        throw new RecordError(`the record has ${cells.length} fields where the definition has ${head.least}`)
+      }
+      return head.columns.fields(cells)
+    },
+  }
+}
+
+/** Reads the sections before the data; null where they are not all there yet. Throws `FeedError` for anything else. */
+function headOf(window: Buffer, required: string[]): Head | null {
+  const text = window.toString('latin1', 0, longestHead)
+  if (!/^\s*(?:#|$)/.test(text)) throw new FeedError('the document is not BLM: it does not begin with #HEADER#')
+  const parts = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
+  if (parts === null) {
+    if (window.length < longestHead) return null
+    throw new FeedError('the document is not BLM: it has no #HEADER#, #DEFINITION# and #DATA#')
+  }
+  const field = declared(parts[1], 'EOF')
+  const record = declared(parts[1], 'EOR')
+  if (field === null || record === null || field === record) {
+    throw new FeedError('the BLM header does not declare what ends a field (EOF) and what a record (EOR)')
+  }
+  const names = parts[2].trim().split(record)[0].split(field)
+  const count = /^\s*Property Count\s*:\s*(\d{1,9})\s*$/im.exec(parts[1])
+  const columns = new CsvHeader(names, required)
+  return {
+    field,
+    record,
+    count: count === null ? null : Number(count[1]),
+    columns,
+    least: columns.names.findLastIndex((name) => name !== null) + 1,
+    size: parts[0].length,
+  }
+}
+
+/** A separator as the header declares it: `EOF : '|'`; the quotes may be missing. */
+function declared(header: string, name: 'EOF' | 'EOR'): string | null {
+  const line = new RegExp(String.raw`^[ \t]*${name}[ \t]*:[ \t]*(\S[^\r\n]{0,20}?)[ \t]*$`, 'im').exec(header)
+  return line === null ? null : line[1].replace(/^(['"])(.+)\1$/, '$2')
+}
+
+function withoutLineBreak(text: string): string {
+  return text.replace(/^[\r\n]+/, '').replace(/[\r\n]+$/, '')
+}
+
+function isBlank(raw: Buffer): boolean {
+  return raw.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
+}

@@ -1,0 +1,192 @@
+import { FeedError } from '../../errors.ts'
+import type { RawRecord } from '../feed.ts'
+import { brokenRecord } from './broken.ts'
+import { endsName, isSpace, lessThan, tagEnd } from './markup.ts'
+
+/** Replies that mean an answer without rows, not an error: no records found. */
+const noRecords = '20201'
+
+/**
+ * Cuts a RETS COMPACT answer into its DATA rows and reads what stands between them. The document is flat: every element is
+ * directly under RETS, and DATA holds nothing but text.
+ */
+export class RetsSplitter {
+  /** The text of COLUMNS; null: not read yet. */
+  columns: Buffer | null = null
+  /** One character, tab where the document declares none. */
+  delimiter = '\t'
+  readonly reasons: string[] = []
+  private buffer: Buffer = Buffer.alloc(0)
+  private rows = 0
+  private counted: number | null = null
+  private opened = false
+  private closed = false
+  /** The row under way is too long: what is left of it is skipped. */
+  private skipping = false
+  private readonly maxRecordBytes: number
+
+  constructor(maxRecordBytes: number) {
+    this.maxRecordBytes = maxRecordBytes
+  }
+
+  /** Takes the next bytes and gives the rows that end in them. Throws `FeedError` where this is no COMPACT answer. */
+  push(block: Buffer): RawRecord[] {
+    this.buffer = this.buffer.length === 0 ? block : Buffer.concat([this.buffer, block])
+    const records: RawRecord[] = []
+    let position = 0
+    while (true) {
+      const next = this.element(position, records)
+      if (next < 0) break
+      position = next
+    }
+    const open = this.skipping ? position : this.buffer.indexOf(lessThan, position)
+    this.buffer = this.buffer.subarray(open < 0 ? this.buffer.length : open)
+    if (this.buffer.length > this.maxRecordBytes + 1024) this.skipLongRow(records)
+    return records
+  }
+
+  /** Ends the document and gives the row that it left open, if any; `reasons` is valid from here. */
+  end(): RawRecord[] {
+    if (!this.opened) throw new FeedError('the document is not RETS: it has no element RETS')
+    if (!this.closed) this.reasons.push('the document ends before </RETS>')
+    if (this.counted !== null && this.counted !== this.rows) {
+      this.reasons.push(`the server counts ${this.counted} records, the document holds ${this.rows}`)
+    }
+    if (this.columns === null && this.reasons.length === 0) {
+      throw new FeedError('the document has no COLUMNS: it is not in one of the COMPACT forms')
+    }
+    const open = !this.closed && !this.skipping && this.buffer.subarray(0, 5).toString('latin1') === '<DATA'
+    return open ? [brokenRecord(this.place(), 'the document ends in the middle of this row')] : []
+  }
+
+  /** Reads one element from a place between elements; gives the place after it, or -1 where it does not end here. */
+  private element(from: number, records: RawRecord[]): number {
+    const { buffer } = this
+    if (this.skipping) {
+      const close = buffer.indexOf('</DATA', from)
+      const end = close < 0 ? -1 : this.after(close)
+      if (end >= 0) this.skipping = false
+      return end
+    }
+    const open = buffer.indexOf(lessThan, from)
+    if (open < 0) return -1
+    if (buffer.subarray(open, open + 4).toString('latin1') === '<!--') {
+      const close = buffer.indexOf('-->', open + 4)
+      return close < 0 ? -1 : close + 3
+    }
+    const afterTag = this.after(open)
+    if (afterTag < 0) return -1
+    const tag = buffer.toString('utf8', open + 1, afterTag - 1)
+    const name = nameOf(buffer, open + 1, afterTag)
+    if (name !== 'DATA' && name !== 'COLUMNS') {
+      this.control(name, tag)
+      return afterTag
+    }
+    const empty = tag.endsWith('/')
+    const close = empty ? afterTag : buffer.indexOf(`</${name}`, afterTag)
+    const end = close < 0 || empty ? close : this.after(close)
+    if (end < 0) return -1
+    const text = withoutLineBreaks(buffer.subarray(afterTag, close))
+    if (name === 'COLUMNS') this.take(text)
+    else records.push(this.row(text))
+    return end
+  }
+
+  private take(columns: Buffer): void {
+    if (this.columns !== null && !this.columns.equals(columns)) {
+      throw new FeedError('the document holds COLUMNS twice and they differ: give each answer its own feed')
+    }
+    this.columns = Buffer.from(columns)
+  }
+
+  private row(raw: Buffer): RawRecord {
+    const at = this.place()
+    this.rows++
+    if (raw.length <= this.maxRecordBytes) return { at, raw }
+    return brokenRecord(at, `the row is longer than ${this.maxRecordBytes} bytes`)
+  }
+
+  /** Reads the elements that say something about the whole answer. */
+  private control(name: string, tag: string): void {
+    if (!this.opened && name !== 'RETS' && !/^[?!]/.test(tag)) {
+      throw new FeedError(`the document is not RETS: its first element is ${JSON.stringify(name.slice(0, 40))}`)
+    }
+    if (name.startsWith('METADATA')) throw new FeedError('the document is RETS metadata, not listings')
+    if (name === 'RETS') {
+      this.opened = true
+      this.closed = tag.endsWith('/')
+      this.reply(tag, true)
+    } else if (name === '/RETS') this.closed = true
+    else if (name === 'RETS-STATUS') this.reply(tag, false)
+    else if (name === 'COUNT') {
+      const records = attribute(tag, 'Records')
+      if (records !== null && /^\d{1,9}$/.test(records)) this.counted = Number(records)
+    } else if (name === 'DELIMITER') this.delimiter = delimiterOf(attribute(tag, 'value') ?? '')
+    else if (name === 'MAXROWS') {
+      this.reasons.push('the server cut the answer at its most rows (MAXROWS): the rest is in its next pages')
+    }
+  }
+
+  /** ReplyCode 0 is well; on RETS itself another code is the server's refusal, after the rows it is a reason. */
+  private reply(tag: string, first: boolean): void {
+    const code = attribute(tag, 'ReplyCode') ?? '0'
+    if (/^0+$/.test(code)) return
+    const said = (attribute(tag, 'ReplyText') ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200)
+    const text = `the server answered with ReplyCode ${code.slice(0, 10)}${said === '' ? '' : `: ${said}`}`
+    if (first && code !== noRecords) throw new FeedError(text)
+    this.reasons.push(text)
+  }
+
+  private skipLongRow(records: RawRecord[]): void {
+    if (this.skipping) {
+      // The closing tag may lie across two blocks.
+      this.buffer = this.buffer.subarray(-8)
+      return
+    }
+    if (this.buffer.subarray(0, 5).toString('latin1') !== '<DATA') {
+      throw new FeedError(`no element ends within ${this.maxRecordBytes} bytes: the document is not RETS`)
+    }
+    this.skipping = true
+    records.push(brokenRecord(this.place(), `the row is longer than ${this.maxRecordBytes} bytes`))
+    this.rows++
+    this.buffer = this.buffer.subarray(-8)
+  }
+
+  private place(): string {
+    return `row ${this.rows + 1}`
+  }
+
+  /** The place after the tag that begins at `open`; -1 where it does not end in this buffer. */
+  private after(open: number): number {
+    const end = tagEnd(this.buffer, open + 1)
+    return end < 0 ? -1 : end + 1
+  }
+}
+
+function nameOf(buffer: Buffer, from: number, to: number): string {
+  let end = buffer[from] === 47 ? from + 1 : from
+  while (end < to && !endsName(buffer[end])) end++
+  return buffer.toString('latin1', from, end)
+}
+
+function attribute(tag: string, name: string): string | null {
+  const match = new RegExp(String.raw`\s${name}\s*=\s*(?:"([^"]*)"|'([^']*)')`, 'i').exec(tag)
+  return match === null ? null : (match[1] ?? match[2])
+}
+
+/** DELIMITER's value is the character's code in hexadecimal. */
+function delimiterOf(value: string): string {
+  const code = /^\s*[0-9a-f]{1,2}\s*$/i.test(value) ? Number.parseInt(value, 16) : 0
+  if (code === 0 || code > 127)
+    throw new FeedError(`the DELIMITER ${JSON.stringify(value.slice(0, 20))} is no code of one character`)
+  return String.fromCharCode(code)
+}
+
+/** A row on lines of its own; the blanks and tabs in it are cells. */
+function withoutLineBreaks(text: Buffer): Buffer {
+  let from = 0
+  let to = text.length
+  while (from < to && isSpace(text[from]) && text[from] !== 9 && text[from] !== 32) from++
+  while (to > from && isSpace(text[to - 1]) && text[to - 1] !== 9 && text[to - 1] !== 32) to--
+  return text.subarray(from, to)
+}
