@@ -16,7 +16,8 @@ import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
 import type { Preset, Variant } from './preset.ts'
-import { PathError, csvPaths, xmlPaths } from './select.ts'
+import { csvPaths } from './select-csv.ts'
+import { PathError, xmlPaths } from './select.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
 const MAPPING_CODE = 2

@@ -6,7 +6,7 @@
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[type=Haus]/area` only where the record itself is so.
  * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
- * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
+ * What a path of a CSV is, `select-csv.ts` says.
  */
 import type { RecordFields, RecordNode } from './feed.ts'
 import { wordKey } from './vocabulary.ts'
@@ -169,87 +169,4 @@ function conditionOf(text: string, path: string): (node: RecordNode) => boolean 
     const text = select.first(node)
     return (text !== '' && words.has(wordKey(text))) === wanted
   }
-}
-
-interface Slot {
-  select: Select
-  headers: string[]
-}
-
-/**
- * Paths of CSV rows: header names. A header is looked for as it is spelled, and by `wordKey` where that spelling is not
- * there; which header a path means is worked out once for each set of headers.
- */
-export function csvPaths(): Paths {
-  const slots = new Map<string, Slot>()
-  const known = new Map<string, string[][]>()
-  let current: string[] = []
-
-  function resolve(names: string[]): string[][] {
-    const spelled = new Set(names.filter((name) => slots.has(name)))
-    return [...slots.keys()].map((path) => {
-      if (spelled.has(path)) return [path]
-      const pattern = patternOf(path)
-      if (pattern) return names.filter((name) => pattern.test(name.trim()))
-      const key = wordKey(path)
-      // `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET` where another rule names it.
-      const alike = names.find((name) => !spelled.has(name) && wordKey(name) === key)
-      return alike === undefined ? [] : [alike]
-    })
-  }
-
-  return {
-    nested: false,
-    compile(path) {
-      const present = slots.get(path)
-      if (present) return present.select
-      if (path.trim() === '') throw new PathError('an empty header name')
-      const slot: Slot = { headers: [], select: csvSelect(path, () => slot.headers) }
-      slots.set(path, slot)
-      return slot.select
-    },
-    prepare(record) {
-      let count = 0
-      let same = true
-      for (const name in record) if (name !== current[count++]) same = false
-      if (same && count === current.length) return
-      current = Object.keys(record)
-      const signature = current.join('\u0000')
-      let headers = known.get(signature)
-      if (headers === undefined) {
-        headers = resolve(current)
-        if (known.size < 100) known.set(signature, headers)
-      }
-      let index = 0
-      for (const slot of slots.values()) slot.headers = headers[index++]
-    },
-  }
-}
-
-function csvSelect(path: string, headers: () => string[]): Select {
-  const nodes = (row: RecordNode) => headers().flatMap((name) => childrenOf(row, name))
-  return {
-    path,
-    first(row) {
-      for (const name of headers())
-        for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
-      return ''
-    },
-    all: (row) =>
-      nodes(row)
-        .map(textOf)
-        .filter((text) => text !== ''),
-    nodes,
-  }
-}
-
-function patternOf(path: string): RegExp | null {
-  if (!path.endsWith('*') && !path.includes('{n}')) return null
-  const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
-  const prefix = path.endsWith('*')
-  const body = (prefix ? path.slice(0, -1) : path)
-    .split('{n}')
-    .map(literal)
-    .join(String.raw`\d+`)
-  return new RegExp(`^${body}${prefix ? '' : '$'}`, 'i')
 }
