@@ -61,7 +61,8 @@ export interface RawRecord {
 
 /**
  * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`;
- * a repeated element is an array. A CSV row is an object of header → cell. Objects have no prototype.
+ * a repeated element is an array. What a record has from outside itself is named `@@name`: its own element's name where the
+ * record path offers several, and the document's `header`. A CSV row is an object of header → cell. Objects have no prototype.
  * Every leaf is the text as found (entities decoded, not trimmed further): types come from the mapping.
  */
 export type RecordNode = string | RecordFields
@@ -85,6 +86,8 @@ export interface Reading {
    */
   context(): string
   end(): FormatEnd
+  /** The values of `FormatOptions.header` that the document has; valid from the first batch on, and part of `context()`. */
+  header?(): Readonly<Record<string, string>>
   /** Parses one record; throws `RecordError` where that record is broken. */
   parse(record: RawRecord): RecordFields
 }
@@ -99,6 +102,11 @@ export interface FormatOptions {
   maxRecordBytes: number
   /** XML: path of the record element from the root, such as `Listings/Listing`. */
   record: string | null
+  /**
+   * XML: attributes of elements before the first record, name → path from the root such as `openimmo/uebertragung/@umfang`.
+   * Every record is given them as `@@name`.
+   */
+  header?: Readonly<Record<string, string>>
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
@@ -128,8 +136,10 @@ export interface Mapping {
   /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
   version: string
   delivery: 'full' | 'delta'
+  /** The same where the document says it itself, in its header; `delivery` where it does not. */
+  deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
   format: 'xml' | 'csv'
-  formatOptions: Pick<FormatOptions, 'record' | 'delimiter' | 'quote' | 'requiredHeaders'>
+  formatOptions: Pick<FormatOptions, 'record' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders'>
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

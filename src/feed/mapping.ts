@@ -16,6 +16,7 @@ import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
 import type { Preset } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
+import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
 const MAPPING_CODE = 1
@@ -36,15 +37,23 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
+    deliveryOf: (header) => options.delivery ?? saidDelivery(preset, header),
     format: preset.format,
     formatOptions: {
       record: preset.record ?? null,
+      header: preset.header,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,
     },
     normalise: (record, at, moment) => [delivered(compiled, record, at, moment)],
   }
+}
+
+function saidDelivery({ delivery, deliveryFrom }: Preset, header: Readonly<Record<string, string>>): 'full' | 'delta' {
+  const word = wordKey(deliveryFrom ? (header[deliveryFrom.header] ?? '') : '')
+  if (deliveryFrom?.full.some((one) => wordKey(one) === word)) return 'full'
+  return deliveryFrom?.delta.some((one) => wordKey(one) === word) ? 'delta' : delivery
 }
 
 type Compiled = ReturnType<typeof compile>
@@ -101,6 +110,7 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
   const flags = attempt('hideAddress', () => ({
     hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
     removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
+    stubWithout: preset.stubWithout.map((path) => paths.compile(path)),
   }))
   const where = attempt('where', () => (options.where ? compileWhere(options.where, paths) : null))
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
@@ -145,6 +155,7 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
       return { kind: 'reject', at, mlsNumber: null, problems: problems.filter(({ field }) => field === 'MLSNumber') }
     }
+    if (step.rule.name === 'Status' && isStub(compiled, record)) return stub(making.listing, problems, at)
   }
   const { listing } = making
   tidyCoordinates(listing)
@@ -171,6 +182,22 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
+}
+
+function isStub({ stubWithout }: Compiled, record: RecordFields): boolean {
+  return stubWithout.length > 0 && stubWithout.every((path) => path.nodes(record).length === 0)
+}
+
+/** With defaults for all that it lacks, a stub would blank the listing that it is about (domain trap 16). */
+function stub({ MLSNumber, Status }: Partial<Listing>, problems: Problem[], at: string): Delivered {
+  const about = problems.filter(({ field }) => field === 'MLSNumber' || field === 'Status')
+  const problem = 'is a stub: it says what became of a listing, and nothing that a listing is made of'
+  return {
+    kind: 'reject',
+    at,
+    mlsNumber: MLSNumber ?? null,
+    problems: [...about, { field: 'record', value: Status ?? null, problem }],
+  }
 }
 
 /** A title is often the street itself: what may not be shown in one place must not be shown in another. */

@@ -29,6 +29,25 @@ export const presetSchema = z.strictObject({
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
+  header: z
+    .record(
+      z.string().regex(/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/, 'letters and digits, and not "name"'),
+      z.string().regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang'),
+    )
+    .optional()
+    .describe('XML: attributes before the first record, name → path from the root; a record has them as @@name.'),
+  deliveryFrom: z
+    .strictObject({
+      header: z.string(),
+      full: z.array(z.string()).min(1),
+      delta: z.array(z.string()).min(1),
+    })
+    .optional()
+    .describe('Which words of a header attribute mean full and which delta; any other, or none: as delivery says.'),
+  stubWithout: z
+    .array(path)
+    .default([])
+    .describe('A record that has none of these is a stub: its status may take a listing off, but it is no listing.'),
   numbers: z
     .strictObject({ decimal: z.enum(['.', ',']), group: z.enum(['', '.', ',', ' ', "'"]) })
     .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
@@ -94,6 +113,10 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
   if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
   if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
+  if (preset.format === 'csv' && preset.header !== undefined) problems.push('header: is for XML only')
+  const { deliveryFrom } = preset
+  if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
+    problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)
   if (preset.format === 'csv' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
 }

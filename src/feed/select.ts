@@ -3,7 +3,8 @@
  * (ZIF has Office/City beside Location/City). Compiled once, read for every record.
  *
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
- * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node.
+ * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
+ * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
  * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
  */
 import type { RecordFields, RecordNode } from './feed.ts'
@@ -105,6 +106,7 @@ function xmlSelect(path: string): Select {
 
 function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   if (step.name === 'name()') return childNames(node)
+  if (step.name === '.') return step.holds === null || step.holds(node) ? [node] : []
   const { holds } = step
   const children =
     step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenOf(node, step.name)

@@ -31,11 +31,16 @@ export class XmlSplitter {
   private readonly outline: XmlOutline
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
+  private readonly beforeRecords: ((path: string, tag: Buffer) => void) | null
 
-  /** `record` is the path of the record element from the root (`FormatOptions.record`). */
-  constructor(record: string, maxRecordBytes: number) {
+  /**
+   * `record` is the path of the record element from the root (`FormatOptions.record`). `beforeRecords` is shown every start
+   * tag before the first record, with the element's path from the root.
+   */
+  constructor(record: string, maxRecordBytes: number, beforeRecords?: (path: string, tag: Buffer) => void) {
     this.outline = new XmlOutline(record)
     this.maxRecordBytes = maxRecordBytes
+    this.beforeRecords = beforeRecords ?? null
   }
 
   /** Takes the next bytes and gives the records that end in them. Throws `FeedError` where this is no such document. */
@@ -138,6 +143,7 @@ export class XmlSplitter {
       this.recordEnd.begin(open, name)
       return true
     }
+    if (this.count === 0) this.beforeRecords?.(this.outline.pathTo(name), this.buffer.subarray(open, end + 1))
     this.outline.startTag(name, this.buffer[end - 1] === slash)
     this.position = end + 1
     return true
