@@ -5,13 +5,14 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, ExtensionEntry, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
+import type { Delivered, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
+import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping, wrongValue } from './mapping-compile.ts'
-import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
+import { compileExtension, compileFlag, compileWhere, isStub, stub, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
 import type { Preset } from './preset.ts'
@@ -19,7 +20,7 @@ import { PathError, csvPaths, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 1
+const MAPPING_CODE = 2
 
 /** How one field gets its value: the record's, else the default. */
 interface FieldStep {
@@ -155,7 +156,7 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
       return { kind: 'reject', at, mlsNumber: null, problems: problems.filter(({ field }) => field === 'MLSNumber') }
     }
-    if (step.rule.name === 'Status' && isStub(compiled, record)) return stub(making.listing, problems, at)
+    if (step.rule.name === 'Status' && isStub(compiled.stubWithout, record)) return stub(making.listing, problems, at)
   }
   const { listing } = making
   tidyCoordinates(listing)
@@ -164,8 +165,8 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
     else if (flag) making.hidden = true
   }
-  const street = listing.Address
-  if (making.hidden) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
+  const street = hiddenStreet(listing.Address)
+  if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing) ?? null
   // A field that can't be read can't leave its record out.
@@ -182,28 +183,6 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
-}
-
-function isStub({ stubWithout }: Compiled, record: RecordFields): boolean {
-  return stubWithout.length > 0 && stubWithout.every((path) => path.nodes(record).length === 0)
-}
-
-/** With defaults for all that it lacks, a stub would blank the listing that it is about (domain trap 16). */
-function stub({ MLSNumber, Status }: Partial<Listing>, problems: Problem[], at: string): Delivered {
-  const about = problems.filter(({ field }) => field === 'MLSNumber' || field === 'Status')
-  const problem = 'is a stub: it says what became of a listing, and nothing that a listing is made of'
-  return {
-    kind: 'reject',
-    at,
-    mlsNumber: MLSNumber ?? null,
-    problems: [...about, { field: 'record', value: Status ?? null, problem }],
-  }
-}
-
-/** A title is often the street itself: what may not be shown in one place must not be shown in another. */
-function withoutStreet(entries: ExtensionEntry[], street: string | undefined): ExtensionEntry[] {
-  const hidden = street?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '').toLowerCase()
-  return hidden === undefined ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(hidden))
 }
 
 function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
