@@ -5,9 +5,11 @@
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
- * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file.
+ * CSV: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of the file,
+ * `json:image[].url` values in flattened columns or in a cell of JSON (`select-json.ts`).
  */
 import type { RecordFields, RecordNode } from './feed.ts'
+import { jsonHeaders, jsonPath, jsonTexts } from './select-json.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** A compiled path. */
@@ -201,6 +203,8 @@ export function csvPaths(): Paths {
 }
 
 function csvSelect(path: string, headers: () => string[]): Select {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonSelect(path, (row) => headers().flatMap((name) => jsonCells(row, name, json)))
   const nodes = (row: RecordNode) => headers().flatMap((name) => childrenOf(row, name))
   return {
     path,
@@ -217,7 +221,27 @@ function csvSelect(path: string, headers: () => string[]): Select {
   }
 }
 
+type JsonPath = NonNullable<ReturnType<typeof jsonPath>>
+
+function jsonPathOf(path: string): JsonPath | null {
+  if (!path.startsWith('json:')) return null
+  const json = jsonPath(path.slice(5))
+  if (json === null) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
+  return json
+}
+
+function jsonCells(row: RecordNode, header: string, path: JsonPath): string[] {
+  return childrenOf(row, header).flatMap((cell) => jsonTexts(cell, header.trim(), path))
+}
+
+function jsonSelect(path: string, texts: (row: RecordNode) => string[]): Select {
+  const all = (row: RecordNode) => texts(row).flatMap((text) => (text.trim() === '' ? [] : [text.trim()]))
+  return { path, first: (row) => all(row)[0] ?? '', all, nodes: all }
+}
+
 function patternOf(path: string): RegExp | null {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonHeaders(json)
   if (!path.endsWith('*') && !path.includes('{n}')) return null
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
   const prefix = path.endsWith('*')

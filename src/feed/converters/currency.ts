@@ -1,4 +1,4 @@
-import { tables, wordKey } from '../vocabulary.ts'
+import { hidesPrice, tables, wordKey } from '../vocabulary.ts'
 import type { Converter } from './converter.ts'
 import { Unreadable } from './converter.ts'
 
@@ -14,13 +14,18 @@ export const currency: Converter = {
   needsFrom: true,
   build: (building) => {
     const choices = new Map(Object.entries(building.rule.choices ?? {}).map(([word, value]) => [wordKey(word), value]))
+    const symbolOf = (word: string): string | undefined =>
+      choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbols.get(wordKey(word)))
     return (node) => {
       const found = building.text(node)
-      if (found === undefined) return undefined
-      const word = /[A-Z]{0,3}\p{Sc}/u.exec(found)?.[0] ?? /\p{L}{2,}/u.exec(found)?.[0]
-      if (word === undefined) return undefined
-      const known = choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbols.get(wordKey(word)))
-      return known ?? new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
+      if (found === undefined || hidesPrice(found)) return undefined
+      const words = found.match(/[A-Z]{0,3}\p{Sc}|\p{L}{2,}/gu) ?? []
+      for (const word of words) {
+        const symbol = symbolOf(word)
+        if (symbol !== undefined) return symbol
+      }
+      if (words.length === 0) return undefined
+      return new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
     }
   },
 }
