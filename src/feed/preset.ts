@@ -31,7 +31,7 @@ export const presetSchema = z.strictObject({
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
   header: z
     .record(
-      z.string().regex(/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/, 'letters and digits, and not "name"'),
+      z.string(),
       z.string().regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang'),
     )
     .optional()
@@ -114,6 +114,8 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format === 'csv' && preset.record !== undefined) problems.push('record: is for XML only')
   if (preset.format === 'xml' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
   if (preset.format === 'csv' && preset.header !== undefined) problems.push('header: is for XML only')
+  for (const name of Object.keys(preset.header ?? {}).filter((one) => !/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/.test(one)))
+    problems.push(`header.${name}: a name of letters and digits, and not "name", which is the record's own`)
   const { deliveryFrom } = preset
   if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
     problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)
