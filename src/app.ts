@@ -22,7 +22,9 @@ import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
+import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
+import { markdownForm } from './report/markdown.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
@@ -40,7 +42,10 @@ import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
 const formats: Record<Mapping['format'], Format> = { xml, csv }
-const reportForms = { text: textForm, json: jsonForm } satisfies Record<string, (options: FormOptions) => ReportForm>
+const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
+  string,
+  (options: FormOptions) => ReportForm
+>
 
 export type FormName = keyof typeof reportForms
 

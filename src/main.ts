@@ -59,10 +59,14 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .choices(['text', 'json'])
     .default('text')
 
+  const anyForm = new Option('--format <form>', 'the report: for people, for a program, for a ticket, for a browser')
+    .choices(['text', 'json', 'markdown', 'html'])
+    .default('text')
+
   program
     .command('diff [feeds...]')
     .description('dry run: what would change, as a report; nothing is written')
-    .addOption(format)
+    .addOption(anyForm)
     .option('--out <file>', 'write the report to a file')
     .action(async (feeds, options) =>
       done(await (await import('./commands/diff.ts')).diffCommand(context(), feeds, options)),

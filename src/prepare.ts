@@ -59,6 +59,8 @@ export interface Prepared {
   held: number
   trips: Trip[]
   lostAt: number | null
+  /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
+  doubtful: boolean
   estimate: { calls: number; seconds: number }
   digest: string
   notes: string[]
@@ -70,7 +72,8 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const now = runtime.clock.now()
   const moment = { now, today: dayIn(feed.timezone, now), timezone: feed.timezone }
   const state = store.feedState(feed.name, feed.chatbot, now)
-  const { received, validators } = await receiveDelivery(feed, readers, state, moment)
+  const delivery = await receiveDelivery(feed, readers, state, moment)
+  const { received } = delivery
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
   const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
@@ -79,11 +82,28 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
-  const trips = hold(feed, readers, guard(tally, facts, state, summary.records, feed.limits, settings))
-  const { digest, lookUps, held } = count(readers, counts)
+  const trips = hold(feed, readers, guard(tally, facts, state, summary, feed.limits, settings))
+  const doubtful = tally.recreates > 0
+  const { digest, lookUps, held } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...notesOf(trips, facts, state, lostAt, feed)]
-  return { moment, state, received, remote, facts, counts, held, trips, lostAt, estimate, digest, notes, validators }
+  const { validators } = delivery
+  return {
+    moment,
+    state,
+    received,
+    remote,
+    facts,
+    counts,
+    held,
+    trips,
+    lostAt,
+    doubtful,
+    estimate,
+    digest,
+    notes,
+    validators,
+  }
 }
 
 async function receiveDelivery(
@@ -95,6 +115,8 @@ async function receiveDelivery(
   const { store, workspace, signal, progress } = readers
   const saved = state.validators
   const usable =
+    // A delta that is not modified says nothing of the listings that are not in it.
+    feed.mapping.delivery === 'full' &&
     saved !== null &&
     saved.source === feed.source &&
     saved.mapping === feed.mapping.version &&

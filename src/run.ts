@@ -144,16 +144,30 @@ export interface Change {
   lost: number
   /** Create only: the service must be asked for this MLSNumber first. */
   lookUp: boolean
+  /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
+  unsettled?: boolean
   /** Adoption only: the item as shown, which becomes the baseline. */
   shownHash: string | null
   /** Hash of kind, fields and values: the same reason three runs running is not converging. */
   reason: string
 }
 
+/** The baseline of a listing: how the service shows what we sent. */
+export interface FirstSight {
+  op: 'first-sight'
+  snapshot: number
+  hash: string
+  echo: Recalled['echo']
+  /** Fields that were to disappear and are still shown; they are in `echo` too. */
+  uncleared: FieldName[]
+  /** false: an earlier baseline is only spelled anew. */
+  first: boolean
+}
+
 /** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
 export type Bookkeeping =
   | { op: 'touch'; snapshot: number; position: number }
-  | { op: 'first-sight'; snapshot: number; hash: string; echo: Recalled['echo'] }
+  | FirstSight
   | { op: 'steady'; snapshot: number }
   | { op: 'forget-flight'; key: string }
 

@@ -89,6 +89,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
         concurrency: feed.concurrency,
         deleteBatch: () => Math.min(feed.deleteBatch, store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch),
         today: prepared.moment.today,
+        lookUpCreates: prepared.doubtful,
         approved: (kind, mlsNumber) => approved.has(`${kind} ${mlsNumber}`),
       },
       service,

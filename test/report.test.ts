@@ -1,12 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { htmlForm } from '../src/report/html.ts'
 import { jsonForm } from '../src/report/json.ts'
+import { markdownForm } from '../src/report/markdown.ts'
 import type { ReportForm } from '../src/report/report.ts'
 import { textForm } from '../src/report/text.ts'
 import type { Report, ReportedChange, RejectRow } from '../src/run.ts'
 
-const forms = { json: jsonForm(), txt: textForm({ colour: false }) }
+const forms = { json: jsonForm(), txt: textForm({ colour: false }), md: markdownForm(), html: htmlForm() }
 const directory = 'fixtures/reports'
 
 type Written = Omit<Report, 'changes' | 'rejects'> & { changes: ReportedChange[]; rejects: RejectRow[] }
@@ -27,7 +29,7 @@ const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u20
 
 /** Run vitest with -u to write the expected texts anew, then read them. */
 describe.each(readdirSync(directory))('%s', (name) => {
-  test.each(['json', 'txt'] as const)('as %s', async (kind) => {
+  test.each(['json', 'txt', 'md', 'html'] as const)('as %s', async (kind) => {
     const text = await render(forms[kind], read(name))
     expect(text).not.toMatch(unseen)
     await expect(text).toMatchFileSnapshot(resolve(directory, name, `expected.${kind}`))
@@ -39,6 +41,32 @@ describe.each(readdirSync(directory))('%s', (name) => {
     // oxlint-disable-next-line no-control-regex
     expect(text.replace(/\u001b\[\d+m/g, '')).toBe(await render(forms.txt, read(name)))
   })
+})
+
+test('hostile text makes no markup in a page or a ticket', async () => {
+  const tags = (html: string): string[] =>
+    [...html.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, name]) => name.toLowerCase())
+  const payload =
+    '<img src=x onerror=alert(1)> </td><script>x</script> [x](javascript:alert(1)) ![x](https://evil.example/x) | a | `code` <!-- www.evil.example'
+  const report = read('hostile')
+  const [first] = [...report.changes()]
+  const hostile = {
+    ...first,
+    mlsNumber: payload,
+    why: payload,
+    fields: [{ field: 'Address' as const, from: payload, to: null }],
+  }
+  report.changes = () => [hostile, { ...hostile, kind: 'hold' }, { ...hostile, kind: 'create' }]
+  report.rejects = () => [{ at: payload, mlsNumber: payload, problems: [payload] }]
+  report.notes = [payload]
+  const html = await render(forms.html, report)
+  expect(new Set(tags(html))).toEqual(
+    new Set(['article', 'h1', 'h2', 'p', 'table', 'tr', 'th', 'td', 'br'].filter((name) => tags(html).includes(name))),
+  )
+  expect(html).not.toMatch(/<[^>]*\s(on\w+|href|src|style)=/i)
+  const markdown = await render(forms.md, report)
+  expect(tags(markdown).filter((name) => name !== 'br')).toEqual([])
+  expect(markdown).not.toMatch(/https?:\/\/|(?<!\\)\]\(/)
 })
 
 describe('JSON', () => {

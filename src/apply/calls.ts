@@ -13,9 +13,11 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   const { service, settings, store } = context
   const sent = outgoing(context, change)
   const mark = new Mark(context, 'update', [change])
+  let unsettled = false
   try {
     const answer = await service.update(sent.listing, settings.owner, change.clear, mark.beforeSend)
-    if (answer.value >= 1) return confirm(context, change, sent, answer.unsettled)
+    unsettled = answer.unsettled
+    if (answer.value >= 1) return confirm(context, change, sent, unsettled)
   } catch (error) {
     const refusal = asServiceError(error)
     if (refusal.kind !== 'refused') return notDone(context, mark, refusal)
@@ -36,20 +38,25 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   const shown = await lookUp(context, change, 'unknown')
   if (shown === null) return
   if (shown.length === 0) return sendCreate(context, change, sent)
-  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted.
-  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).length === 0)
-    return confirm(context, change, sent, false)
-  store.clearFlight(settings.chatbot, [change.mlsNumber])
+  // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
+  // that is to go and can't be made to (a number has no empty form, U4) is no reason to try again in every run.
+  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).every(({ to }) => to === null))
+    return confirm(context, change, sent, unsettled)
+  if (!unsettled) store.clearFlight(settings.chatbot, [change.mlsNumber])
   record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
 }
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead. */
 export async function createOne(context: ApplyContext, change: StoredChange): Promise<void> {
-  if (change.lookUp) {
+  const { settings } = context
+  if (change.lookUp || settings.lookUpCreates) {
     const shown = await lookUp(context, change, 'failed')
     if (shown === null) return
     if (shown.length > 1)
       return record(context, change, 'failed', `${shown.length} listings on the service have this MLSNumber`)
+    const owner = shown[0]?.owner ?? null
+    if (settings.owner !== null && owner !== null && owner !== settings.owner)
+      return record(context, change, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1) return updateOne(context, { ...change, clear: clearedBy(context, change, shown[0].fields) })
   }
   await sendCreate(context, change, outgoing(context, change))
@@ -107,7 +114,8 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
     if (shown === null) continue
     if (shown.length === 0) deleted(context, change, unsettled)
     else {
-      store.clearFlight(settings.chatbot, [change.mlsNumber])
+      // An attempt without answer may still take it, so its mark and its place in the ledger stay.
+      if (!unsettled) store.clearFlight(settings.chatbot, [change.mlsNumber])
       record(context, change, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
     }
   }
@@ -124,7 +132,9 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
         const sent = outgoing(context, change)
         const arrived =
           shown.length === 1 && differences(sent.listing, shown[0], context.settings.volatile).length === 0
-        if (kind === 'create' ? shown.length === 1 : arrived) confirm(context, change, sent, true)
+        // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
+        const isNew = kind === 'create' && !change.lookUp && !context.settings.lookUpCreates
+        if (isNew ? shown.length === 1 : arrived) confirm(context, change, sent, true)
       } catch (error) {
         asServiceError(error)
         return
@@ -206,7 +216,9 @@ class Mark {
   /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
   clear(): void {
     if (!this.sent) return
-    const keys = this.changes.filter((change) => change.cause !== 'settle').map((change) => change.mlsNumber)
+    const keys = this.changes
+      .filter((change) => change.cause !== 'settle' && !change.unsettled)
+      .map((change) => change.mlsNumber)
     this.#context.store.clearFlight(this.#context.settings.chatbot, keys)
   }
 }

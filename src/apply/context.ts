@@ -19,6 +19,8 @@ export interface ApplySettings {
   deleteBatch: () => number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
+  /** Look every create up first, as the list is in doubt. */
+  lookUpCreates: boolean
   /** Whether an approval covers this change. */
   approved(kind: CallKind, mlsNumber: string): boolean
 }

@@ -49,7 +49,7 @@ export function confirmation(
     filled: filledFields(sent.listing),
     at: now,
     movesAt: sent.movesAt,
-    suspectUntil: unsettled ? now + settings.settle : null,
+    suspectUntil: unsettled || change.unsettled ? now + settings.settle : null,
     reason: change.reason,
     baseline: null,
   }

@@ -1,4 +1,5 @@
 import { openApp } from '../app.ts'
+import type { FormName } from '../app.ts'
 import { exitStatusOf } from '../result.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
@@ -8,7 +9,7 @@ import { writeReports } from './reports.ts'
 export function diffCommand(
   context: CommandContext,
   names: string[],
-  options: { format: 'text' | 'json'; out?: string },
+  options: { format: FormName; out?: string },
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const feeds = chosenFeeds(app.config, names)

@@ -23,7 +23,7 @@ export async function writeReports(
   const around = feeds.length > 1 ? form.several : { before: '', between: '', after: '' }
   const results: RunResult[] = []
   try {
-    if (around.before !== '') await output.write(around.before)
+    await output.write(form.document.before + around.before)
     for (const [index, feed] of feeds.entries()) {
       if (index > 0) await output.write(around.between)
       const finished = await run(feed)
@@ -36,7 +36,7 @@ export async function writeReports(
       if (format === 'json' && finished.report.error !== null)
         process.stderr.write(`listing-sync: ${feed.name}: ${printable(finished.report.error)}\n`)
     }
-    if (around.after !== '') await output.write(around.after)
+    await output.write(around.after + form.document.after)
     return results
   } finally {
     await output.end()

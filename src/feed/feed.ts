@@ -36,7 +36,10 @@ export interface TransportEnd {
 export interface Opened {
   /** The source for people and logs: without credentials and query. */
   name: string
-  /** Never throws for a lost connection: the bytes end, and `end()` says why. */
+  /**
+   * Never throws for a lost connection: the bytes end, and `end()` says why. A block of 1 MB may be filled anew once the
+   * second one after it is asked for; smaller ones are the reader's own.
+   */
   bytes: AsyncIterable<Buffer>
   /** Charset of a Content-Type header, where there is one. */
   charset: string | null

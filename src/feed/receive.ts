@@ -10,6 +10,9 @@ import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
 
+/** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
+const rowsHeld = 32
+
 export interface ReceiveParts {
   opened: Opened
   /** Takes compression off; `end` says whether the compressed form was whole. */
@@ -64,7 +67,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   try {
     for await (const batch of reading.records) {
       parts.signal.throwIfAborted()
-      const rows: NewDelivered[] = []
+      let rows: NewDelivered[] = []
       const context = contextHash(reading)
       for (const record of batch) {
         const raw = context + shortHash(record.raw)
@@ -77,6 +80,9 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
           count(summary, one)
           rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
         }
+        if (rows.length < rowsHeld) continue
+        workspace.addDelivered(rows)
+        rows = []
       }
       if (rows.length > 0) workspace.addDelivered(rows)
       parts.progress(summary.records)
@@ -85,7 +91,9 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     known.close()
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
-  if (summary.records === 0 && reasons.size === 0) reasons.add('the delivery holds no record')
+  // A delta with nothing in it is a quiet day.
+  const mayBeEmpty = parts.mapping.delivery === 'delta'
+  if (summary.records === 0 && reasons.size === 0 && !mayBeEmpty) reasons.add('the delivery holds no record')
   return {
     summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
     seen,

@@ -1,5 +1,8 @@
-/** A 64-bit hash of an MLSNumber (two independent 32-bit mixes): small enough to remember a million keys of a delivery. */
-export function keyHash(key: string): bigint {
+/** Where `mix` leaves its hash, 64 bits as two halves: a bigint for each key would cost more than all else done with it. */
+const halves = new Uint32Array(2)
+
+/** Mixes a key into two 32-bit numbers that know nothing of each other, low and high, in `halves`. */
+function mix(key: string): void {
   let high = 0xdeadbeef
   let low = 0x41c6ce57
   for (let i = 0; i < key.length; i++) {
@@ -9,25 +12,37 @@ export function keyHash(key: string): bigint {
   }
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
-  return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)
+  halves[0] = low
+  halves[1] = high
 }
 
-/** Collects key hashes without an object per key; `sorted()` gives them for a binary search. */
+/** A share from 0 up to, but not including, 1 that the key decides. */
+export function keyShare(key: string): number {
+  mix(key)
+  return halves[1] / 2 ** 32
+}
+
+/**
+ * Collects 64-bit hashes of MLSNumbers, small enough to remember a million keys of a delivery. `sorted()` gives them for a
+ * binary search.
+ */
 export class KeyHashes {
-  #hashes = new BigUint64Array(1024)
+  #halves = new Uint32Array(2048)
   #length = 0
 
   add(key: string): void {
-    if (this.#length === this.#hashes.length) {
-      const larger = new BigUint64Array(this.#hashes.length * 2)
-      larger.set(this.#hashes)
-      this.#hashes = larger
+    if (this.#length === this.#halves.length) {
+      const larger = new Uint32Array(this.#halves.length * 2)
+      larger.set(this.#halves)
+      this.#halves = larger
     }
-    this.#hashes[this.#length++] = keyHash(key)
+    mix(key)
+    this.#halves[this.#length++] = halves[0]
+    this.#halves[this.#length++] = halves[1]
   }
 
   sorted(): BigUint64Array {
-    return this.#hashes.slice(0, this.#length).sort()
+    return new BigUint64Array(this.#halves.buffer.slice(0, this.#length * 4)).sort()
   }
 }
 

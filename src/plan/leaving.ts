@@ -43,8 +43,9 @@ export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
   return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
 }
 
+/** A create under way may still make a listing that only the row knows to be ours; a delete may take one that comes back. */
 function mayStillLand(mine: SnapshotRow | null, settings: PlanSettings): boolean {
-  return mine !== null && mine.flight === 'delete' && !isSettled(mine, settings)
+  return mine !== null && (mine.flight === 'create' || mine.flight === 'delete') && !isSettled(mine, settings)
 }
 
 /** A row that is no listing of ours, only a call in flight or a refusal, goes once it can no longer matter. */

@@ -1,7 +1,8 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../compare.ts'
+import { fieldRules } from '../listing.ts'
 import type { FieldValue } from '../listing.ts'
-import type { FieldChange, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+import type { FieldChange, FirstSight, Recalled, ShownRow, SnapshotRow } from '../run.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
@@ -21,7 +22,14 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
-  return stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
+  const unsettled = mine !== null && mine.flight !== null && !isSettled(mine, one.settings)
+  const finish = (step: PlanStep): PlanStep => {
+    if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
+    const finished = notConverging(one, refusedBefore(one, wanted, step))
+    if (unsettled && finished.step === 'change') finished.change.unsettled = true
+    return finished
+  }
+  return stepsFor(one, wanted, mine, item).map(finish)
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
@@ -50,7 +58,8 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
   }
   const why =
     flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
-  return [create(one, wanted, 'new', why)]
+  // A list that hides a row by mistake must not make a second one: one absence is weak evidence (fault-model A3).
+  return [create(one, wanted, 'new', why, true)]
 }
 
 /** Ours and shown. */
@@ -68,12 +77,16 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     if (mine.suspectUntil !== null && fields.length > 0) {
       return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
     }
-    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo: echoOf(fields) }))
+    const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
+    const doubted = fields.filter(isExact).map(({ field }) => field)
+    if (doubted.length === 0) return rest
+    const asEdit = [update(one, wanted, 'drifted', 'shown otherwise than sent, unlike other listings', fields)]
+    return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
     if (fields.length > 0) return [update(one, wanted, 'drifted', 'drifted on the service', fields)]
-    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo }))
+    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared: [], first: false }))
   }
   return [refreshed(one, wanted, mine, key), ...notes]
 }
@@ -102,7 +115,8 @@ function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: str
 
 /** Ours, delivered, and not shown. */
 function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
-  if (one.settings.remote.complete) return [create(one, wanted, 'gone-from-service', 'gone from the service')]
+  if (one.settings.remote.complete || mine.content === null)
+    return [create(one, wanted, 'gone-from-service', 'gone from the service')]
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
   return [changed(one, wanted, mine)]
@@ -110,8 +124,9 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
 
 /** Delivered, not ours, not shown. */
 function fresh(one: Case, wanted: WantedListing): PlanStep[] {
-  const { lostUntil } = one.settings
-  if (lostUntil === null) return [create(one, wanted, 'new', 'new in the feed')]
+  const { lostUntil, now } = one.settings
+  // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
+  if (lostUntil === null || lostUntil <= now) return [create(one, wanted, 'new', 'new in the feed', lostUntil !== null)]
   const until = new Date(lostUntil).toISOString()
   const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
   return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
@@ -136,8 +151,14 @@ function adoptOrUpdate(
   return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
 }
 
-function create(one: Case, wanted: WantedListing, cause: 'new' | 'gone-from-service', why: string): PlanStep {
-  const lookUp = cause === 'gone-from-service' || !one.settings.remote.complete
+function create(
+  one: Case,
+  wanted: WantedListing,
+  cause: 'new' | 'gone-from-service',
+  why: string,
+  doubtful = false,
+): PlanStep {
+  const lookUp = doubtful || cause === 'gone-from-service' || !one.settings.remote.complete
   const { position, content } = wanted
   return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
 }
@@ -173,14 +194,24 @@ function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
   return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 
-/** Differences between wanted and shown; none where the item was not kept because it is as its baseline. */
-function shownDifferences({ settings }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+/** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
+function shownDifferences({ settings, mine, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
-  return shown === null ? [] : differences(wanted.listing(), shown, settings.volatile)
+  if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
+  if (mine === null || wanted.content === mine.content) return []
+  return changedFields(recall(mine.id).listing, wanted.listing(), settings.volatile)
 }
 
-function echoOf(fields: FieldChange[]): Recalled['echo'] {
-  return Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
+  const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+  const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
+  return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
+}
+
+/** Numbers and choices that services seldom spell their own way; what can't be cleared (U4) is no edit either. */
+function isExact({ field, to }: FieldChange): boolean {
+  const rule = fieldRules.find(({ name }) => name === field)
+  return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
 }
 
 /** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */

@@ -5,7 +5,7 @@ import { buffer } from './report.ts'
 import type { Buffered, ReportForm } from './report.ts'
 
 export function jsonForm(): ReportForm {
-  return { write, several: { before: '[\n', between: ',\n', after: ']\n' } }
+  return { write, document: { before: '', after: '' }, several: { before: '[\n', between: ',\n', after: ']\n' } }
 }
 
 const write: ReportForm['write'] = async (report, output) => {

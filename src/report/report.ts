@@ -12,6 +12,8 @@ export interface Output {
 export interface ReportForm {
   /** Writes one feed's report, ending with a line break. */
   write(report: Report, output: Output): Promise<void>
+  /** What stands before the first and after the last report, however many there are. */
+  document: { before: string; after: string }
   /** What stands before, between and after the reports where a command has several feeds. */
   several: { before: string; between: string; after: string }
 }

@@ -23,6 +23,7 @@ export function textForm({ colour }: FormOptions): ReportForm {
       }
       await buffered.end()
     },
+    document: { before: '', after: '' },
     several: { before: '', between: '\n', after: '' },
   }
 }

@@ -39,7 +39,9 @@ export function createListings(database: Database.Database): ListingMethods {
     removePayload.run(id)
   }
 
+  // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
   const mark = database.prepare(`UPDATE listing SET flight = @kind, flight_at = @now,
+    owned = CASE WHEN @kind <> 'create' AND flight = 'create' THEN 1 ELSE owned END,
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END WHERE chatbot = @chatbot AND key = @key`)
   const enterLedger = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')
   const pruneLedger = database.prepare('DELETE FROM delete_ledger WHERE at < ?')
@@ -70,7 +72,7 @@ export function createListings(database: Database.Database): ListingMethods {
 
   const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
     raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
-    suspect_until = @suspectUntil,
+    suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
     streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
     streak_reason = @reason, flight = NULL, flight_at = NULL,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL

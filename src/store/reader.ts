@@ -28,7 +28,7 @@ export function createReader(
   )
   const baseline = database
     .prepare<[string, string], string | null>(
-      'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1',
+      'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
     )
     .pluck()
   const approved = database

@@ -30,9 +30,12 @@ export function createRecords(database: Database.Database): RecordMethods {
     noteFeed.run(run.feed)
     addRun.run({ ...run, interrupted: run.interrupted ? 1 : 0 })
     pruneRuns.run({ feed: run.feed })
-    noteEnd.run({ feed: run.feed, finishedAt: run.finishedAt })
     const succeeded = run.result === 'ok' || run.result === 'held' || run.result === 'partial'
-    if (succeeded) noteSuccess.run({ feed: run.feed, finishedAt: run.finishedAt })
+    if (succeeded) {
+      // A run that failed may not have seen the service, whose marks tell that an earlier store was lost.
+      noteEnd.run({ feed: run.feed, finishedAt: run.finishedAt })
+      noteSuccess.run({ feed: run.feed, finishedAt: run.finishedAt })
+    }
     pruneLedger.run(run.finishedAt - ledgerKept)
   }
 

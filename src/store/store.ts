@@ -59,7 +59,7 @@ export interface FeedState {
   deletes24h: number
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   lostAt: number | null
-  /** True until the first run of this feed on this store has ended. */
+  /** True until a first run of this feed on this store has ended without failing. */
   isNew: boolean
   lastRun: RunRecord | null
   /** `finishedAt` of the last run whose result was ok, held or partial; for freshness and catching up. */
@@ -86,7 +86,7 @@ export interface StoreReader {
   rawView(): RawView
   /** Throws `StoreError` where the id is not (or no longer) an owned row's. */
   recall(id: number): Recalled
-  /** The baseline hash of an owned row, null where there is none. */
+  /** The baseline hash of an owned row, null where there is none or a call is in flight: what is shown has to be looked at then. */
   baseline(chatbot: string, key: string): string | null
   /** Keys and kinds that an approval lets through now. */
   approved(feed: string, now: number): Set<string>

@@ -23,6 +23,8 @@ export interface Pipeline {
   format: Format
   store: Store
   moment: Moment
+  /** What the service shows, which is not what is measured here. */
+  shown: ShownRow[]
 }
 
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
@@ -39,6 +41,7 @@ function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
     format: formats[format],
     store: openStore(storeFile),
     moment: { now, today: '2026-11-21', timezone: 'UTC' },
+    shown: [],
   }
 }
 
@@ -120,6 +123,9 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
   }
   flush()
   workspace.close()
+  const asBefore = (): null => null
+  for (const { key, baseline } of store.snapshot('bench'))
+    pipeline.shown.push({ key, hash: baseline!, owner: 'bench', shown: asBefore })
   return pipeline
 }
 
@@ -133,7 +139,7 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
       {
         delivered: workspace.delivered(),
         snapshot: store.snapshot('bench'),
-        shown: shownAsBefore(store),
+        shown: pipeline.shown,
         seen: (id) => seen.has(id),
         recall: (id) => store.recall(id),
       },
@@ -164,9 +170,4 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
   } finally {
     workspace.close()
   }
-}
-
-function* shownAsBefore(store: Store): Generator<ShownRow> {
-  const shown = (): null => null
-  for (const { key, baseline } of store.snapshot('bench')) yield { key, hash: baseline!, owner: 'bench', shown }
 }

@@ -391,7 +391,7 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('knows the last run and the last success, over more runs than are kept', () => {
         store.recordRun(runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }))
-        expect(store.feedState('north', chatbot, now)).toMatchObject({ isNew: false, lastSuccess: null })
+        expect(store.feedState('north', chatbot, now)).toMatchObject({ isNew: true, lastSuccess: null })
         expect(store.feedState('north', chatbot, now).lastRun).toEqual(
           runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }),
         )

@@ -25,7 +25,8 @@ export async function open(transport: Transport, source: string, options: Transp
 export async function receive(transport: Transport, source: string, options: TransportOptions) {
   const opened = await open(transport, source, options)
   const parts: Buffer[] = []
-  for await (const part of opened.bytes) parts.push(part)
+  // Blocks are filled anew (`Opened.bytes`), and this reader keeps them all.
+  for await (const part of opened.bytes) parts.push(Buffer.from(part))
   return { ...opened.end(), text: Buffer.concat(parts).toString('latin1'), name: opened.name }
 }
 

@@ -2,15 +2,20 @@
  * A world for whole runs: the stand-in on loopback, a folder with a configuration, a feed and a store, and the program
  * either in this process (with a clock to hand in) or as a child process, as its users start it.
  */
+import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { openApp } from '../../src/app.ts'
 import type { ReportedChange, Report } from '../../src/run.ts'
 import type { Clock } from '../../src/runtime.ts'
+import type { JournalEntry } from '../../src/stand-in/journal.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 
@@ -29,7 +34,15 @@ export interface Ended {
   stderr: string
 }
 
-/** Time that passes only when a test says so; a sleep ends when the time has come, or at once where `rushing`. */
+/** Waits of back-off and rate; longer ones (deadlines, Retry-After, patience) wait for the network first. */
+const shortSleep = 2000
+/** Real milliseconds in which loopback has answered whatever it is going to answer. */
+const quiet = 300
+
+/**
+ * Time that passes only when a test says so, or when somebody sleeps: the clock jumps to where the sleeper wants to be.
+ * A short sleep ends at once; a long one gives calls under way a moment of real time to be answered.
+ */
 export class TestClock implements Clock {
   #now: number
 
@@ -45,31 +58,36 @@ export class TestClock implements Clock {
     this.#now += milliseconds
   }
 
-  /** Waiting takes no real time: the clock jumps to where the sleeper wants to be. */
   async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    this.#now += Math.max(0, milliseconds)
-    await new Promise((resolve) => setImmediate(resolve))
+    const due = this.#now + Math.max(0, milliseconds)
+    if (milliseconds > shortSleep) await delay(quiet, undefined, { signal, ref: false })
+    // What arrived meanwhile is read first, however busy the machine is.
+    for (let round = 0; round < 3; round++) await nextRound()
     signal?.throwIfAborted()
+    this.#now = Math.max(this.#now, due)
   }
 }
 
 export class RunWorld {
   readonly folder = mkdtempSync(join(tmpdir(), 'listing-sync-test-'))
   readonly standIn: StandIn
-  readonly clock = new TestClock()
+  readonly clock: TestClock
   readonly configFile = join(this.folder, 'listing-sync.yaml')
-  readonly stop = new AbortController()
+  /** Stops runs in this process, as SIGTERM does; a new one takes its place once a run has ended. */
+  stop = new AbortController()
 
-  private constructor(standIn: StandIn) {
+  private constructor(standIn: StandIn, clock: TestClock) {
     this.standIn = standIn
+    this.clock = clock
   }
 
   /** Starts a stand-in and writes the configuration; `feeds` and `service` are laid over a working one. */
   static async start(
     options: { standIn?: StandInOptions; feeds?: Record<string, object>; service?: object } = {},
   ): Promise<RunWorld> {
-    const world = new RunWorld(await startStandIn(options.standIn))
+    const clock = new TestClock()
+    const world = new RunWorld(await startStandIn({ now: () => clock.now(), ...options.standIn }), clock)
     world.configure(options.feeds ?? { north: {} }, options.service)
     return world
   }
@@ -84,7 +102,7 @@ export class RunWorld {
         baseUrl: this.standIn.url,
         secretKey: 'test-secret-key',
         rate: 1000,
-        timeout: '2s',
+        timeout: '60s',
         backoff: { base: '10ms', max: '50ms' },
         ...service,
       },
@@ -116,6 +134,7 @@ export class RunWorld {
       const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
       const read = { ...report, changes: [...report.changes()], rejects: [...report.rejects()] }
       close()
+      if (read.result !== 'failed') holdTogether(read)
       return read
     } finally {
       await app.close()
@@ -134,27 +153,73 @@ export class RunWorld {
     return command(['--config', this.configFile, ...words])
   }
 
+  /** The program as a child process that gets to be known while it runs. */
+  started(onStart: (child: ChildProcess) => Promise<void>, ...words: string[]): Promise<Ended> {
+    return command(['--config', this.configFile, ...words], { onStart })
+  }
+
+  /** How often each operation was called since the last time this was asked. */
+  calls(): Record<JournalEntry['operation'], number> {
+    const counts = { ...this.standIn.counts }
+    this.standIn.resetCounts()
+    return counts
+  }
+
+  /** Name and hash of every file of the store. */
+  storeBytes(): Record<string, string> {
+    const files = readdirSync(this.folder).filter((name) => name.startsWith('store.db'))
+    return Object.fromEntries(
+      files.map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(this.folder, name)))
+          .digest('hex'),
+      ]),
+    )
+  }
+
+  /** The store is gone, as from a container without a volume. */
+  loseStore(): void {
+    for (const name of readdirSync(this.folder)) if (name.startsWith('store.db')) rmSync(join(this.folder, name))
+  }
+
   async end(): Promise<void> {
     await this.standIn.close()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
+/** Nothing is ever lost without a line saying so (DESIGN, "Report", invariant 7): every record and listing is counted once. */
+function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void {
+  const { records, listings, removals, filtered, duplicates } = delivery
+  assert.equal(records, listings + removals + filtered + duplicates + delivery.rejects, 'every record is accounted for')
+  assert.equal(rejects.length, delivery.rejects)
+  const heldListings = changes.filter((one) => one.kind === 'hold' && one.held !== 'delete').length
+  const counted = counts.create + counts.update + counts.adopt + counts.unchanged + heldListings
+  assert.equal(counted, listings, 'every listing is in exactly one of the counts')
+  for (const kind of ['create', 'update', 'delete', 'adopt', 'forget', 'hold'] as const)
+    assert.equal(changes.filter((one) => one.kind === kind).length, counts[kind], kind)
+}
+
 /** Runs the program to its end; `onStart` gets the child, to send it signals. */
 export async function command(
   words: string[],
-  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ReturnType<typeof spawn>) => void } = {},
+  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ChildProcess) => Promise<void> } = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...words], {
     env: { ...process.env, ...options.env },
     cwd: options.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  options.onStart?.(child)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { status, stdout, stderr }
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
+  try {
+    await options.onStart?.(child)
+    return { status: await closed, stdout, stderr }
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  }
 }

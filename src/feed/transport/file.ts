@@ -39,13 +39,16 @@ async function* blocksOf(
 ): AsyncGenerator<Buffer> {
   try {
     let size = 0
+    // Filled in turns (`Opened.bytes`): a fresh block each time costs a full collection of garbage every few megabytes, a
+    // sixth of a no-change run, and leaves the process three times as large.
+    const whole: Buffer[] = []
     while (true) {
       if (options.signal.aborted) {
         reasons.push('reading the file was stopped')
         return
       }
-      // A block of its own each time: records are views on it.
-      const block = Buffer.allocUnsafeSlow(Math.max(1, Math.min(blockBytes, before.size - size + 1)))
+      const wanted = Math.max(1, Math.min(blockBytes, before.size - size + 1))
+      const block = whole.length === 2 ? whole.shift()! : Buffer.allocUnsafeSlow(wanted)
       const { bytesRead } = await handle.read(block, 0, block.length, null)
       if (bytesRead === 0) break
       size += bytesRead
@@ -53,6 +56,7 @@ async function* blocksOf(
         reasons.push(`the file grew beyond ${options.maxBytes} bytes; the rest was not read`)
         return
       }
+      if (bytesRead === blockBytes) whole.push(block)
       yield block.subarray(0, bytesRead)
     }
     const after = await handle.stat()

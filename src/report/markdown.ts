@@ -1,0 +1,46 @@
+/** The report as Markdown, for a ticket or a pull request. Feed text stays text: nothing in it is a link, a tag or a table. */
+import type { Section } from './outline.ts'
+import { outline } from './outline.ts'
+import { buffer } from './report.ts'
+import type { ReportForm } from './report.ts'
+
+export function markdownForm(): ReportForm {
+  return {
+    async write(report, output) {
+      const { headline, notes, sections } = outline(report)
+      const buffered = buffer(output)
+      await buffered.add(`## ${escaped(headline)}\n\n`)
+      for (const note of notes) await buffered.add(`> ${escaped(note)}\n\n`)
+      for (const section of sections) for (const line of lines(section)) await buffered.add(`${line}\n`)
+      await buffered.end()
+    },
+    document: { before: '', after: '' },
+    several: { before: '', between: '\n', after: '' },
+  }
+}
+
+function* lines({ title, columns, rows, more }: Section): Generator<string> {
+  yield `### ${escaped(title)}`
+  yield ''
+  yield row(columns)
+  yield `|${columns.map(() => ' --- |').join('')}`
+  for (const cells of rows) yield row(cells)
+  yield ''
+  if (more > 0) yield `… and ${more} more (see \`--format json\`)\n`
+}
+
+function row(cells: (string | string[])[]): string {
+  return `|${cells.map((cell) => ` ${Array.isArray(cell) ? cell.map(escaped).join('<br>') : escaped(cell)} |`).join('')}`
+}
+
+/** A line of plain text: every character that Markdown or HTML gives a meaning is escaped, and no address becomes a link. */
+function escaped(text: string): string {
+  return text
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/[\\`*_{}[\]()#+\-!|~=^$]/g, String.raw`\$&`)
+    .replace(/@/g, '&#64;')
+    .replace(/:\/\//g, '&#58;//')
+    .replace(/\bwww\./gi, (prefix) => `${prefix.slice(0, -1)}&#46;`)
+}

@@ -1,0 +1,112 @@
+/**
+ * P8: processor time a call of our client beside a bare undici Pool, the same bodies to the same server, in turns. The
+ * server is a process of its own, so that its time is not counted.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { Pool } from 'undici'
+import type { Listing } from '../../src/listing.ts'
+import { createService } from '../../src/service/client.ts'
+import { createOperation, listingBody } from '../../src/service/operations.ts'
+import { ratio } from './measure.ts'
+
+const parallel = 8
+const callsARound = 4000
+const rounds = 7
+const server = `
+  const body = JSON.stringify({ Data: '4711', Version: '1.0.0', Success: true, Code: 200, Message: '' })
+  require('node:http').createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(body))
+  }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
+
+const profile = { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' } as const
+const child = spawn(process.execPath, ['-e', server], { stdio: ['ignore', 'pipe', 'inherit'] })
+const [port] = (await once(createInterface(child.stdout), 'line')) as [string]
+const origin = `http://127.0.0.1:${port}`
+
+const silent = (): void => undefined
+const runtime = {
+  clock: { now: () => Date.now(), sleep: () => new Promise<void>(silent) },
+  random: () => 0.5,
+  log: { debug: silent, info: silent, warn: silent, error: silent },
+}
+const service = createService(
+  {
+    baseUrl: origin,
+    secretKey: 'bench',
+    sessionKey: null,
+    concurrency: parallel,
+    rate: Infinity,
+    timeout: 30_000,
+    attempts: 1,
+    backoff: { base: 500, max: 30_000 },
+    patience: 300_000,
+    profile,
+    volatile: new Set(),
+  },
+  runtime,
+)
+const client = service.forChatbot('BENCH')
+const pool = new Pool(origin, { connections: parallel, pipelining: 1 })
+const headers = { 'content-type': 'application/json', authorization: 'bench' }
+
+/** A listing whose body is about 3 kB. */
+function listing(number: number): Listing {
+  return {
+    MLSNumber: `B-${number}`,
+    SaleType: 'for_sale',
+    Status: 'Active',
+    CurrencySymbol: '$',
+    PropertyType: 'Residential',
+    Bedrooms: 3,
+    Bathrooms: 2,
+    Url: `https://homes.example/${number}`,
+    YearBuilt: 1987,
+    DaysOnMarket: 12,
+    LotArea: 9000,
+    BuildingArea: 1800,
+    AreaUnit: 'Square Feet',
+    ParkingSpots: 2,
+    SalePrice: 250_000 + number,
+    Description: 'Brick ranch close to trails, schools & the river. '.repeat(16),
+    Images: Array.from(
+      { length: 25 },
+      (_, photo) => `https://photos.example/large/listing-${number}/photo-${photo}.jpg`,
+    ),
+  }
+}
+
+const ours = (number: number): Promise<unknown> => client.create(listing(number), 'bench', silent)
+const bodyOf = (number: number): string => JSON.stringify(listingBody('BENCH', listing(number), 'bench', [], profile))
+
+async function bare(number: number): Promise<unknown> {
+  const request = { path: createOperation.path, method: 'POST', headers, body: bodyOf(number) } as const
+  const response = await pool.request(request)
+  return response.body.json()
+}
+
+/** Microseconds of processor time a call. */
+async function processorTime(call: (number: number) => Promise<unknown>): Promise<number> {
+  let next = 0
+  const start = process.cpuUsage()
+  const caller = async (): Promise<void> => {
+    while (next < callsARound) await call(next++)
+  }
+  await Promise.all(Array.from({ length: parallel }, caller))
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / callsARound
+}
+
+const times: { ours: number[]; bare: number[] } = { ours: [], bare: [] }
+for (let round = 0; round < rounds; round++) {
+  times.bare.push(await processorTime(bare))
+  times.ours.push(await processorTime(ours))
+}
+const median = (all: number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]
+console.log(`client, bodies of ${bodyOf(0).length} bytes, ${parallel} in parallel, processor time a call`)
+console.log(`  ours ${median(times.ours).toFixed(0)} µs, bare undici Pool.request ${median(times.bare).toFixed(0)} µs`)
+ratio('ours / bare', median(times.ours) / median(times.bare), 'at most 1.30')
+await service.close()
+await pool.destroy()
+child.kill()

@@ -1,0 +1,86 @@
+/** The daemon as a container runs it: a child process on a schedule, told to stop by SIGTERM. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { home, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { until } from './until.ts'
+
+const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({
+    standIn: { now: () => Date.now() },
+    feeds: { north: { schedule: '* * * * * *' } },
+    service: { timeout: '5s' },
+  })
+})
+afterEach(() => world.end())
+
+/** Messages of the log, which is JSON lines and all that standard error has. */
+function logged(stderr: string): { level: unknown; msg: string; feed?: string }[] {
+  const lines = stderr.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line) as { level: unknown; msg: string; feed?: string })
+}
+
+test('catches up at start, follows the feed, says that it is alive, stops cleanly', async () => {
+  world.deliver(zillowFeed(homes(1, 5)))
+  expect((await world.command('status', '--health')).status).toBe(1)
+  let stoppedAt = 0
+  const ended = await world.started(async (child) => {
+    await until(() => world.listings().length === 5)
+    world.deliver(zillowFeed(homes(2, 7)))
+    await until(() => world.listings().length === 6)
+    expect((await world.command('status', '--health')).status).toBe(0)
+    stoppedAt = Date.now()
+    child.kill('SIGTERM')
+  }, 'daemon')
+  expect(ended).toMatchObject({ status: 0, stdout: '' })
+  expect(Date.now() - stoppedAt).toBeLessThan(10_000)
+  const messages = logged(ended.stderr).map(({ msg }) => msg)
+  expect(messages[0]).toBe('daemon started')
+  expect(messages).toContain('run finished')
+  expect(messages.at(-1)).toBe('daemon stopped')
+})
+
+test('never overlaps a run with itself, and drains the call under way when it is stopped', async () => {
+  world.deliver(zillowFeed(homes(1, 5)))
+  const wait = 1500
+  world.standIn.addFault({ operations: ['List'], page: 1, fault: { kind: 'slow', wait } })
+  world.standIn.addFault({ operations: ['Create'], nth: 3, fault: { kind: 'slow', wait } })
+  world.configure({ north: { schedule: '* * * * * *' } }, { concurrency: 1, timeout: '5s' })
+  let stoppedAt = 0
+  const ended = await world.started(async (child) => {
+    await until(() => world.standIn.counts.Create === 3)
+    stoppedAt = Date.now()
+    child.kill('SIGTERM')
+  }, 'daemon')
+  expect(ended.status).toBe(0)
+  expect(Date.now() - stoppedAt).toBeLessThan(10_000)
+  // The call under way was answered and noted; nothing new was begun.
+  expect(world.calls()).toMatchObject({ List: 1, Create: 3 })
+  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain('still running: this tick is left out')
+  world.standIn.clearFaults()
+  const status = JSON.parse((await world.command('status', '--format', 'json')).stdout) as object
+  expect(status).toMatchObject({ listings: 3, lastRun: { interrupted: true } })
+  expect((await world.command('sync')).status).toBe(0)
+  expect(world.listings()).toHaveLength(5)
+})
+
+test('goes on after a run that failed', async () => {
+  const ended = await world.started(async (child) => {
+    await until(() => world.standIn.counts.List === 0 && child.exitCode === null)
+    let log = ''
+    child.stderr!.on('data', (text: string) => (log += text))
+    await until(() => log.includes('run failed'))
+    world.deliver(zillowFeed(homes(1, 3)))
+    await until(() => world.listings().length === 3)
+    child.kill('SIGINT')
+  }, 'daemon')
+  expect(ended.status).toBe(0)
+})
+
+test('without any schedule it is a wrong configuration', async () => {
+  world.configure({ north: {} })
+  expect(await world.command('daemon')).toMatchObject({ status: 78, stdout: '' })
+})

@@ -1,0 +1,60 @@
+/** A run makes exactly the calls that it needs: one for each create and update, one a batch of deletes, one a page. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { home, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+const limits = { delete: { percent: 100, floor: 100 } }
+
+let world: RunWorld
+afterEach(() => world.end())
+
+describe.each([
+  { virtualCount: 'unknown', what: 'a page past the last one proves the end', extra: 1 },
+  { virtualCount: 'total', what: 'VirtualCount, known to be the total, proves the end', extra: 0 },
+] as const)('VirtualCount $virtualCount: $what', ({ virtualCount, extra }) => {
+  test.each([
+    { pageSize: 7, deleteBatch: 4, gone: 9 },
+    { pageSize: 10, deleteBatch: 5, gone: 10 },
+    { pageSize: 100, deleteBatch: 50, gone: 1 },
+  ])('pages of $pageSize, $gone deletes in batches of $deleteBatch', async ({ pageSize, deleteBatch, gone }) => {
+    const profile = { pageSize, deleteBatch, virtualCount }
+    world = await RunWorld.start({ feeds: { north: { limits } }, service: { profile } })
+    const all = homes(1, 40)
+    world.deliver(zillowFeed(all))
+    const pages = (listings: number): number => (listings === 0 ? 1 : Math.ceil(listings / pageSize) + extra)
+
+    await world.run()
+    expect(world.calls()).toEqual({ Create: 40, Update: 0, Delete: 0, List: pages(0) })
+    await world.run()
+    expect(world.calls()).toEqual({ Create: 0, Update: 0, Delete: 0, List: pages(40) })
+
+    const changed = all.slice(gone).map((one, index) => (index < 6 ? { ...one, price: one.price + 100 } : one))
+    world.deliver(zillowFeed([...changed, ...homes(41, 45)]))
+    const report = await world.run()
+    const calls = world.calls()
+    expect(calls).toEqual({ Create: 5, Update: 6, Delete: Math.ceil(gone / deleteBatch), List: pages(40) })
+    expect(report.applied?.calls).toEqual({
+      create: calls.Create,
+      update: calls.Update,
+      delete: calls.Delete,
+      list: calls.List,
+    })
+    expect(report.estimate.calls).toBe(calls.Create + calls.Update + calls.Delete)
+  })
+})
+
+test('a listing of ours that is gone from the service is looked up before it is created again, and nothing else is', async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 20)))
+  await world.run()
+  await world.run()
+  world.standIn.remove('SN-1', home(7).mlsNumber)
+  world.calls()
+  const report = await world.run()
+  expect(report.changes).toMatchObject([{ kind: 'create', mlsNumber: home(7).mlsNumber, why: 'gone from the service' }])
+  // Two pages of the walk; the look-up of what is not there is one empty page.
+  expect(world.calls()).toEqual({ Create: 1, Update: 0, Delete: 0, List: 3 })
+  expect(world.listings()).toHaveLength(20)
+})

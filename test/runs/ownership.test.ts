@@ -1,0 +1,315 @@
+/** What is ours and what is not, over whole runs: marks, lost stores, other feeds, hands of people, doubles. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/stand-in.ts'
+import { home, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+
+const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
+const withStatus = (one: Home, status: string): Home => ({ ...one, status })
+const minute = 60_000
+const all = homes(1, 12)
+const north = { volatile: { refresh: '365d' } }
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north } })
+})
+afterEach(() => world.end())
+
+const numbers = (): string[] =>
+  world
+    .listings()
+    .map((one) => String(one['MLSNumber']))
+    .toSorted()
+const keys = (feed: readonly Home[]): string[] => feed.map((one) => one.mlsNumber).toSorted()
+const kinds = (report: { changes: { kind: string; mlsNumber: string }[] }, kind: string): string[] =>
+  report.changes.flatMap((change) => (change.kind === kind ? [change.mlsNumber] : []))
+
+async function load(feed: readonly Home[] = all): Promise<void> {
+  world.deliver(zillowFeed(feed))
+  expect((await world.run()).result).toBe('ok')
+  await world.run()
+  world.calls()
+}
+
+async function nothingLeft(): Promise<void> {
+  world.calls()
+  expect((await world.run()).result).toBe('ok')
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+}
+
+describe('a lost store', () => {
+  test('is rebuilt from the marks without a storm; creates wait for `settle`', async () => {
+    await load()
+    world.loseStore()
+    const next = [dearer(all[3]), ...all.slice(4), ...homes(13, 14)]
+    world.deliver(zillowFeed(next))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { adopt: 8, update: 1, delete: 3, create: 0, hold: 2 } })
+    expect(report.notes.join()).toContain('the store was lost')
+    expect(kinds(report, 'delete')).toEqual(keys(all.slice(0, 3)))
+    expect(report.changes.filter((one) => one.kind === 'hold').map((one) => one.cause)).toEqual([
+      'lost-store',
+      'lost-store',
+    ])
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 1, Delete: 1 })
+
+    world.clock.advance(10 * minute)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { create: 0, hold: 2 } })
+    world.clock.advance(6 * minute)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
+    expect(numbers()).toEqual(keys(next))
+    await nothingLeft()
+  })
+
+  test('a create of the process that died, landing in the meantime, is taken over', async () => {
+    await load()
+    const late = { kind: 'late', requests: 1000 } as const
+    world.standIn.addFault({ operations: ['Create'], times: 1, fault: late })
+    world.deliver(zillowFeed([...all, home(13)]))
+    await world.run()
+    world.loseStore()
+    expect((await world.run()).counts).toMatchObject({ adopt: 12, create: 0, hold: 1 })
+    world.standIn.landLateCalls()
+    world.clock.advance(16 * minute)
+    expect((await world.run()).counts).toMatchObject({ adopt: 1, create: 0 })
+    expect(numbers()).toEqual(keys([...all, home(13)]))
+  })
+
+  test('deletes by mark stay below the limit', async () => {
+    world.configure({ north: { ...north, limits: { delete: { percent: 20, floor: 1 } } } })
+    await load()
+    world.loseStore()
+    world.deliver(zillowFeed(all.slice(3)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 3 } })
+    expect(numbers()).toEqual(keys(all))
+  })
+
+  test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
+    world.configure({ north: { ...north, ownership: 'snapshot' } })
+    await load()
+    for (const one of world.listings()) expect(JSON.stringify(one)).not.toContain('ListingSyncFeed')
+    world.deliver(zillowFeed(all.slice(2)))
+    expect((await world.run()).counts).toMatchObject({ delete: 2 })
+    world.loseStore()
+    world.deliver(zillowFeed(all.slice(4)))
+    expect((await world.run()).counts).toMatchObject({ adopt: 8, delete: 0, create: 0, update: 0 })
+    expect(numbers()).toEqual(keys(all.slice(2)))
+  })
+})
+
+describe('listings made by hand', () => {
+  const hand = (one: Home, patch: Partial<StandInListing> = {}): StandInListing => ({
+    ...(world.listing(one.mlsNumber) as unknown as StandInListing),
+    ...patch,
+  })
+
+  test('that the feed does not hold are left alone, whatever happens', async () => {
+    await load()
+    const foreign = [hand(all[0], { MLSNumber: 'HAND-1', ExtensionColumn: [] }), hand(all[1], { MLSNumber: '' })]
+    world.standIn.seed(chatbot, foreign)
+    world.deliver(zillowFeed(all.slice(2)))
+    expect((await world.run()).counts).toMatchObject({ delete: 2 })
+    world.loseStore()
+    await world.run()
+    expect(world.listings().filter((one) => ['HAND-1', ''].includes(String(one['MLSNumber'])))).toEqual(foreign)
+  })
+
+  test('that are as the feed says are adopted: ours from then on, without a call', async () => {
+    world.configure({ north: { ...north, ownership: 'snapshot' } })
+    await load()
+    world.loseStore()
+    world.configure({ north })
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { adopt: 12 } })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+    world.deliver(zillowFeed(all.slice(1)))
+    expect(kinds(await world.run(), 'delete')).toEqual(keys(all.slice(0, 1)))
+  })
+
+  test('that are otherwise are updated and marked', async () => {
+    world.configure({ north: { ...north, ownership: 'snapshot' } })
+    await load()
+    world.loseStore()
+    world.configure({ north })
+    world.deliver(zillowFeed(all.map((one, index) => (index < 2 ? dearer(one) : one))))
+    const report = await world.run()
+    expect(report.counts).toMatchObject({ adopt: 10, update: 2 })
+    expect(report.changes[0].why).toBe('on the service, never sent by us')
+    expect(JSON.stringify(world.listing(all[0].mlsNumber))).toContain('ListingSyncFeed')
+    await nothingLeft()
+  })
+})
+
+describe('drift', () => {
+  const change = (): number => world.standIn.edit(chatbot, all[0].mlsNumber, { Description: 'Mine' })
+
+  test('is put right as often as it comes back', async () => {
+    await load()
+    for (let time = 1; time <= 5; time++) {
+      change()
+      expect(await world.run()).toMatchObject({ counts: { update: 1 }, changes: [{ cause: 'drifted' }] })
+      expect(world.listing(all[0].mlsNumber)).toMatchObject({ Description: all[0].description })
+      expect((await world.run()).counts).toMatchObject({ update: 0, hold: 0 })
+    }
+  })
+
+  test('is not seen where it comes before the first look after our own write: that is taken for its spelling', async () => {
+    await load()
+    world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+    await world.run()
+    change()
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { update: 0 } })
+    expect(report.notes.join()).toContain('Description is shown otherwise than sent in 1 listing')
+  })
+})
+
+test('a listing that has to be sent for the same reason in three runs running is held as not converging', async () => {
+  await load()
+  for (let time = 1; time <= 3; time++) {
+    world.standIn.remove(chatbot, all[0].mlsNumber)
+    expect((await world.run()).counts).toMatchObject({ create: 1, hold: 0 })
+  }
+  world.standIn.remove(chatbot, all[0].mlsNumber)
+  const report = await world.run()
+  expect(report).toMatchObject({ result: 'held', changes: [{ kind: 'hold', cause: 'not-converging' }] })
+})
+
+describe('two feeds of one chatbot', () => {
+  beforeEach(() => world.configure({ north, south: north }))
+
+  test('the first one that has a listing keeps it, neither touches the other’s', async () => {
+    world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
+    world.deliver(zillowFeed(homes(5, 9).map(dearer)), 'south.xml')
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { create: 5 } })
+    const south = await world.run('sync', 'south')
+    expect(south).toMatchObject({ result: 'held', counts: { create: 4, hold: 1 } })
+    expect(south.changes.find((one) => one.kind === 'hold')).toMatchObject({
+      mlsNumber: home(5).mlsNumber,
+      cause: 'other-feed',
+      why: 'feed north of this chatbot has it',
+    })
+    expect(numbers()).toEqual(keys(homes(1, 9)))
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { unchanged: 5, delete: 0 } })
+
+    // North lets it go, and south takes it.
+    world.deliver(zillowFeed(homes(1, 4)), 'north.xml')
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ delete: 1 })
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 1, hold: 0 })
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ delete: 0, unchanged: 4 })
+    expect(numbers()).toEqual(keys(homes(1, 9)))
+  })
+
+  test('also after the store was lost', async () => {
+    world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
+    world.deliver(zillowFeed(homes(5, 9)), 'south.xml')
+    await world.run('sync', 'north')
+    await world.run('sync', 'south')
+    world.loseStore()
+    const south = await world.run('sync', 'south')
+    expect(south.counts).toMatchObject({ adopt: 4, hold: 1, delete: 0 })
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ adopt: 5, delete: 0 })
+    expect(numbers()).toEqual(keys(homes(1, 9)))
+  })
+
+  test('of two chatbots know nothing of one another', async () => {
+    world.configure({ north, south: { ...north, chatbot: 'SN-2' } })
+    world.deliver(zillowFeed(homes(1, 5)), 'north.xml')
+    world.deliver(zillowFeed(homes(1, 3)), 'south.xml')
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ create: 5 })
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 3 })
+    expect(world.standIn.listings('SN-2')).toHaveLength(3)
+    expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { unchanged: 5 } })
+  })
+})
+
+describe('what leaves the market', () => {
+  test('by a status that means removal is deleted, also from a delivery without its end', async () => {
+    await load()
+    const next = all.map((one, index) => (index === 2 ? withStatus(one, 'Withdrawn') : one))
+    world.deliver(zillowStart + next.map((one) => zillowRecord(one)).join(''))
+    const report = await world.run()
+    expect(report).toMatchObject({ delivery: { complete: false, removals: 1, listings: 11 }, counts: { delete: 1 } })
+    expect(numbers()).toEqual(keys(all.filter((_, index) => index !== 2)))
+  })
+
+  test('by `where` is deleted with the reason', async () => {
+    await load()
+    const { city } = all[0]
+    const kept = all.filter((one) => one.city === city)
+    world.configure({ north: { ...north, where: { City: [city] } } })
+    const report = await world.run()
+    expect(report).toMatchObject({ delivery: { filtered: 12 - kept.length }, counts: { delete: 12 - kept.length } })
+    expect(numbers()).toEqual(keys(kept))
+    await nothingLeft()
+  })
+
+  test('sold stays, as sold', async () => {
+    await load()
+    world.deliver(zillowFeed([withStatus(all[0], 'Sold'), ...all.slice(1)]))
+    await world.run()
+    expect(world.listing(all[0].mlsNumber)).toMatchObject({ Status: 'Sold' })
+  })
+
+  test('by absence from a delta feed does not; by its status it does', async () => {
+    world.configure({ north: { ...north, delivery: 'delta' } })
+    await load()
+    world.deliver(zillowFeed([dearer(all[0]), withStatus(all[1], 'Withdrawn'), home(13)]))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { create: 1, update: 1, delete: 1, hold: 0 } })
+    expect(numbers()).toEqual(keys([all[0], ...all.slice(2), home(13)]))
+  })
+})
+
+describe('doubles', () => {
+  test('equal ones in a delivery are one', async () => {
+    world.deliver(zillowFeed([...all, all[4]]))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', delivery: { records: 13, duplicates: 1 }, counts: { create: 12 } })
+    expect(numbers()).toEqual(keys(all))
+    await nothingLeft()
+  })
+
+  test('differing ones in a delivery are held, and what is there stays as it is', async () => {
+    await load()
+    world.deliver(zillowFeed([...all, dearer(all[4])]))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { unchanged: 11, hold: 2 } })
+    expect(report.changes[0]).toMatchObject({ mlsNumber: all[4].mlsNumber, cause: 'twice-delivered' })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+    world.deliver(zillowFeed(all))
+    await nothingLeft()
+  })
+
+  test('on the service are reported, and not made worse', async () => {
+    await load()
+    const [double] = world.standIn.seed(chatbot, [
+      { ...(world.listing(all[4].mlsNumber) as unknown as StandInListing) },
+    ])
+    world.deliver(zillowFeed(all.map(dearer)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { update: 11, hold: 1 } })
+    expect(report.changes.find((one) => one.kind === 'hold')).toMatchObject({
+      mlsNumber: all[4].mlsNumber,
+      cause: 'twice-shown',
+    })
+    world.deliver(zillowFeed([...all.slice(0, 4), ...all.slice(5)].map(dearer)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 1 } })
+    expect(world.listings().filter((one) => one['MLSNumber'] === all[4].mlsNumber)).toHaveLength(2)
+    expect(double.listing.MLSNumber).toBe(all[4].mlsNumber)
+  })
+})
+
+test.each(['__proto__', 'constructor', 'MLS 12/34 #ä', '0007'])(
+  'MLSNumber %j is a name like any other',
+  async (name) => {
+    await load([...all, { ...home(20), mlsNumber: name }])
+    expect(numbers()).toContain(name)
+    world.deliver(zillowStart + all.map((one) => zillowRecord(one)).join('') + zillowEnd)
+    expect(kinds(await world.run(), 'delete')).toEqual([name])
+    expect(numbers()).toEqual(keys(all))
+  },
+)

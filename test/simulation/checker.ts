@@ -1,0 +1,181 @@
+/** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
+import type { Report } from '../../src/run.ts'
+import type { Store } from '../../src/store/store.ts'
+import { listingOf } from './feed.ts'
+import type { Delivery, Entry } from './feed.ts'
+import { ownerOf } from './service.ts'
+import type { ModelService, Row, Witness, WriteCall } from './service.ts'
+import { chatbot, feedName, hour, Violation } from './world.ts'
+
+/** Most deletes in 24 hours: the guard's percentage of so few listings is always less than its floor. */
+export const deleteFloor = 4
+
+export class Checker implements Witness {
+  service!: ModelService
+  store!: Store
+  delivery!: Delivery
+  dry = false
+  /** The first violation; a run must not be able to swallow it. */
+  violation: Violation | null = null
+  writes = 0
+  readonly #everListed = new Set<string>()
+  #deleted: { key: string; at: number }[] = []
+  #keysRefused = false
+  /** MLSNumbers on which a create or update of this run had an effect. */
+  #affected = new Set<string>()
+  /** Approved deletes count for nothing. */
+  approved: ReadonlySet<string> = new Set()
+  readonly #trace: string[] | null
+  readonly #now: () => number
+
+  constructor(trace: string[] | null, now: () => number) {
+    this.#trace = trace
+    this.#now = now
+  }
+
+  trace(line: string): void {
+    this.#trace?.push(`${new Date(this.#now()).toISOString().slice(5, 19)} ${line}`)
+  }
+
+  fail(what: string): void {
+    this.violation ??= new Violation(what)
+    this.trace(`VIOLATION ${what}`)
+  }
+
+  /** A run begins on this delivery. */
+  begin(delivery: Delivery, dry: boolean): void {
+    this.delivery = delivery
+    this.dry = dry
+    this.#keysRefused = false
+    this.#affected = new Set()
+    this.approved = this.store.approved(feedName, this.#now())
+    for (const key of delivery.listings.keys()) this.#everListed.add(key)
+  }
+
+  /** The store was lost, and the ledger with it. */
+  storeLost(): void {
+    this.#deleted = []
+  }
+
+  affected(key: string): void {
+    this.#affected.add(key)
+  }
+
+  refusedKeys(): void {
+    this.#keysRefused = true
+  }
+
+  sent(kind: string): void {
+    if (this.#keysRefused) this.fail(`credentials: a ${kind} went out after the service had refused the keys`)
+  }
+
+  arrived(call: WriteCall): void {
+    const { kind, keys } = call
+    this.writes++
+    this.trace(`  ${kind} ${keys.join()}`)
+    if (this.dry) this.fail(`6: a dry run called ${kind}`)
+    const marks = new Map<string, string | null>()
+    for (const row of this.store.snapshot(chatbot)) marks.set(row.key, row.flight)
+    for (const key of keys) {
+      if (marks.get(key) !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
+      if (!this.#everListed.has(key)) this.fail(`1: ${kind} of ${key}, which the feed never held`)
+      if (this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
+        this.fail(`1: ${kind} of ${key}, which another feed has`)
+      if (kind === 'delete') this.#judgeDelete(key)
+      else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
+      if (kind === 'create') this.#judgeCreate(key)
+    }
+  }
+
+  deleted(key: string, { at }: WriteCall): void {
+    if (this.approved.has(`delete ${key}`)) return
+    this.#deleted.push({ key, at })
+    const inADay = new Set(this.#deleted.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
+    if (inADay.size > deleteFloor)
+      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${deleteFloor} allowed`)
+  }
+
+  #judgeCreate(key: string): void {
+    if (this.service.living(key).some((row) => row.by === 'us')) this.fail(`3: ${key} created, though ours is there`)
+    if ((this.service.landing.get(key) ?? 0) > 0)
+      this.fail(`3: ${key} created, though an earlier create may still land`)
+  }
+
+  #judgeDelete(key: string): void {
+    const { holds, saidGone, whole } = this.delivery
+    if (holds.has(key)) this.fail(`2: delete of ${key}, which the feed holds`)
+    if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
+  }
+
+  /** A run has ended and says so. */
+  ended(report: Report, startedAt: number): void {
+    const { delivery, counts } = report
+    const { records, listings, removals, filtered, duplicates, rejects } = delivery
+    this.trace(`  ended ${report.result}${report.error === null ? '' : `: ${report.error}`} ${JSON.stringify(counts)}`)
+    if (report.notes.length > 0) this.trace(`  ${report.notes.join('\n    ')}`)
+    const changes = [...report.changes()]
+    for (const { kind, mlsNumber, why, outcome } of changes)
+      this.trace(`    ${kind} ${mlsNumber}: ${why}${outcome ? `: ${outcome.result} ${outcome.error ?? ''}` : ''}`)
+    if (records !== listings + removals + filtered + duplicates + rejects)
+      this.fail(`7: records ${JSON.stringify(delivery)}`)
+    if (delivery.complete && records !== this.delivery.records)
+      this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
+    if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
+      const entries = changes.filter(
+        ({ kind, cause, held }) =>
+          kind === 'create' ||
+          kind === 'update' ||
+          kind === 'adopt' ||
+          (kind === 'hold' && !(held === 'delete' && cause !== 'in-flight')),
+      )
+      if (delivery.complete && entries.length + counts.unchanged !== listings)
+        this.fail(`7: ${listings} listings, but ${entries.length} changes and ${counts.unchanged} unchanged`)
+      for (const { kind, outcome, mlsNumber } of changes)
+        if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
+          this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
+    }
+    for (const { kind, mlsNumber, outcome } of changes) {
+      const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
+      const price = this.delivery.listings.get(mlsNumber)?.price
+      const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
+      const isThere = this.#affected.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)
+      if (isDone && !isThere) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
+    }
+    const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
+    for (const row of this.service.rows) {
+      const key = row.listing.MLSNumber
+      const looked =
+        report.delivery.complete && row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
+    }
+  }
+
+  /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. */
+  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, tagged: boolean): void {
+    for (const [key, entry] of delivery.listings) {
+      const rows = this.service.living(key)
+      if (stuck.has(key) || rows.some(({ by, tainted }) => by === 'south' || tainted)) continue
+      if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
+      if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
+      else {
+        const difference = differenceOf(rows[0], entry, version)
+        if (difference !== null) this.fail(`4: ${key} is not as in the feed: ${difference}`)
+        if (tagged && rows[0].by === 'us' && ownerOf(rows[0]) !== feedName) this.fail(`4: ${key} has lost its mark`)
+      }
+    }
+    for (const { by, listing } of this.service.rows) {
+      const key = listing.MLSNumber
+      if (by !== 'us' || delivery.listings.has(key) || stuck.has(key)) continue
+      if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
+    }
+  }
+}
+
+function differenceOf({ listing }: Row, entry: Entry, version: number): string | null {
+  const wanted = listingOf(entry, version)
+  for (const field of ['SalePrice', 'Url', 'Description'] as const)
+    if ((listing[field] ?? '') !== (wanted[field] ?? '')) return `${field} is ${listing[field]}, not ${wanted[field]}`
+  const fee = (one: typeof wanted): string =>
+    (one.ExtensionColumn ?? []).map(({ Key, value }) => (Key === 'Fee' ? value : '')).join('')
+  return fee(listing) === fee(wanted) ? null : `the fee is ${fee(listing)}, not ${fee(wanted)}`
+}

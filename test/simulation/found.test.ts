@@ -1,0 +1,158 @@
+/** Defects that the simulation found, each told as the shortest history that shows it. */
+import { describe, expect, test } from 'vitest'
+import { Choices } from './choices.ts'
+import { listingOf } from './feed.ts'
+import type { Delivery, Entry } from './feed.ts'
+import { Program } from './program.ts'
+import { calmed, drawSwarm, feedName, hour, minute } from './world.ts'
+import type { Swarm } from './world.ts'
+
+const entry = (key: string, price = 100): Entry => ({ key, price, text: null, fee: null })
+
+function delivers(...entries: Entry[]): Delivery {
+  const lines = entries.map((one) => `${JSON.stringify({ ...one, state: 'listing' })}\n`)
+  return {
+    bytes: Buffer.from(`BEGIN\n${lines.join('')}END\n`),
+    records: entries.length,
+    listings: new Map(entries.map((one) => [one.key, one])),
+    holds: new Set(entries.map(({ key }) => key)),
+    saidGone: new Set(),
+    repeated: new Set(),
+    whole: true,
+  }
+}
+
+/** A world in which nothing goes wrong by itself; `wrong` says what does. */
+function world(wrong: Partial<Swarm['service']> = {}, rest: Partial<Swarm> = {}): Program {
+  const choices = new Choices(1)
+  const calm: Swarm = { ...calmed(drawSwarm(choices)), ownership: 'tag', ...rest }
+  const service = { ...calm.service, lookUp: 'exact', order: 'id', pageSize: 100, maxKeys: 50 } as const
+  return new Program(choices, { ...calm, service: { ...service, ...wrong } }, null)
+}
+
+/** From now on nothing goes wrong. */
+function mend(program: Program): void {
+  program.become(calmed(program.swarm))
+}
+
+function prices(program: Program): [string, number | undefined][] {
+  return program.service.rows.map(({ listing }) => [listing.MLSNumber, listing.SalePrice])
+}
+
+const others = [entry('B'), entry('C'), entry('D')]
+
+describe('found by simulation', () => {
+  test('an update that was lost and never carried out is sent again, not adopted (seed 81)', async () => {
+    const program = world()
+    await program.run(delivers(entry('A', 1)))
+    await program.run(delivers(entry('A', 1)))
+    program.store.markInFlight('SN-1', feedName, 'update', ['A'], program.time.now, false)
+    await program.run(delivers(entry('A', 2)))
+    expect(prices(program)).toEqual([['A', 2]])
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('a create that is settled is looked up, as the list may hide it (seed 79)', async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    program.service.add(listingOf(entry('A'), 1), 'us')
+    program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
+    program.time.pass(hour)
+    program.service.hide(['A'])
+    await program.run(delivers(entry('A'), ...others))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('a list that lacks some of ours makes every create be looked up (seed 1)', async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    const south = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+    program.service.add({ ...listingOf(entry('A'), 1), ...south }, 'south')
+    program.service.hide(['A', 'B'])
+    await program.run(delivers(entry('A'), ...others))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test("a look-up that finds another feed's listing leaves it alone (seed 149)", async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    const south = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+    program.service.add({ ...listingOf(entry('A', 7), 1), ...south }, 'south')
+    program.service.hide(['A', 'B'])
+    const report = await program.run(delivers(entry('A', 8), ...others))
+    expect(prices(program)).toContainEqual(['A', 7])
+    const outcome = [...report!.changes()].find(({ mlsNumber }) => mlsNumber === 'A')?.outcome
+    expect(outcome).toEqual({ result: 'failed', error: 'feed south of this chatbot has it' })
+  })
+
+  test('a lost store is noticed although its first run failed (seed 290)', async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    program.loseStore()
+    program.become({ ...program.swarm, service: { ...program.swarm.service, credentials: 1 } })
+    expect((await program.run(delivers(entry('A'), ...others)))?.result).toBe('failed')
+    mend(program)
+    program.time.pass(5 * minute)
+    const report = await program.run(delivers(entry('A'), ...others))
+    expect([...report!.changes()].find(({ mlsNumber }) => mlsNumber === 'A')).toMatchObject({ cause: 'lost-store' })
+  })
+
+  test('a listing is not forgotten while a create of it may still land (seed 391)', async () => {
+    const program = world({}, { ownership: 'snapshot' })
+    await program.run(delivers(entry('A'), ...others))
+    program.service.rows = program.service.rows.filter(({ listing }) => listing.MLSNumber !== 'A')
+    program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
+    program.time.pass(minute)
+    await program.run(delivers(...others))
+    program.service.add(listingOf(entry('A'), 1), 'us')
+    program.time.pass(hour)
+    await program.run(delivers(...others))
+    expect(program.service.living('A')).toHaveLength(0)
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test.each([
+    ['delete', 'seed 720'],
+    ['update', 'seed 5009'],
+  ] as const)(
+    'a crash in the %s that follows a create without answer leaves the listing ours (%s)',
+    async (kind, _seed) => {
+      const program = world({}, { ownership: 'snapshot' })
+      await program.run(delivers(...others))
+      program.service.add(listingOf(entry('A'), 1), 'us')
+      program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
+      program.store.markInFlight('SN-1', feedName, kind, ['A'], program.time.now, false)
+      program.checker.begin(delivers(entry('A')), false)
+      await program.run(delivers(...others))
+      expect(program.service.living('A')).toHaveLength(0)
+      expect(program.checker.violation).toBeNull()
+    },
+  )
+
+  test('an update in place of a create is done only when it shows (seed 20034)', async () => {
+    const program = world({ spelling: 'as-sent' })
+    await program.run(delivers(entry('A', 1), ...others))
+    program.service.hide(['A'])
+    program.become({ ...program.swarm, service: { ...program.swarm.service, updatesLost: 1 } })
+    const report = await program.run(delivers(entry('A', 2), ...others))
+    expect([...report!.changes()][0]).toMatchObject({ kind: 'create', outcome: { result: 'unknown' } })
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('an update that lands after a newer one is not taken for the spelling of the service (seed 519)', async () => {
+    const program = world()
+    await program.run(delivers(entry('A', 1), ...others))
+    await program.run(delivers(entry('A', 1), ...others))
+    program.store.markInFlight('SN-1', feedName, 'update', ['A'], program.time.now, false)
+    program.time.pass(minute)
+    await program.run(delivers(entry('A', 3), ...others))
+    expect(prices(program)).toContainEqual(['A', 3])
+    program.time.pass(minute)
+    for (const { listing } of program.service.living('A')) listing.SalePrice = 2
+    program.time.pass(20 * minute)
+    await program.run(delivers(entry('A', 3), ...others))
+    expect(prices(program)).toContainEqual(['A', 3])
+  })
+})

@@ -1,0 +1,174 @@
+/** One history: a feed that moves, a service that fails, people, crashes; then calm, in which all must come right. */
+import { Choices } from './choices.ts'
+import { Source, feedKeys, listingOf } from './feed.ts'
+import { Program } from './program.ts'
+import type { Fate } from './program.ts'
+import { calmed, drawSwarm, hour, minute } from './world.ts'
+import type { Swarm } from './world.ts'
+
+export interface Told {
+  seed: number
+  /** What was violated; null: nothing. */
+  violation: string | null
+  mishaps: string[]
+  runs: number
+  calls: number
+}
+
+export async function runHistory(seed: number, masked: ReadonlySet<string>, trace: string[] | null): Promise<Told> {
+  const history = new History(seed, masked, trace)
+  return history.run()
+}
+
+class History {
+  readonly #choices: Choices
+  readonly #source: Source
+  readonly #swarm: Swarm
+  readonly #program: Program
+  /** Ours, deleted by a person before a list showed them: what a person makes in their place can't be known for drift. */
+  readonly #goneUnseen = new Set<string>()
+
+  constructor(seed: number, masked: ReadonlySet<string>, trace: string[] | null) {
+    this.#choices = new Choices(seed, masked)
+    this.#swarm = drawSwarm(this.#choices)
+    this.#program = new Program(this.#choices, this.#swarm, trace)
+    this.#source = new Source(this.#choices)
+    this.#program.checker.trace(JSON.stringify(this.#swarm))
+  }
+
+  async run(): Promise<Told> {
+    try {
+      this.#othersBegin()
+      const rounds = this.#choices.integer('rounds', 2, 8)
+      for (let round = 0; round < rounds && this.#fine; round++) await this.#round()
+      if (this.#fine) await this.#calm()
+    } catch (error) {
+      this.#program.checker.fail(`threw ${error instanceof Error ? error.stack : String(error)}`)
+    } finally {
+      this.#program.store.close()
+    }
+    const { violation, writes } = this.#program.checker
+    return {
+      seed: this.#choices.seed,
+      violation: violation?.message ?? null,
+      mishaps: this.#choices.happened,
+      runs: this.#program.runs,
+      calls: writes,
+    }
+  }
+
+  get #fine(): boolean {
+    return this.#program.checker.violation === null
+  }
+
+  /** Rows that others made before us: by hand, and by another feed of this chatbot. */
+  #othersBegin(): void {
+    const row = (key: string) => listingOf({ key, price: 7, text: 'by hand', fee: null }, 1)
+    this.#program.service.add(row('H0'), 'person')
+    if (this.#choices.mishap('another feed has one of ours', 0.1)) {
+      const mark = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+      if (this.#swarm.ownership === 'tag') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
+    }
+    if (this.#choices.mishap('a person had one of ours', 0.2)) this.#program.service.add(row(feedKeys[1]), 'person')
+  }
+
+  async #round(): Promise<void> {
+    const choices = this.#choices
+    const swarm = this.#swarm
+    this.#source.move(swarm)
+    this.#program.mappingVersion = this.#source.mappingVersion
+    const delivery = this.#source.deliver(swarm)
+    // A lost store shows only by the marks on the service: without any, nobody can know of it.
+    const isMarked = this.#program.service.rows.some((row) => row.by === 'us')
+    if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) this.#program.loseStore()
+    if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
+    for (let lives = 0; this.#fine; lives++) {
+      const fate: Fate = {}
+      if (lives < 3 && choices.mishap('the process is killed', swarm.crash))
+        fate.diesAt = choices.integer('dies at', 1, 70)
+      else if (choices.mishap('the process is told to stop', swarm.stop))
+        fate.stopsAt = choices.integer('stops at', 1, 60)
+      for (const delay of [200, 1500])
+        this.#program.time.after(delay + choices.integer('people', 0, 3000), () => this.#people())
+      const report = await this.#program.run(delivery, fate, choices.unit('backfill') < 0.05 ? 'backfill' : 'sync')
+      if (report !== null) break
+      this.#program.checker.trace('  killed')
+      this.#program.time.pass(choices.pick('starts again after', [1000, minute, 10 * minute]))
+    }
+    if (choices.mishap('somebody approves', swarm.approve)) this.#program.approve()
+    this.#program.time.pass(choices.pick('next run after', [10_000, minute, 5 * minute, 20 * minute, 3 * hour]))
+    this.#people()
+  }
+
+  /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
+  async #calm(): Promise<void> {
+    const checker = this.#program.checker
+    const tagged = this.#swarm.ownership === 'tag'
+    const persons = checker.violation === null && this.#choices.happened.some((one) => one.startsWith('a person'))
+    const calm = calmed(this.#swarm)
+    this.#program.become(calm)
+    this.#source.mend()
+    this.#program.time.pass(25 * hour)
+    checker.trace('calm')
+    const delivery = this.#source.deliver(calm)
+    let stuck = new Set<string>()
+    let waited = false
+    for (let counted = 0, approvals = 0; counted < 2 && this.#fine;) {
+      const report = (await this.#program.run(delivery, {}, 'sync'))!
+      const changes = [...report.changes()]
+      stuck = new Set(changes.filter(({ cause }) => cause === 'not-converging').map(({ mlsNumber }) => mlsNumber))
+      if (stuck.size > 0 && !persons) checker.fail(`4: not converging, though nobody meddled: ${[...stuck].join()}`)
+      const asked = changes.some(({ cause }) => cause === 'guard')
+      const waits = changes.some(({ cause }) => cause === 'in-flight' || cause === 'lost-store')
+      if (waits && !waited) {
+        waited = true
+        this.#program.time.pass(20 * minute)
+      } else if (asked && approvals++ < 4) this.#program.approve()
+      else counted++
+      this.#program.time.pass(minute)
+    }
+    if (!this.#fine) return
+    checker.converged(delivery, this.#source.mappingVersion, stuck, tagged)
+    const last = (await this.#program.run(delivery, {}, 'sync'))!
+    for (const { kind, cause, mlsNumber } of last.changes())
+      if ((kind === 'create' || kind === 'update' || kind === 'delete') && cause !== 'refresh')
+        checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
+  }
+
+  #people(): void {
+    const choices = this.#choices
+    const { human } = this.#swarm
+    const service = this.#program.service
+    if (service.rows.length === 0) return
+    const row = choices.pick('whose', service.rows)
+    const key = row.listing.MLSNumber
+    if (choices.mishap('a person edits', human.edit)) {
+      this.#program.checker.trace(`  a person edits ${key}`)
+      row.listing = { ...row.listing, SalePrice: choices.integer('edited price', 2000, 3000) }
+      if (!row.seen) row.tainted = true
+    }
+    if (choices.mishap('a person deletes', human.remove)) {
+      this.#program.checker.trace(`  a person deletes ${key}`)
+      service.rows = service.rows.filter((one) => one !== row)
+      if (!row.seen) {
+        this.#goneUnseen.add(key)
+        for (const left of service.living(key)) left.tainted = true
+      }
+    }
+    const by = (name: string, price: number) => listingOf({ key: name, price, text: null, fee: null }, 1)
+    if (choices.mishap('a person makes', human.make)) {
+      const name = choices.pick('made', [...feedKeys, 'H1'])
+      // Nobody else makes the number that we are making (fault-model A5).
+      const isMaking = (service.landing.get(name) ?? 0) > 0
+      if (service.living(name).length === 0 && !isMaking) {
+        const made = service.add(by(name, choices.integer('made price', 2000, 3000)), 'person')
+        made.tainted = this.#goneUnseen.has(name)
+      }
+      this.#program.checker.trace(`  a person makes ${name}`)
+    }
+    if (choices.mishap('a person makes again', human.double)) {
+      service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
+      this.#program.checker.trace(`  a person makes ${key} again`)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/** The program under test with its world around it: real run, plan, apply, client and store; everything else a model. */
+import { createService } from '../../src/service/client.ts'
+import type { FieldName } from '../../src/listing.ts'
+import type { Feed } from '../../src/prepare.ts'
+import type { Report } from '../../src/run.ts'
+import { openStore } from '../../src/store/sqlite.ts'
+import { diff, sync } from '../../src/sync.ts'
+import { Checker, deleteFloor } from './checker.ts'
+import type { Choices } from './choices.ts'
+import { lineFormat, mappingOf, openDelivery } from './feed.ts'
+import type { Delivery } from './feed.ts'
+import { Life } from './process.ts'
+import { emptyWorkspace } from './scratch.ts'
+import { ModelService } from './service.ts'
+import { VirtualTime } from './time.ts'
+import { chatbot, feedName, hour, minute } from './world.ts'
+import type { Swarm } from './world.ts'
+
+const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
+
+/** How a life ends, by the number of the point at which it does. */
+export interface Fate {
+  diesAt?: number
+  stopsAt?: number
+}
+
+export class Program {
+  readonly time = new VirtualTime()
+  readonly checker: Checker
+  readonly service: ModelService
+  store = openStore(':memory:')
+  swarm: Swarm
+  mappingVersion = 1
+  runs = 0
+  readonly #choices: Choices
+
+  constructor(choices: Choices, swarm: Swarm, trace: string[] | null) {
+    this.#choices = choices
+    this.swarm = swarm
+    this.checker = new Checker(trace, () => this.time.now)
+    this.service = new ModelService(swarm, choices, this.time, this.checker)
+    this.checker.service = this.service
+    this.checker.store = this.store
+  }
+
+  /** From now on other things go wrong. */
+  become(swarm: Swarm): void {
+    this.swarm = swarm
+    this.service.swarm = swarm
+  }
+
+  /** The store is gone, as with a container without a volume. */
+  loseStore(): void {
+    this.checker.trace('the store is lost')
+    this.store.close()
+    this.store = openStore(':memory:')
+    this.checker.store = this.store
+    this.checker.storeLost()
+  }
+
+  approve(): void {
+    this.store.approve(feedName, 'somebody', this.time.now, this.time.now + 24 * hour)
+  }
+
+  /** One life of the program; null where it was killed. Throws what the run throws: a defect. */
+  async run(
+    delivery: Delivery,
+    fate: Fate = {},
+    command: 'sync' | 'backfill' | 'diff' = 'sync',
+  ): Promise<Report | null> {
+    const checker = this.checker
+    const startedAt = this.time.now
+    const isDry = command === 'diff'
+    const life = new Life(this.time, { ...fate, dry: isDry })
+    checker.trace(`${command} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
+    checker.begin(delivery, isDry)
+    this.runs++
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
+    const calls = new AbortController()
+    const { maxKeys, clear, virtualCount } = this.swarm.service
+    const profile = {
+      pageSize: 6,
+      deleteBatch: Math.max(3, maxKeys),
+      virtualCount: virtualCount === 'total' ? ('total' as const) : ('unknown' as const),
+      clear,
+    }
+    const service = createService(
+      {
+        baseUrl: 'http://model.invalid',
+        secretKey: 'key',
+        sessionKey: null,
+        concurrency: 3,
+        rate: Infinity,
+        profile,
+        volatile,
+        timeout: 30_000,
+        attempts: 4,
+        backoff: { base: 500, max: 20_000 },
+        patience: minute,
+        send: life.send(this.service),
+      },
+      runtime,
+    )
+    const parts = {
+      store: life.store(this.store),
+      service: service.forChatbot(chatbot, calls.signal),
+      workspace: emptyWorkspace(),
+      runtime,
+      signal: life.signal.signal,
+      progress: () => {},
+    }
+    let report: Report | null = null
+    let thrown: unknown = null
+    const feed = this.#feed(delivery, profile.deleteBatch)
+    const run = isDry
+      ? diff(feed, parts)
+      : sync(feed, { ...parts, abandon: (reason) => calls.abort(new Error(reason)) }, command)
+    run.then(
+      (value) => (report = value),
+      (error: unknown) => (thrown = error),
+    )
+    await this.time.until(() => report !== null || thrown !== null || !life.alive)
+    const wasAlive = life.alive
+    life.bury()
+    if (!wasAlive) return null
+    if (thrown !== null) throw thrown
+    checker.ended(report!, startedAt)
+    return report
+  }
+
+  #feed(delivery: Delivery, deleteBatch: number): Feed {
+    const { mappingVersion } = this
+    return {
+      name: feedName,
+      chatbot,
+      timezone: 'UTC',
+      mapping: mappingOf(mappingVersion),
+      source: 'memory',
+      open: () => Promise.resolve(openDelivery(delivery)),
+      decompress: (opened) => opened,
+      format: lineFormat,
+      formatOptions: { encoding: null, maxRecordBytes: 1e6, endsWithLineBreak: false },
+      limits: {
+        delete: { percent: 10, floor: deleteFloor },
+        update: { percent: 60, floor: 50 },
+        shrink: 50,
+        overlap: 50,
+        recreate: { percent: 20, floor: 2 },
+        lostField: { percent: 50, floor: 5 },
+        onTrip: 'hold',
+      },
+      ownership: this.swarm.ownership,
+      volatile,
+      refresh: 7 * 24 * hour,
+      settle: 15 * minute,
+      rate: 5,
+      concurrency: 3,
+      deleteBatch,
+    }
+  }
+}

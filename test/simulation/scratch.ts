@@ -1,0 +1,35 @@
+/** A workspace in memory, made once and emptied for each run: the file would cost more than the run. */
+import Database from 'better-sqlite3'
+import { createPlan } from '../../src/workspace/changes.ts'
+import { createDelivery } from '../../src/workspace/delivery.ts'
+import { schema } from '../../src/workspace/schema.ts'
+import { createShown } from '../../src/workspace/shown.ts'
+import type { Workspace } from '../../src/workspace/workspace.ts'
+
+let made: { workspace: Workspace; empty(): void } | null = null
+
+export function emptyWorkspace(): Workspace {
+  made ??= make()
+  made.empty()
+  return made.workspace
+}
+
+function make(): { workspace: Workspace; empty(): void } {
+  const database = new Database(':memory:')
+  database.exec(schema)
+  const workspace = {
+    ...createDelivery(database),
+    ...createShown(database),
+    ...createPlan(database),
+    close: () => {},
+  }
+  const tables = ['delivered', 'delivered_listing', 'reject', 'change', 'bookkeeping']
+  const clear = tables.map((table) => database.prepare(`DELETE FROM ${table}`))
+  return {
+    workspace,
+    empty() {
+      for (const statement of clear) statement.run()
+      workspace.clearShown()
+    },
+  }
+}

@@ -1,0 +1,251 @@
+/** The listing service as a model: rows, answers that get lost, effects that come late, pages that shift, people who edit. */
+import { ServiceError } from '../../src/errors.ts'
+import { ownerKey } from '../../src/listing.ts'
+import type { ExtensionEntry, Listing } from '../../src/listing.ts'
+import type { SendRequest, SendResponse } from '../../src/service/send.ts'
+import type { Choices } from './choices.ts'
+import { itemOf } from './item.ts'
+import type { VirtualTime } from './time.ts'
+import { minute } from './world.ts'
+import type { Swarm } from './world.ts'
+
+export interface Row {
+  id: number
+  listing: Listing
+  by: 'us' | 'person' | 'south'
+  /** When a write of ours last had an effect on it. */
+  writtenAt: number
+  /** When a list last showed it. */
+  shownAt: number
+  /** Seen by a finished run after our last write, so that a later difference can be known for drift. */
+  seen: boolean
+  /** A person edited it before that. */
+  tainted: boolean
+}
+
+export interface WriteCall {
+  kind: 'create' | 'update' | 'delete'
+  keys: string[]
+  at: number
+}
+
+/** What the checker is told. */
+export interface Witness {
+  /** A writing call reached the service. */
+  arrived(call: WriteCall): void
+  /** A call took this row away. */
+  deleted(key: string, call: WriteCall): void
+  /** A create or update had an effect on a row of this MLSNumber. */
+  affected(key: string): void
+  /** Any call was sent. */
+  sent(kind: string): void
+  refusedKeys(): void
+  trace(line: string): void
+}
+
+type Fate = 'carried out' | 'late' | 'never'
+type Body = Partial<Listing> & { Key?: string; Keys?: string[]; PageNumber?: number; PageSize?: number }
+
+export class ModelService {
+  rows: Row[] = []
+  /** Creates that may still land, by MLSNumber. */
+  readonly landing = new Map<string, number>()
+  swarm: Swarm
+  readonly #choices: Choices
+  readonly #time: VirtualTime
+  readonly #witness: Witness
+  #lastId = 100
+  #hidden: ReadonlySet<number> = new Set()
+  #hidesNext: readonly string[] = []
+  #outageUntil = 0
+
+  constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
+    this.swarm = swarm
+    this.#choices = choices
+    this.#time = time
+    this.#witness = witness
+  }
+
+  living(key: string): Row[] {
+    return this.rows.filter((row) => row.listing.MLSNumber === key)
+  }
+
+  /** The next walk over the pages shows nothing of these. */
+  hide(keys: readonly string[]): void {
+    this.#hidesNext = keys
+  }
+
+  add(listing: Listing, by: Row['by']): Row {
+    const row = { id: ++this.#lastId, listing, by, writtenAt: this.#time.now, shownAt: 0, seen: false, tainted: false }
+    this.rows.push(row)
+    return row
+  }
+
+  /** `reply` comes after the call has been on its way for a while, or never. */
+  receive(request: SendRequest, reply: (answer: SendResponse | ServiceError) => void): void {
+    const choices = this.#choices
+    const { service } = this.swarm
+    const kind = request.path.replace('/chat/Chatbot/RealEstate', '').toLowerCase()
+    const body: Body = JSON.parse(request.body)
+    const after = (milliseconds: number, answer: SendResponse | ServiceError): void =>
+      this.#time.after(milliseconds, () => reply(answer))
+    const brief = choices.integer('takes', 20, 400)
+    this.#witness.sent(kind)
+    if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
+      return after(5, new ServiceError('transient', 'No connection to the service'))
+    if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
+      const headers = choices.unit('says when') < 0.5 ? { 'retry-after': '2' } : {}
+      return after(brief, { status: 429, headers, body: 'slow down' })
+    }
+    if (choices.mishap('credentials outage', service.credentials)) this.#outageUntil = this.#time.now + 3 * minute
+    if (this.#time.now < this.#outageUntil) {
+      const http = choices.unit('refused by HTTP') < 0.5
+      const refused = {
+        status: http ? 401 : 200,
+        headers: {},
+        body: JSON.stringify(envelope(null, 401, 'no such key')),
+      }
+      return this.#time.after(brief, () => {
+        this.#witness.refusedKeys()
+        reply(refused)
+      })
+    }
+    if (kind === 'list') {
+      if (choices.mishap('list is lost', service.lost)) return after(30_000, lostAnswer())
+      if (choices.mishap('list fails', service.failure)) return after(brief, failure(500))
+      if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
+      return this.#time.after(brief, () => reply(this.#list(body)))
+    }
+    const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
+    const call: WriteCall = { kind: kind as WriteCall['kind'], keys, at: this.#time.now }
+    this.#witness.arrived(call)
+    if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
+    const lostMore = kind === 'update' ? service.updatesLost : 0
+    const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
+    const failed = !lost && choices.mishap(`${kind} fails`, service.failure)
+    const html = !lost && !failed && choices.mishap(`${kind} is answered by a page for people`, service.html)
+    if (!lost && !failed && !html) return this.#time.after(brief, () => reply(this.#carryOut(call, body)))
+    const fate = this.#fate(call, body)
+    this.#witness.trace(`  ${kind} ${keys.join()} ${lost ? 'lost' : failed ? 'failed' : 'html'}: ${fate}`)
+    if (lost) after(choices.unit('lost by timeout') < 0.5 ? request.timeout : brief, lostAnswer())
+    else after(brief, failed ? failure(choices.pick('failure', [500, 502, 503])) : page)
+  }
+
+  /** What becomes of a call whose answer says nothing. */
+  #fate(call: WriteCall, body: Body): Fate {
+    const choices = this.#choices
+    const { carriedOut, late } = this.swarm.service
+    if (choices.unit('carried out') >= carriedOut) return 'never'
+    if (!choices.mishap(`${call.kind} lands late`, late)) {
+      this.#carryOut(call, body)
+      return 'carried out'
+    }
+    const [key] = call.keys
+    if (call.kind === 'create') this.landing.set(key, (this.landing.get(key) ?? 0) + 1)
+    this.#time.after(choices.integer('late by', 1000, 10 * minute), () => {
+      if (call.kind === 'create') this.landing.set(key, this.landing.get(key)! - 1)
+      this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
+      this.#carryOut(call, body)
+    })
+    return 'late'
+  }
+
+  #carryOut(call: WriteCall, body: Body): SendResponse {
+    const { swarm } = this
+    const choices = this.#choices
+    if (call.kind === 'create') {
+      const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
+      this.#witness.affected(listing.MLSNumber)
+      return ok(`id-${this.add(listing, 'us').id * 7}`)
+    }
+    if (call.kind === 'update') {
+      const { SerialNumber: _, Key, KeyType: __, ...listing } = body as Listing & Record<string, string>
+      const rows = this.living(Key)
+      if (rows.length === 0 && swarm.service.updateRefusesNoMatch) return ok(null, 404, 'no such listing')
+      let changed = 0
+      if (rows.length > 0) this.#witness.affected(Key)
+      for (const row of rows) {
+        const before = JSON.stringify(row.listing)
+        row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }
+        if (JSON.stringify(row.listing) !== before) changed++
+        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false })
+      }
+      return ok(swarm.service.updateCountsChanges ? changed : rows.length)
+    }
+    if (call.keys.length > swarm.service.maxKeys) return ok(null, 400, 'too many keys')
+    let count = 0
+    for (const key of call.keys) {
+      const rows = this.living(key)
+      if (rows.length === 0 || choices.mishap('delete leaves one out', swarm.service.partialDelete)) continue
+      this.rows = this.rows.filter((row) => row.listing.MLSNumber !== key)
+      count += rows.length
+      this.#witness.deleted(key, call)
+    }
+    return ok({ SuccessCount: count })
+  }
+
+  #list({ MLSNumber: filter, PageNumber = 1, PageSize = 1 }: Body): SendResponse {
+    const { service } = this.swarm
+    const choices = this.#choices
+    if (filter === undefined && PageNumber === 1) this.#beginWalk()
+    let rows = this.rows.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
+    if (filter !== undefined && service.lookUp === 'exact')
+      rows = rows.filter((row) => row.listing.MLSNumber === filter)
+    if (filter !== undefined && service.lookUp === 'part')
+      rows = rows.filter((row) => row.listing.MLSNumber.includes(filter))
+    if (service.order === 'newest') rows = rows.toReversed()
+    if (service.order === 'shifting' && choices.mishap('the order shifts', 0.15)) rows = rows.toReversed()
+    const size = Math.min(PageSize, service.pageSize)
+    let items = rows.slice((PageNumber - 1) * size, PageNumber * size)
+    if (items.length === 0 && PageNumber > 1 && service.afterLastPage === 'refuse') return ok(null, 404, 'no such page')
+    if (items.length === 0 && service.afterLastPage === 'repeat' && rows.length > 0)
+      items = rows.slice(Math.floor((rows.length - 1) / size) * size)
+    if (filter === undefined) for (const row of items) row.shownAt = this.#time.now
+    const counts = { total: rows.length, page: items.length, none: 0 }
+    return ok({ List: items.map((row) => itemOf(row, service.spelling)), VirtualCount: counts[service.virtualCount] })
+  }
+
+  #beginWalk(): void {
+    const choices = this.#choices
+    if (this.#hidesNext.length > 0) {
+      this.#hidden = new Set(this.#hidesNext.flatMap((key) => this.living(key)).map(({ id }) => id))
+      this.#hidesNext = []
+      return
+    }
+    if (!choices.mishap('the list hides rows', this.swarm.service.glitch)) {
+      this.#hidden = new Set()
+      return
+    }
+    // Where every mark is hidden, nobody can know that a store was lost.
+    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
+    const share = choices.pick('hides', [0.15, 0.5, 1])
+    const before = this.#hidden
+    const hides = (row: Row): boolean =>
+      row.by !== 'south' && row !== kept && !before.has(row.id) && choices.unit('hidden') < share
+    this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
+  }
+}
+
+/** The mark of ownership on a row, where there is one. */
+export function ownerOf(row: Row): string | null {
+  const entries: ExtensionEntry[] = row.listing.ExtensionColumn ?? []
+  return entries.find(({ Key }) => Key === ownerKey)?.value ?? null
+}
+
+const page: SendResponse = { status: 200, headers: {}, body: '<html>maintenance</html>' }
+
+function lostAnswer(): ServiceError {
+  return new ServiceError('transient', 'The answer was lost', { effect: 'unknown' })
+}
+
+function failure(status: number): SendResponse {
+  return { status, headers: {}, body: 'oops' }
+}
+
+function envelope(data: unknown, code: number, message: string): object {
+  return { Data: data, Version: '1.0.0', Success: code === 200, Code: code, Message: message }
+}
+
+function ok(data: unknown, code = 200, message = ''): SendResponse {
+  return { status: 200, headers: {}, body: JSON.stringify(envelope(data, code, message)) }
+}

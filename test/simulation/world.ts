@@ -1,0 +1,143 @@
+/** What a history is made of, and what goes wrong in it: each switches a subset of its own on (swarm testing). */
+import type { Choices } from './choices.ts'
+
+export const chatbot = 'SN-1'
+export const feedName = 'north'
+export const minute = 60_000
+export const hour = 60 * minute
+
+/** Thrown by the checks; its message names the invariant of DESIGN §3. */
+export class Violation extends Error {
+  override name = 'Violation'
+}
+
+/** What can go wrong in a history, as probabilities a call, a record, or a round; and the service's answers to the open questions. */
+export interface Swarm {
+  ownership: 'tag' | 'snapshot'
+  service: {
+    refusedConnection: number
+    lost: number
+    /** Updates alone that get lost. */
+    updatesLost: number
+    failure: number
+    tooMany: number
+    html: number
+    refusal: number
+    credentials: number
+    /** Of the calls that were perhaps carried out, how many were, and how many are only later. */
+    carriedOut: number
+    late: number
+    partialDelete: number
+    updateCountsChanges: boolean
+    updateRefusesNoMatch: boolean
+    clear: 'empty' | 'omit'
+    pageSize: number
+    afterLastPage: 'empty' | 'repeat' | 'refuse'
+    order: 'id' | 'newest' | 'shifting'
+    virtualCount: 'total' | 'page' | 'none'
+    lookUp: 'exact' | 'ignored' | 'part'
+    maxKeys: number
+    spelling: 'as-sent' | 'escaped'
+    glitch: number
+  }
+  feed: {
+    change: number
+    removal: number
+    filtered: number
+    reject: number
+    unreadable: number
+    twice: number
+    twiceDiffering: number
+    cut: number
+    empty: number
+    mapping: number
+  }
+  human: { edit: number; remove: number; make: number; double: number }
+  crash: number
+  stop: number
+  lostStore: number
+  dryRun: number
+  approve: number
+}
+
+export function drawSwarm(choices: Choices): Swarm {
+  const some = (name: string, ...shares: number[]): number => choices.pick(`swarm ${name}`, [0, 0, ...shares])
+  const yes = (name: string): boolean => choices.unit(`swarm ${name}`) < 0.3
+  const ownership = choices.pick('swarm ownership', ['tag', 'tag', 'snapshot'] as const)
+  return {
+    ownership,
+    service: {
+      refusedConnection: some('refusedConnection', 0.05, 0.2),
+      lost: some('lost', 0.03, 0.1, 0.3),
+      updatesLost: some('updatesLost', 0.2),
+      failure: some('failure', 0.03, 0.1, 0.3),
+      tooMany: some('tooMany', 0.05, 0.2),
+      html: some('html', 0.03, 0.15),
+      refusal: some('refusal', 0.05),
+      credentials: some('credentials', 0.01, 0.04),
+      carriedOut: choices.pick('swarm carriedOut', [0, 0.5, 1]),
+      late: some('late', 0.5, 0.9),
+      partialDelete: some('partialDelete', 0.2, 0.5),
+      updateCountsChanges: yes('updateCountsChanges'),
+      updateRefusesNoMatch: yes('updateRefusesNoMatch'),
+      clear: choices.pick('swarm clear', ['empty', 'omit'] as const),
+      pageSize: choices.pick('swarm pageSize', [5, 6, 100]),
+      afterLastPage: choices.pick('swarm afterLastPage', ['empty', 'empty', 'repeat', 'refuse'] as const),
+      order: choices.pick('swarm order', ['id', 'newest', 'shifting'] as const),
+      virtualCount: choices.pick('swarm virtualCount', ['total', 'page', 'none'] as const),
+      lookUp: choices.pick('swarm lookUp', ['exact', 'ignored', 'part'] as const),
+      maxKeys: choices.pick('swarm maxKeys', [50, 2, 1]),
+      spelling: choices.pick('swarm spelling', ['as-sent', 'escaped'] as const),
+      // Absence that a list shows wrongly makes a row without mark nobody's: only the mark finds it again.
+      glitch: ownership === 'tag' ? some('glitch', 0.1, 0.3) : 0,
+    },
+    feed: {
+      change: choices.pick('swarm change', [0.05, 0.2, 0.5]),
+      removal: some('removal', 0.1, 0.3),
+      filtered: some('filtered', 0.1),
+      reject: some('reject', 0.1),
+      unreadable: some('unreadable', 0.03),
+      twice: some('twice', 0.1),
+      twiceDiffering: some('twiceDiffering', 0.05),
+      cut: some('cut', 0.1, 0.3),
+      empty: some('empty', 0.1),
+      mapping: some('mapping', 0.1),
+    },
+    human: {
+      edit: some('edit', 0.2),
+      remove: some('remove', 0.2),
+      make: some('make', 0.2),
+      double: some('double', 0.1),
+    },
+    crash: some('crash', 0.3, 0.7),
+    stop: some('stop', 0.15),
+    lostStore: ownership === 'tag' ? some('lostStore', 0.15) : 0,
+    dryRun: some('dryRun', 0.3),
+    approve: some('approve', 0.5),
+  }
+}
+
+/** Everything switched off that goes wrong by itself; the service's answers to the open questions stay what they are. */
+export function calmed(swarm: Swarm): Swarm {
+  const zero = <Shares extends object>(shares: Shares): Shares =>
+    Object.fromEntries(
+      Object.entries(shares).map(([name, value]) => [name, typeof value === 'number' ? 0 : value]),
+    ) as Shares
+  const { pageSize, maxKeys } = swarm.service
+  return {
+    ...swarm,
+    service: {
+      ...zero(swarm.service),
+      pageSize,
+      maxKeys,
+      order: swarm.service.order === 'shifting' ? 'id' : swarm.service.order,
+    },
+    feed: zero(swarm.feed),
+    human: zero(swarm.human),
+    crash: 0,
+    stop: 0,
+    lostStore: 0,
+    dryRun: 0,
+    approve: 0,
+  }
+}
