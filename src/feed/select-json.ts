@@ -3,9 +3,10 @@
  * may mix both (Meta, formats.md §10). A path is written `json:image[].url` or `json:address.city`.
  */
 import type { RecordNode } from './feed.ts'
+import type { Select } from './select.ts'
 
 /** A parsed path: the column that JSON is in, and the names below it. `names` '' stands for each element of a list. */
-interface JsonPath {
+export interface JsonPath {
   column: string
   names: string[]
 }
@@ -25,8 +26,20 @@ export function jsonHeaders({ column, names }: JsonPath): RegExp {
   return new RegExp(`^${literal(column)}(?:${flat})?$`, 'i')
 }
 
+/** Compiles a path; `headers` are those of `jsonHeaders` that the row has, in order. */
+export function jsonSelect(path: string, json: JsonPath, headers: () => string[]): Select {
+  const all = (row: RecordNode): string[] => {
+    if (typeof row === 'string') return []
+    const texts = headers().flatMap((header) =>
+      [row[header] ?? ''].flat().flatMap((cell) => jsonTexts(cell, header.trim(), json)),
+    )
+    return texts.flatMap((text) => (text.trim() === '' ? [] : [text.trim()]))
+  }
+  return { path, first: (row) => all(row)[0] ?? '', all, nodes: all }
+}
+
 /** The texts of one cell: the cell itself in a flattened column, those at the path where it is JSON. */
-export function jsonTexts(cell: RecordNode, header: string, { column, names }: JsonPath): string[] {
+function jsonTexts(cell: RecordNode, header: string, { column, names }: JsonPath): string[] {
   const text = typeof cell === 'string' ? cell.trim() : ''
   if (header.toLowerCase() !== column.toLowerCase() || text === '') return [text]
   let value: unknown

@@ -9,7 +9,8 @@
  * `json:image[].url` values in flattened columns or in a cell of JSON (`select-json.ts`).
  */
 import type { RecordFields, RecordNode } from './feed.ts'
-import { jsonHeaders, jsonPath, jsonTexts } from './select-json.ts'
+import { jsonHeaders, jsonPath, jsonSelect } from './select-json.ts'
+import type { JsonPath } from './select-json.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** A compiled path. */
@@ -204,7 +205,7 @@ export function csvPaths(): Paths {
 
 function csvSelect(path: string, headers: () => string[]): Select {
   const json = jsonPathOf(path)
-  if (json !== null) return jsonSelect(path, (row) => headers().flatMap((name) => jsonCells(row, name, json)))
+  if (json !== null) return jsonSelect(path, json, headers)
   const nodes = (row: RecordNode) => headers().flatMap((name) => childrenOf(row, name))
   return {
     path,
@@ -221,22 +222,11 @@ function csvSelect(path: string, headers: () => string[]): Select {
   }
 }
 
-type JsonPath = NonNullable<ReturnType<typeof jsonPath>>
-
 function jsonPathOf(path: string): JsonPath | null {
   if (!path.startsWith('json:')) return null
   const json = jsonPath(path.slice(5))
   if (json === null) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
   return json
-}
-
-function jsonCells(row: RecordNode, header: string, path: JsonPath): string[] {
-  return childrenOf(row, header).flatMap((cell) => jsonTexts(cell, header.trim(), path))
-}
-
-function jsonSelect(path: string, texts: (row: RecordNode) => string[]): Select {
-  const all = (row: RecordNode) => texts(row).flatMap((text) => (text.trim() === '' ? [] : [text.trim()]))
-  return { path, first: (row) => all(row)[0] ?? '', all, nodes: all }
 }
 
 function patternOf(path: string): RegExp | null {
