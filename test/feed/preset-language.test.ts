@@ -288,9 +288,18 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
     const change = await world.run()
     expect(change.counts).toMatchObject({ update: 1, delete: 0, hold: 0 })
     expect(numbers()).toEqual(all)
+    world.deliver(sent('TEIL', flat('F03', 80_000)))
+    await world.run()
     world.deliver(sent('VOLL', ...all.slice(1).map((id) => flat(id))))
     const whole = await world.run()
     expect(whole.counts).toMatchObject({ delete: 1, hold: 0 })
+    expect(numbers()).toEqual(all.slice(1))
+
+    // Four are too few for a whole of twelve, though many for a change.
+    world.deliver(sent('VOLL', ...all.slice(8).map((id) => flat(id))))
+    const short = await world.run()
+    expect(short.counts).toMatchObject({ delete: 0, hold: 7 })
+    expect(short.changes[0].why).toContain('the 11.5 usual (the median of the last 2; limits.shrink)')
     expect(numbers()).toEqual(all.slice(1))
   })
 })
