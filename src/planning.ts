@@ -36,7 +36,7 @@ export function planSettings(
     unreadable: received.unreadable,
     remote,
     remoteStartedAt: remote.startedAt,
-    mode: mapping.delivery,
+    mode: received.delivery ?? mapping.delivery,
     deletes,
     mapping: mapping.version,
     ownership,

@@ -108,5 +108,8 @@ function recordDelivery(
         summary: { ...received.summary, reasons: [] },
       }
     : null
-  store.recordDelivery(feed.name, { at: moment.now, records: received.summary.records, keys: facts.keys }, saved)
+  // Of a feed that sends both, only the full deliveries can be compared.
+  const isDelta = received.delivery === 'delta'
+  const measure = isDelta ? null : { at: moment.now, records: received.summary.records, keys: facts.keys }
+  store.recordDelivery(feed.name, measure, saved)
 }

@@ -64,7 +64,8 @@ export interface RawRecord {
 
 /**
  * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`;
- * a repeated element is an array. A CSV row is an object of header → cell. Objects have no prototype.
+ * a repeated element is an array. What a record has from outside itself is named `@@name`: its own element's name where the
+ * record path offers several, and the document's `header`. A CSV row is an object of header → cell. Objects have no prototype.
  * Every leaf is the text as found (entities decoded, not trimmed further): types come from the mapping.
  */
 export type RecordNode = string | RecordFields
@@ -88,6 +89,8 @@ export interface Reading {
    */
   context(): string
   end(): FormatEnd
+  /** The values of `FormatOptions.header` that the document has; valid from the first batch on, and part of `context()`. */
+  header?(): Readonly<Record<string, string>>
   /** Parses one record; throws `RecordError` where that record is broken. */
   parse(record: RawRecord): RecordFields
 }
@@ -104,6 +107,11 @@ export interface FormatOptions {
   record: string | null
   /** XML: attribute of the root that says how many records there are, such as `@listing_count`. */
   counter?: string
+  /**
+   * XML: attributes of elements before the first record, name → path from the root such as `openimmo/uebertragung/@umfang`.
+   * Every record is given them as `@@name`.
+   */
+  header?: Readonly<Record<string, string>>
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
@@ -135,8 +143,13 @@ export interface Mapping {
   /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
   version: string
   delivery: 'full' | 'delta'
+  /** The same where the document says it itself, in its header; `delivery` where it does not. */
+  deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
   format: 'xml' | 'csv' | 'rets-compact' | 'blm'
-  formatOptions: Pick<FormatOptions, 'record' | 'counter' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'>
+  formatOptions: Pick<
+    FormatOptions,
+    'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
+  >
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

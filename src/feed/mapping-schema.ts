@@ -22,6 +22,7 @@ export const converterNames = [
   'area',
   'daysSince',
   'choice',
+  'currency',
   'status',
   'street',
   'images',
@@ -36,6 +37,8 @@ export interface OpenHouseRule {
   date?: string
   start?: string
   end?: string
+  /** What parts start from end where both are one text: ` to `. */
+  separator?: string
   formats?: string[]
 }
 
@@ -65,6 +68,7 @@ export interface Rule {
   choices?: Record<string, string>
   otherwise?: string
   keepWordAs?: string
+  except?: string[]
 
   numbers?: Numbers
   zero?: 'missing'
@@ -100,6 +104,7 @@ const openHouseSchema: z.ZodType<OpenHouseRule> = z.strictObject({
   date: path.optional(),
   start: path.optional(),
   end: path.optional(),
+  separator: z.string().min(1).optional(),
   formats: z.array(path).min(1).optional(),
 })
 
@@ -121,6 +126,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   choices: z.record(z.string(), z.string()).optional(),
   otherwise: z.string().optional(),
   keepWordAs: z.string().min(1).optional(),
+  except: z.array(z.string()).min(1).optional(),
   numbers: numbersSchema.optional(),
   zero: z.literal('missing').optional(),
   min: z.number().optional(),

@@ -5,22 +5,24 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, ExtensionEntry, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
+import type { Delivered, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
+import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping, wrongValue } from './mapping-compile.ts'
-import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
+import { compileExtension, compileFlag, compileWhere, isStub, stub, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
 import type { Preset, Variant } from './preset.ts'
 import { csvPaths } from './select-csv.ts'
 import { PathError, xmlPaths } from './select.ts'
+import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 2
+const MAPPING_CODE = 3
 
 /** How one field gets its value: the record's, else the default. */
 interface FieldStep {
@@ -39,10 +41,12 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
+    deliveryOf: (header) => options.delivery ?? saidDelivery(preset, header),
     format: preset.format,
     formatOptions: {
       record: preset.record ?? null,
       counter: preset.counter,
+      header: preset.header,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: preset.requiredHeaders,
@@ -58,6 +62,12 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
       return preset.variants.map(({ suffix }) => ({ ...one, mlsNumber: mlsNumber + suffix }))
     },
   }
+}
+
+function saidDelivery({ delivery, deliveryFrom }: Preset, header: Readonly<Record<string, string>>): 'full' | 'delta' {
+  const word = wordKey(deliveryFrom ? (header[deliveryFrom.header] ?? '') : '')
+  if (deliveryFrom?.full.some((one) => wordKey(one) === word)) return 'full'
+  return deliveryFrom?.delta.some((one) => wordKey(one) === word) ? 'delta' : delivery
 }
 
 type Compiled = ReturnType<typeof compile>
@@ -115,6 +125,7 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   const flags = attempt('hideAddress', () => ({
     hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
     removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
+    stubWithout: preset.stubWithout.map((path) => paths.compile(path)),
   }))
   const where = attempt('where', () => (options.where ? compileWhere(options.where, paths) : null))
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
@@ -178,6 +189,7 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
       return { kind: 'reject', at, mlsNumber: null, problems: problems.filter(({ field }) => field === 'MLSNumber') }
     }
+    if (step.rule.name === 'Status' && isStub(compiled.stubWithout, record)) return stub(making.listing, problems, at)
   }
   const { listing } = making
   tidyCoordinates(listing)
@@ -186,8 +198,8 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
     else if (flag) making.hidden = true
   }
-  const street = listing.Address
-  if (making.hidden) for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
+  const street = hiddenStreet(listing.Address)
+  if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing) ?? null
   // A field that can't be read can't leave its record out.
@@ -204,12 +216,6 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
-}
-
-/** A title is often the street itself: what may not be shown in one place must not be shown in another. */
-function withoutStreet(entries: ExtensionEntry[], street: string | undefined): ExtensionEntry[] {
-  const hidden = street?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '').toLowerCase()
-  return hidden === undefined ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(hidden))
 }
 
 function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {

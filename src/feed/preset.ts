@@ -46,6 +46,25 @@ export const presetSchema = z.strictObject({
     .optional()
     .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
+  header: z
+    .record(
+      z.string(),
+      z.string().regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang'),
+    )
+    .optional()
+    .describe('XML: attributes before the first record, name → path from the root; a record has them as @@name.'),
+  deliveryFrom: z
+    .strictObject({
+      header: z.string(),
+      full: z.array(z.string()).min(1),
+      delta: z.array(z.string()).min(1),
+    })
+    .optional()
+    .describe('Which words of a header attribute mean full and which delta; any other, or none: as delivery says.'),
+  stubWithout: z
+    .array(path)
+    .default([])
+    .describe('A record that has none of these is a stub: its status may take a listing off, but it is no listing.'),
   numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
@@ -123,6 +142,12 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
   if (preset.format !== 'xml' && preset.record !== undefined) problems.push('record: is for XML only')
   if (preset.format !== 'xml' && preset.counter !== undefined) problems.push('counter: is for XML only')
+  if (preset.format !== 'xml' && preset.header !== undefined) problems.push('header: is for XML only')
+  for (const name of Object.keys(preset.header ?? {}).filter((one) => !/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/.test(one)))
+    problems.push(`header.${name}: a name of letters and digits, and not "name", which is the record's own`)
+  const { deliveryFrom } = preset
+  if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
+    problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)
   if (preset.format !== 'csv' && preset.delimiter !== undefined) problems.push('delimiter: is for CSV only')
   if (preset.format !== 'csv' && preset.columns !== undefined) problems.push('columns: is for CSV only')
   if (preset.columns !== undefined && preset.requiredHeaders.length > 0) {

@@ -35,6 +35,8 @@ export interface Received {
   seen: SeenRows
   /** Rejects without a readable MLSNumber. */
   unreadable: number
+  /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
+  delivery: 'full' | 'delta' | null
 }
 
 /** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
@@ -96,12 +98,13 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
     seen,
     unreadable,
+    delivery: parts.mapping.deliveryOf?.(reading.header?.() ?? {}) ?? null,
   }
 }
 
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
-  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0 }
+  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null }
 }
 
 /** A row of the same bytes under another header says something else. */

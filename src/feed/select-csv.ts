@@ -1,8 +1,11 @@
 /**
  * Paths of CSV rows, and of the rows of RETS COMPACT and BLM: the header as it is; `URL*` any header beginning so,
- * `Photo{n}` numbered headers in the order of the file.
+ * `Photo{n}` numbered headers in the order of the file, `json:image[].url` values in flattened columns or in a cell of
+ * JSON (`select-json.ts`).
  */
 import type { RecordNode } from './feed.ts'
+import { jsonHeaders, jsonPath, jsonSelect } from './select-json.ts'
+import type { JsonPath } from './select-json.ts'
 import { PathError, childrenOf, textOf } from './select.ts'
 import type { Paths, Select } from './select.ts'
 import { wordKey } from './vocabulary.ts'
@@ -63,6 +66,8 @@ export function csvPaths(): Paths {
 }
 
 function csvSelect(path: string, headers: () => string[]): Select {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonSelect(path, json, headers)
   const nodes = (row: RecordNode) => headers().flatMap((name) => childrenOf(row, name))
   return {
     path,
@@ -79,7 +84,16 @@ function csvSelect(path: string, headers: () => string[]): Select {
   }
 }
 
+function jsonPathOf(path: string): JsonPath | null {
+  if (!path.startsWith('json:')) return null
+  const json = jsonPath(path.slice(5))
+  if (json === null) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
+  return json
+}
+
 function patternOf(path: string): RegExp | null {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonHeaders(json)
   if (!path.endsWith('*') && !path.includes('{n}')) return null
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
   const prefix = path.endsWith('*')

@@ -4,7 +4,7 @@
  *
  * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
- * `.[type=Haus]/area` only where the record itself is so.
+ * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
  * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
  * What a path of a CSV is, `select-csv.ts` says.
  */
@@ -110,13 +110,10 @@ function xmlSelect(path: string): Select {
 
 function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   if (step.name === 'name()') return childNames(node)
+  if (step.name === '.') return step.holds === null || step.holds(node) ? [node] : []
   const { holds } = step
   const children =
-    step.name === '*'
-      ? childNames(node).flatMap((name) => childrenOf(node, name))
-      : step.name === '.'
-        ? [node]
-        : childrenNamed(node, step)
+    step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenNamed(node, step)
   return holds === null ? children : children.filter(holds)
 }
 
@@ -146,7 +143,7 @@ function stepsOf(path: string): Step[] {
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
       name: match[1],
-      anyPrefix: match[1] === '.' || /[*:()]/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
+      anyPrefix: match[1] === '.' || /[*:()]|^@@/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
       holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
     })
   }

@@ -44,11 +44,14 @@ export function createRecords(database: Database.Database): RecordMethods {
   const pruneDeliveries = database.prepare(`DELETE FROM delivery WHERE feed = @feed AND number <=
     (SELECT number FROM delivery WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${deliveriesKept})`)
   const setValidators = database.prepare('UPDATE feed SET validators = ? WHERE name = ?')
-  const recordDelivery: Store['recordDelivery'] = (feed, { at, records, keys }, validators) => {
+  const recordDelivery: Store['recordDelivery'] = (feed, delivery, validators) => {
     noteFeed.run(feed)
-    dropKeys.run(feed)
-    addDelivery.run(feed, at, records, Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
-    pruneDeliveries.run({ feed })
+    if (delivery !== null) {
+      const { at, records, keys } = delivery
+      dropKeys.run(feed)
+      addDelivery.run(feed, at, records, Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
+      pruneDeliveries.run({ feed })
+    }
     setValidators.run(JSON.stringify(validators), feed)
   }
 

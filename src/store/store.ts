@@ -163,7 +163,8 @@ export interface Store extends StoreReader {
   /** Ends the streak of listings that needed no update in this run. */
   steady(ids: readonly number[]): void
   recordRun(run: RunRecord): void
-  recordDelivery(feed: string, delivery: DeliveryRecord, validators: SavedValidators | null): void
+  /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
+  recordDelivery(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): void
   recordLost(feed: string, at: number): void
   reportEcho(feed: string, fields: readonly FieldName[]): void
   /** Replaces what is held for the feed, keeping `since` of what was held before. */

@@ -24,7 +24,8 @@ export const choice: Converter = {
         throw new RuleError(`"${value}" is not a value of ${field.name} (${field.choices.join(', ')})`)
       }
     }
-    const accepted = (field?.choices ?? Object.keys(rule.choices ?? {})).slice(0, 20).join(', ')
+    const known = field?.choices ?? Object.keys(rule.choices ?? {})
+    const accepted = known.length === 0 ? `the words of ${rule.table}` : `one of ${known.slice(0, 20).join(', ')}`
 
     return (node, making) => {
       const found = building.text(node)
@@ -32,7 +33,7 @@ export const choice: Converter = {
       const value = words.get(wordKey(found))
       if (value !== undefined) return value === '' ? undefined : value
       if (rule.otherwise === undefined) {
-        return new Unreadable(found, `needs one of ${accepted}; map this word with choices`)
+        return new Unreadable(found, `needs ${accepted}; map this word with choices`)
       }
       if (rule.keepWordAs !== undefined) making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
       return rule.otherwise === '' ? undefined : rule.otherwise

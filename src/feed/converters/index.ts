@@ -2,6 +2,7 @@ import type { FieldRule } from '../../listing.ts'
 import type { ConverterName } from '../mapping-schema.ts'
 import { area } from './area.ts'
 import { choice, status } from './choice.ts'
+import { currency } from './currency.ts'
 import type { Converter } from './converter.ts'
 import { daysSince } from './date.ts'
 import { images } from './images.ts'
@@ -25,6 +26,7 @@ export const converters: Record<ConverterName, Converter> = {
   area,
   daysSince,
   choice,
+  currency,
   status,
   street,
   images,

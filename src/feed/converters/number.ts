@@ -37,10 +37,10 @@ export function outOfLimits(field: FieldName | null, value: number): string | nu
 
 const round = (value: number): number => Math.round((value + Number.EPSILON) * 100) / 100
 
-/** A plain number. */
+/** A plain number; `choices` are words that stand for one (`Studio: '0'`, `no: '0'`). */
 export const number: Converter = {
   yields: 'number',
-  takes: ['numbers', 'zero', 'min', 'max', 'times'],
+  takes: ['numbers', 'zero', 'min', 'max', 'times', 'choices'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
@@ -48,10 +48,11 @@ export const number: Converter = {
     const read = numberReader(numbers)
     const { times = 1, min = 0, max = 1e12 } = rule
     const bounded = rule.min !== undefined || rule.max !== undefined
+    const words = numberWords(rule.choices ?? {})
     return (node) => {
       const found = building.text(node)
       if (found === undefined) return undefined
-      const value = read(found)
+      const value = words.size === 0 ? read(found) : (words.get(wordKey(found)) ?? read(found))
       if (value === null) return new Unreadable(found, `needs a number written like ${example(numbers)}`)
       if (value === 0 && rule.zero === 'missing') return undefined
       const wrong = field && outOfLimits(field.name, value)
@@ -60,6 +61,15 @@ export const number: Converter = {
       return times === 1 ? value : value * times
     }
   },
+}
+
+function numberWords(choices: Record<string, string>): Map<string, number> {
+  const words = new Map<string, number>()
+  for (const [word, text] of Object.entries(choices)) {
+    if (text.trim() === '' || !Number.isFinite(Number(text))) throw new RuleError(`"${text}" (${word}) is no number`)
+    words.set(wordKey(word), Number(text))
+  }
+  return words
 }
 
 /** The sum of its parts, those that are there: full, half and three-quarter bathrooms; garage and carport. */

@@ -169,15 +169,17 @@ export function webAddress(address: string): string | null {
   return escaped.toWellFormed()
 }
 
-/** The names of child elements that say yes (`PetsAllowed/Cats`), joined by commas. */
+/** The names of child elements that say yes (`PetsAllowed/Cats`), but for those of `except`, joined by commas. */
 export const flags: Converter = {
   yields: 'text',
-  takes: [],
+  takes: ['except'],
   needsFrom: true,
-  build: ({ from, field }) => {
+  build: ({ from, field, rule }) => {
+    const except = new Set(rule.except ?? [])
     if (field !== null) throw new RuleError('flags is for columns of ExtensionColumn only')
     return (node) => {
-      const names = from.flatMap((select) => select.nodes(node)).flatMap((one) => namesSayingYes(one))
+      const nodes = from.flatMap((select) => select.nodes(node))
+      const names = nodes.flatMap(namesSayingYes).filter((name) => !except.has(name))
       return names.length === 0 ? undefined : names.join(', ')
     }
   },

@@ -61,13 +61,14 @@ function openHouseReader(rule: OpenHouseRule, { select, preset }: Building) {
   const needs = new Unreadable('', `needs a date written as ${(rule.formats ?? preset.dates).join(' or ')}`)
 
   function endOf(node: RecordNode, { moment }: Making): number | Unreadable {
-    const dayText = (date ?? start)?.first(node) ?? ''
+    const slot = (date ?? start)?.first(node) ?? ''
+    const [dayText, slotEnd = ''] = rule.separator === undefined ? [slot] : slot.split(rule.separator, 2)
     if (saysNothing(dayText)) return 0
     const day = read(dayText)
     if (!day) return new Unreadable(dayText, needs.problem)
     // Two days cover every time zone and a slot beyond midnight: most slots of most feeds are long over.
     if (Date.UTC(day.year, day.month - 1, day.day + 3) <= moment.now) return 0
-    const endText = end?.first(node) ?? ''
+    const endText = end?.first(node) ?? slotEnd.trim()
     if (saysNothing(endText)) return instantOf(day, 24 * 60, moment.timezone)
     const endDay: Written = read(endText) ?? day
     const minutes = endDay === day ? readTime(endText) : endDay.minutes

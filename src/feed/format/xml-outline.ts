@@ -30,6 +30,11 @@ export class XmlOutline {
     return this.open.length
   }
 
+  /** The path from the root of an element that would open here, without prefixes. */
+  pathTo(name: string): string {
+    return [...this.open, name].map(localName).join('/')
+  }
+
   isRecord(name: string): boolean {
     if (this.open.length === 0) this.enterRoot(name)
     return this.open.length === this.path.length - 1 && this.matched === this.open.length && this.fits(name)

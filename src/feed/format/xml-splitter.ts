@@ -8,6 +8,14 @@ import { XmlRecordEnd } from './xml-record-end.ts'
 /** So much of a new block is joined to what was left over before the rest of it is scanned where it lies. */
 const joinBytes = 64 * 1024
 
+/** What of a document is read beside its records. */
+interface XmlSplitterOptions {
+  /** The root's own count of records (`FormatOptions.counter`). */
+  counter?: string
+  /** Is shown every start tag before the first record, with the element's path from the root. */
+  beforeRecords?: (path: string, tag: Buffer) => void
+}
+
 /**
  * Cuts an XML document, in UTF-8 or another encoding that keeps ASCII, into its record elements.
  *
@@ -33,12 +41,14 @@ export class XmlSplitter {
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
   private readonly declared: DeclaredCount | null
+  private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
 
-  /** `record` is the path of the record element from the root, `counter` the root's own count (`FormatOptions`). */
-  constructor(record: string, maxRecordBytes: number, counter?: string) {
-    this.declared = counter === undefined ? null : new DeclaredCount(counter)
+  /** `record` is the path of the record element from the root (`FormatOptions.record`). */
+  constructor(record: string, maxRecordBytes: number, { counter, beforeRecords }: XmlSplitterOptions = {}) {
     this.outline = new XmlOutline(record)
     this.maxRecordBytes = maxRecordBytes
+    this.declared = counter === undefined ? null : new DeclaredCount(counter)
+    this.beforeRecords = beforeRecords
   }
 
   /** Takes the next bytes and gives the records that end in them. Throws `FeedError` where this is no such document. */
@@ -144,6 +154,7 @@ export class XmlSplitter {
       return true
     }
     if (this.declared && this.outline.depth === 0) this.declared.root(this.buffer.toString('latin1', open, end + 1))
+    if (this.count === 0) this.beforeRecords?.(this.outline.pathTo(name), this.buffer.subarray(open, end + 1))
     this.outline.startTag(name, this.buffer[end - 1] === slash)
     this.position = end + 1
     return true
