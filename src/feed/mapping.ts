@@ -5,14 +5,14 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, FieldRule, FieldValue, Listing, Problem } from '../listing.ts'
+import type { Delivered, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read, Value } from './converters/converter.ts'
-import { outOfLimits } from './converters/number.ts'
-import { isKey } from './converters/text.ts'
+import type { Making, Read } from './converters/converter.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
-import { compileMapping, wrongValue } from './mapping-compile.ts'
+import { compileMapping } from './mapping-compile.ts'
+import { inOrder, problemOf, readField, withSuffix, wrongDefault } from './mapping-field.ts'
+import type { FieldStep } from './mapping-field.ts'
 import { compileExtension, compileFlag, compileWhere, isStub, stub, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { unknownFields } from './mapping-schema.ts'
@@ -23,13 +23,6 @@ import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
 const MAPPING_CODE = 3
-
-/** How one field gets its value: the record's, else the default. */
-interface FieldStep {
-  rule: FieldRule
-  read: Read | null
-  byDefault: Value | undefined
-}
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
@@ -133,34 +126,6 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   return { paths, steps, ...flags, where, extension, when: when ?? null }
 }
 
-function withSuffix(read: Read, suffix: string): Read {
-  if (suffix === '') return read
-  return (record, making) => {
-    const number = read(record, making)
-    if (typeof number !== 'string') return number
-    return isKey(number + suffix) ? number + suffix : new Unreadable(number, `is too long to have ${suffix} behind it`)
-  }
-}
-
-/** Fields in the order they are read: what others depend on first, templates after what they may name, Tours last. */
-function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
-  const early = ['MLSNumber', 'SaleType', 'Status', 'AreaUnit', 'City', 'State', 'ZIP']
-  const rank = ({ name }: FieldRule): number => {
-    const place = early.indexOf(name)
-    if (place !== -1 && place < 3) return place
-    if (name === 'Tours') return 1000
-    if ([fields.get(name)].flat().some((rule) => typeof rule === 'object' && rule.template !== undefined)) return 900
-    return place === -1 ? 100 : place
-  }
-  return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
-}
-
-function wrongDefault(rule: FieldRule, value: Value): string | null {
-  if (rule.name === 'MLSNumber') return 'every listing has its own'
-  const wrong = wrongValue(rule, value)
-  return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
-}
-
 function begun(moment: Moment): Making {
   return { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
 }
@@ -216,37 +181,6 @@ function delivered(compiled: Compiled, record: RecordFields, at: string, moment:
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }
-}
-
-function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
-  const { name, choices, required } = step.rule
-  const found = step.read?.(record, making)
-  if (found instanceof Unreadable) {
-    problems.push(problemOf(name, found))
-    return
-  }
-  const value = found ?? step.byDefault
-  if (value === undefined) {
-    if (!required || (name === 'Status' && making.removal !== null)) return
-    const remedy = name === 'MLSNumber' ? 'fields' : 'defaults or fields'
-    problems.push({ field: name, value: null, problem: `is missing; give it with ${remedy}` })
-    return
-  }
-  const wrong = typeof value === 'number' ? outOfLimits(name, value) : null
-  if (wrong !== null) problems.push(problemOf(name, new Unreadable(String(value), wrong)))
-  else if (choices && !(typeof value === 'string' && choices.includes(value))) {
-    problems.push(problemOf(name, new Unreadable(String(value), `needs one of ${choices.join(', ')}`)))
-  } else set(making.listing, name, value)
-}
-
-/** The type of the value was checked against the field's when the rule was compiled. */
-function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void {
-  const fields: Partial<Record<keyof Listing, FieldValue>> = listing
-  fields[name] = value
-}
-
-function problemOf(field: string, { value, problem }: Unreadable): Problem {
-  return { field, value: value.slice(0, 200).toWellFormed(), problem }
 }
 
 function isWhole(listing: Partial<Listing>): listing is Listing {
