@@ -7,10 +7,11 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { addressSecrets, isHttp } from './config-address.ts'
-import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems, typeSentence } from './config-check.ts'
+import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
+import { issueSentence } from './config-words.ts'
 import { ConfigError, messageOf } from './errors.ts'
 import type { MappingOptions } from './feed/mapping-schema.ts'
 import type { FieldName } from './listing.ts'
@@ -108,7 +109,7 @@ export function loadConfig(file: string, sources: ReferenceSources): Config {
     env: sources.env,
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
-  const parsed = configSchema.safeParse(value, { error: typeSentence })
+  const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const located = [...problems, ...schemaProblems(parsed.error, problems), ...keyProblems(value, problems)]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
