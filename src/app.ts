@@ -2,18 +2,16 @@
  * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
  * and that line also puts it under its contract suite.
  */
-import { readFileSync, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { loadConfig, presetDirectory } from './config.ts'
+import { makeMapping } from './config-preset.ts'
+import { loadConfig } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
-import { ConfigError, FeedError, UserError, messageOf } from './errors.ts'
+import { FeedError, UserError } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
 import type { Format, Mapping, Transport } from './feed/feed.ts'
 import { csv } from './feed/format/csv.ts'
 import { xml } from './feed/format/xml.ts'
-import { createMapping } from './feed/mapping.ts'
-import { loadPreset } from './feed/preset.ts'
 import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
@@ -37,7 +35,6 @@ import type { ServiceWriter } from './service/service.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
-import { nearestName } from './text.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
@@ -83,11 +80,13 @@ export interface App {
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
   const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
-  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') })
+  const mappings = new Map<string, Mapping>()
+  const sources = { env, readFile: (path: string) => readFileSync(path, 'utf8') }
+  const config = loadConfig(configFile, sources, (parts) => mappings.set(parts.feed, makeMapping(parts)))
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(wireAll(config).map((feed) => [feed.name, feed]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, mappings.get(feed.name)!)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -159,25 +158,7 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-/** Wires every feed, so that all problems of all presets and mappings are named in one go. */
-function wireAll(config: Config): Feed[] {
-  const problems: string[] = []
-  const feeds: Feed[] = []
-  for (const feed of config.feeds) {
-    try {
-      feeds.push(wire(feed, config))
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      problems.push(...error.problems.map((problem) => `feeds.${feed.name}: ${problem}`))
-    }
-  }
-  if (problems.length > 0) throw new ConfigError(config.file, problems)
-  return feeds
-}
-
-function wire(feed: FeedConfig, config: Config): Feed {
-  const preset = loadPreset(readPreset(feed.presetFile), feed.presetFile)
-  const mapping = createMapping(preset, feed.mapping)
+function wire(feed: FeedConfig, config: Config, mapping: Mapping): Feed {
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
@@ -210,22 +191,6 @@ function wire(feed: FeedConfig, config: Config): Feed {
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,
-  }
-}
-
-function readPreset(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    const known = readdirSync(presetDirectory).flatMap((name) =>
-      name.endsWith('.yaml') ? [basename(name, '.yaml')] : [],
-    )
-    const name = basename(path, '.yaml')
-    if (dirname(path) !== dirname(join(presetDirectory, name)))
-      throw new ConfigError(path, [`preset: can't be read: ${messageOf(error)}`])
-    const near = nearestName(name, known)
-    const hint = near === null ? '' : `; did you mean "${near}"?`
-    throw new ConfigError(path, [`preset: there is no "${name}"${hint} There is ${known.join(', ')}`])
   }
 }
 

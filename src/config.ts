@@ -4,10 +4,11 @@
  * in bytes, paths absolute.
  */
 import { dirname, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { addressSecrets, isHttp } from './config-address.ts'
 import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
+import { mappingProblems, presetFileOf } from './config-mapping.ts'
+import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
@@ -58,7 +59,7 @@ export interface FeedConfig {
   chatbot: string
   /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
   source: string
-  /** Absolute path of the preset's file; whether it is there shows when it is loaded. */
+  /** Absolute path of the preset's file. */
   presetFile: string
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
@@ -66,7 +67,6 @@ export interface FeedConfig {
   schedule: string | null
   timezone: string
   encoding: string | null
-  /** Checked by `createMapping`, which knows the fields and converters. */
   mapping: MappingOptions
   limits: Limits
   ownership: 'tag' | 'snapshot'
@@ -95,11 +95,11 @@ export interface Config {
   secrets: string[]
 }
 
-/** Presets that come with the program. */
-export const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
-
-/** Reads and checks a configuration file. Throws `ConfigError` with every problem, each with its path and line. */
-export function loadConfig(file: string, sources: ReferenceSources): Config {
+/**
+ * Reads and checks a configuration file; `make` is called with each feed's preset and mapping options. Throws `ConfigError`
+ * with every problem, each with its path and line; what `make` was given is right only where nothing is thrown.
+ */
+export function loadConfig(file: string, sources: ReferenceSources, make: MappingMaker): Config {
   const path = resolve(file)
   const directory = dirname(path)
   const document = readDocument(readConfigFile(file, path, sources))
@@ -110,7 +110,8 @@ export function loadConfig(file: string, sources: ReferenceSources): Config {
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
-  const located = [...problems, ...schemaProblems(parsed.error, problems), ...keyProblems(value, problems)]
+  const written = [...problems, ...schemaProblems(parsed.error, problems)]
+  const located = [...written, ...keyProblems(value, problems), ...mappingProblems(value, written, directory, make)]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
@@ -140,9 +141,7 @@ function resolved(
     return {
       ...rest,
       name,
-      presetFile: /[/\\]|\.ya?ml$/.test(preset)
-        ? resolve(directory, preset)
-        : resolve(presetDirectory, `${preset}.yaml`),
+      presetFile: presetFileOf(preset, directory),
       delivery: feed.delivery ?? null,
       schedule: feed.schedule ?? null,
       encoding: feed.encoding ?? null,

@@ -4,10 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
 import type { WrittenConfig } from '../src/config-schema.ts'
+import { openApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import { ConfigError } from '../src/errors.ts'
 
 const readFile = (file: string) => readFileSync(file, 'utf8')
+/** What the mappings hold is tried through `openApp`, in the files of one mistake each. */
+const unmade = () => {}
 const minimal = `
 service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
 feeds:
@@ -16,13 +19,17 @@ feeds:
 /** Loads YAML text as if it stood in /etc/sync/listing-sync.yaml, beside files of the given content. */
 function load(yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}) {
   const all: Record<string, string> = { '/etc/sync/listing-sync.yaml': yaml, ...files }
-  return loadConfig('/etc/sync/listing-sync.yaml', {
-    env,
-    readFile: (file) => {
-      if (file in all) return all[file]
-      throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
+  return loadConfig(
+    '/etc/sync/listing-sync.yaml',
+    {
+      env,
+      readFile: (file) => {
+        if (file in all) return all[file]
+        throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
+      },
     },
-  })
+    unmade,
+  )
 }
 
 /** Every key that a JSON Schema names, at any depth. */
@@ -45,7 +52,7 @@ describe('one mistake a file', () => {
     expect(expected.length).toBeGreaterThan(0)
     let problems: string[] = []
     try {
-      loadConfig(file, { env, readFile })
+      openApp({ configFile: file, env, signal: new AbortController().signal })
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       expect(error.exitStatus).toBe(78)
@@ -55,7 +62,7 @@ describe('one mistake a file', () => {
   })
 
   test('a file that is not there', () => {
-    expect(() => loadConfig('no/such.yaml', { env, readFile })).toThrow(
+    expect(() => loadConfig('no/such.yaml', { env, readFile }, unmade)).toThrow(
       /^no\/such\.yaml: one problem\n {2}can't be read/,
     )
   })
@@ -64,7 +71,7 @@ describe('one mistake a file', () => {
 describe('what is resolved', () => {
   test('the commented configuration loads when its two variables are set', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
-    const config = loadConfig('config/listing-sync.yaml', { env, readFile })
+    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, unmade)
     expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
     expect(config.secrets).toEqual(['secret-one', 'secret-two'])
   })

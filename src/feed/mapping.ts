@@ -10,10 +10,11 @@ import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
-import { compileMapping, wrongValue } from './mapping-compile.ts'
+import { compileMapping } from './mapping-compile.ts'
 import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
+import { whereProblems, wrongDefault } from './mapping-options.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
-import { unknownFields } from './mapping-schema.ts'
+import { isFieldName, unknownFields } from './mapping-schema.ts'
 import type { Preset } from './preset.ts'
 import { PathError, csvPaths, xmlPaths } from './select.ts'
 
@@ -94,17 +95,18 @@ function compile(preset: Preset, options: MappingOptions, file: string) {
     const read = attempt(`extension.${key}`, () => compileMapping(mapping, null, surroundings))
     if (read) columns.set(key, read)
   }
-  for (const name of Object.keys(options.where ?? {})) {
-    const rule = fieldRules.find((one) => one.name === name)
-    if (rule && rule.type !== 'text' && rule.type !== 'number') problems.push(`where.${name}: can't be compared`)
-  }
+  const rules = JSON.stringify([[...fields.values()], preset.extension, options.extension ?? {}])
+  problems.push(...whereProblems(options.where ?? {}, rules))
   const flags = attempt('hideAddress', () => ({
     hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
     removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
   }))
-  const where = attempt('where', () => (options.where ? compileWhere(options.where, paths) : null))
+  for (const name of Object.keys(options.where ?? {})) {
+    if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
+  }
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
   if (problems.length > 0 || !flags || !extension) throw new ConfigError(file, problems)
+  const where = options.where ? compileWhere(options.where, paths) : null
   return { paths, steps, ...flags, where, extension }
 }
 
@@ -119,12 +121,6 @@ function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
     return place === -1 ? 100 : place
   }
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
-}
-
-function wrongDefault(rule: FieldRule, value: Value): string | null {
-  if (rule.name === 'MLSNumber') return 'every listing has its own'
-  const wrong = wrongValue(rule, value)
-  return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
 }
 
 function delivered(compiled: Compiled, record: RecordFields, at: string, moment: Moment): Delivered {
