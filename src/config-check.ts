@@ -3,8 +3,9 @@
  */
 import type { z } from 'zod'
 import { isHttp, isLoopback } from './config-address.ts'
-import type { ConfigDocument, Filled, Located } from './config-text.ts'
-import { located } from './config-words.ts'
+import type { ConfigDocument, Filled } from './config-text.ts'
+import { located } from './schema-words.ts'
+import type { Located } from './schema-words.ts'
 import { printable } from './text.ts'
 
 /** Zod's issues, without those about a value whose reference could not be filled in: one problem is enough. */

@@ -5,10 +5,10 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mappingOf } from './config-check.ts'
-import type { Located, Path } from './config-text.ts'
 import { ConfigError } from './errors.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
 import type { MappingOptions } from './feed/mapping-schema.ts'
+import type { Located, Path } from './schema-words.ts'
 
 /** Presets that come with the program. */
 export const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
@@ -51,7 +51,8 @@ export function mappingProblems(tree: unknown, known: readonly Located[], direct
 function soundOptions(feed: Record<string, unknown>, wrong: readonly Path[]): MappingOptions {
   const sound: Record<string, unknown> = {}
   for (const [section, schema] of Object.entries(mappingOptionsSchema.shape)) {
-    const spoilt = new Set(wrong.filter(([key]) => key === section).map(([, key]) => key))
+    const spoilt = new Set(wrong.filter(([first]) => first === section).map((path) => path.at(1)))
+    if (spoilt.has(undefined)) continue
     const entries = Object.entries(mappingOf(feed[section])).filter(([key]) => !spoilt.has(key))
     const parsed = schema.safeParse(typeof feed[section] === 'object' ? Object.fromEntries(entries) : feed[section])
     if (parsed.success && parsed.data !== undefined) sound[section] = parsed.data

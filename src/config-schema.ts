@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { choice, duration, encoding, number, percent, schedule, size, text } from './config-values.ts'
 import { timezone, whole } from './config-values.ts'
-import { unknownName } from './config-words.ts'
+import { unknownName } from './schema-words.ts'
 import { baseUrlProblem, sourceProblem } from './config-address.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
 import { fieldNames } from './listing.ts'

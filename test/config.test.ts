@@ -5,11 +5,13 @@ import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
 import type { WrittenConfig } from '../src/config-schema.ts'
 import { openApp } from '../src/app.ts'
+import type { MappingMaker } from '../src/config-mapping.ts'
+import { makeMapping } from '../src/config-preset.ts'
 import { loadConfig } from '../src/config.ts'
 import { ConfigError } from '../src/errors.ts'
 
 const readFile = (file: string) => readFileSync(file, 'utf8')
-/** What the mappings hold is tried through `openApp`, in the files of one mistake each. */
+/** For tests that are not about mappings. */
 const unmade = () => {}
 const minimal = `
 service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
@@ -17,7 +19,12 @@ feeds:
   north: { chatbot: SN-1001, source: feeds/*.xml, preset: zillow }
 `
 /** Loads YAML text as if it stood in /etc/sync/listing-sync.yaml, beside files of the given content. */
-function load(yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}) {
+function load(
+  yaml: string,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+  make: MappingMaker = unmade,
+) {
   const all: Record<string, string> = { '/etc/sync/listing-sync.yaml': yaml, ...files }
   return loadConfig(
     '/etc/sync/listing-sync.yaml',
@@ -28,7 +35,7 @@ function load(yaml: string, env: Record<string, string> = {}, files: Record<stri
         throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
       },
     },
-    unmade,
+    make,
   )
 }
 
@@ -62,16 +69,23 @@ describe('one mistake a file', () => {
   })
 
   test('a file that is not there', () => {
-    expect(() => loadConfig('no/such.yaml', { env, readFile }, unmade)).toThrow(
+    expect(() => loadConfig('no/such.yaml', { env, readFile }, makeMapping)).toThrow(
       /^no\/such\.yaml: one problem\n {2}can't be read/,
     )
   })
 })
 
+test("a feed's own preset that can't be read is named, with what is wrong beside it", () => {
+  const yaml = minimal.replace('preset: zillow', 'preset: ./none.yaml, defaults: { Citty: x }')
+  expect(() => load(yaml, {}, {}, makeMapping)).toThrow(
+    /feeds\.north\.preset: can't be read: ENOENT.*\n {2}feeds\.north\.defaults\.Citty: .* did you mean City\? \(line 4\)$/,
+  )
+})
+
 describe('what is resolved', () => {
   test('the commented configuration loads when its two variables are set', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
-    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, unmade)
+    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, makeMapping)
     expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
     expect(config.secrets).toEqual(['secret-one', 'secret-two'])
   })
@@ -294,6 +308,47 @@ test('a damaged configuration gives problems, never another error', () => {
       }
     }),
     { numRuns: 500 },
+  )
+})
+
+test('a damaged mapping gives problems, never another error', () => {
+  const beginning = minimal.replace(/north: .*\n/, 'north:\n    chatbot: a\n    source: a.xml\n    preset: zillow')
+  const mapping = `
+    fields: { Bedrooms: { from: [A, 'b/@c'], as: number, min: 1 }, Url: { template: 'https://a.example/{MLSNumber}' } }
+    defaults: { YearBuilt: 0, City: Springfield }
+    where: { City: [Springfield], 'Location/State': OR, Bedrooms: [1, 2] }
+    statuses: { Gone: remove, Closed: { for_sale: Sold, for_rent: remove } }
+    extension: { Floor: Details/Floor }
+`
+  const names = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '{',
+    '}',
+    '[',
+    ']',
+    "'",
+    '__proto__',
+    '5',
+    'null',
+    'Citty',
+    '//',
+    '.',
+  )
+  fc.assert(
+    fc.property(fc.nat(mapping.length), fc.nat(12), names, (start, length, piece) => {
+      const damaged = mapping.slice(0, start) + piece + mapping.slice(start + length)
+      try {
+        load(`${beginning}${damaged}`, {}, {}, makeMapping)
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+        expect(error.problems.join('\n')).not.toMatch(/Invalid (input|option|key)|Unrecognized|\bexpected /)
+      }
+    }),
+    { numRuns: 200 },
   )
 })
 

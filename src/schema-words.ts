@@ -1,9 +1,16 @@
 /**
- * Zod's findings in our words. A value that may be written in several forms is judged by the form it was written in.
+ * Zod's findings in our words, for a configuration and a preset alike. A value that may be written in several forms is judged by the form it was written in.
  */
 import type { z } from 'zod'
-import type { Located, Path } from './config-text.ts'
 import { nearestName } from './text.ts'
+
+export type Path = (string | number)[]
+
+/** Something wrong at one place of a configuration or a preset. */
+export interface Located {
+  path: Path
+  problem: string
+}
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
@@ -31,7 +38,8 @@ export function issueSentence(issue: RawIssue): string | undefined {
     case 'invalid_type':
     case 'invalid_value':
     case 'invalid_union':
-      if (input === undefined) return 'is missing'
+      if (input === undefined)
+        return issue.code === 'invalid_type' ? 'is missing' : `is missing; takes ${anyOf(kindsOf(issue))}`
       if (input === null) return empty
       return notTaken(input, kindsOf(issue), issue.code === 'invalid_value' ? wordsOf(issue) : [])
     case 'too_small':
