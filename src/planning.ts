@@ -5,12 +5,15 @@ import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary } from './listing.ts'
 import { Tally, approvalKey, heldBy } from './plan/guard.ts'
 import type { Trip } from './plan/guard.ts'
-import { planChanges } from './plan/plan-changes.ts'
-import type { PlanFacts, PlanSettings } from './plan/plan.ts'
+import { planChanges, settleDoubt } from './plan/plan-changes.ts'
+import type { Doubt, PlanFacts, PlanSettings, PlanStep } from './plan/plan.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { waitsForAPerson } from './result.ts'
 import type { Bookkeeping, Change, Counts } from './run.ts'
 import type { FeedState } from './store/store.ts'
+
+/** Doubts kept until the walk is over; more than that are no people's edits but the service's own form. */
+const mostDoubts = 10_000
 
 /** How long after its loss a store is still doubted, in milliseconds. */
 const lostLately = 86_400_000
@@ -66,21 +69,30 @@ export function plan(
     },
     settings,
   )
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) {
-      changes.flush()
-      bookkeeping.flush()
-      return { facts: value, tally, counts }
-    }
-    if (value.step === 'unchanged') counts.unchanged++
-    else if (value.step === 'bookkeeping') bookkeeping.add(value.entry)
-    else {
-      const { change } = value
+  const doubts: Doubt[] = []
+  const take = (step: PlanStep): void => {
+    if (step.step === 'unchanged') counts.unchanged++
+    else if (step.step === 'bookkeeping') bookkeeping.add(step.entry)
+    else if (step.step === 'doubt') {
+      if (doubts.length < mostDoubts) doubts.push(step)
+      else step.asForm.forEach(take)
+    } else {
+      const { change } = step
       changes.add(change)
-      if (approved.has(approvalKey(change.kind, change.mlsNumber))) continue
+      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }
+  }
+  for (;;) {
+    const { done, value } = steps.next()
+    if (!done) {
+      take(value)
+      continue
+    }
+    for (const doubt of doubts) settleDoubt(doubt, value).forEach(take)
+    changes.flush()
+    bookkeeping.flush()
+    return { facts: value, tally, counts }
   }
 }
 
@@ -91,10 +103,10 @@ export function hold(feed: Feed, { store, workspace, runtime }: Readers, trips: 
   const effective = new Set(trips.filter((trip) => trip.always))
   workspace.hold((change) => {
     if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null
-    const trip = heldBy(trips, change)
-    if (trip === null) return null
-    effective.add(trip)
-    return `${change.why}; held: ${trip.sentence}`
+    const holding = heldBy(trips, change)
+    if (holding.length === 0) return null
+    for (const trip of holding) effective.add(trip)
+    return `${change.why}; held: ${holding.map((trip) => trip.sentence).join('; ')}`
   })
   return trips.filter((trip) => effective.has(trip))
 }
@@ -141,8 +153,11 @@ export function* notesOf(
   if (lostAt !== null && state.lostAt === null) {
     yield `the store is new, but the service shows listings with this feed's mark: the store was lost. What is there is taken over; creates wait ${Math.ceil(feed.settle / 60_000)} minutes`
   }
+  for (const [field, times] of Object.entries(facts.uncleared)) {
+    yield `${field} should have disappeared from ${times} ${times === 1 ? 'listing' : 'listings'}, but the service still shows it (service-unknowns U4)`
+  }
   for (const [field, times] of Object.entries(facts.echoed)) {
-    if (state.echoReported.includes(field as FieldName)) continue
+    if (times === facts.uncleared[field as FieldName] || state.echoReported.includes(field as FieldName)) continue
     yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, remembered and not fought`
   }
 }

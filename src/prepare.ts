@@ -82,7 +82,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
-  const trips = hold(feed, readers, guard(tally, facts, state, summary.records, feed.limits, settings))
+  const trips = hold(feed, readers, guard(tally, facts, state, summary, feed.limits, settings))
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
@@ -115,6 +115,8 @@ async function receiveDelivery(
   const { store, workspace, signal, progress } = readers
   const saved = state.validators
   const usable =
+    // A delta that is not modified says nothing of the listings that are not in it.
+    feed.mapping.delivery === 'full' &&
     saved !== null &&
     saved.source === feed.source &&
     saved.mapping === feed.mapping.version &&

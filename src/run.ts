@@ -152,10 +152,22 @@ export interface Change {
   reason: string
 }
 
+/** The baseline of a listing: how the service shows what we sent. */
+export interface FirstSight {
+  op: 'first-sight'
+  snapshot: number
+  hash: string
+  echo: Recalled['echo']
+  /** Fields that were to disappear and are still shown; they are in `echo` too. */
+  uncleared: FieldName[]
+  /** false: an earlier baseline is only spelled anew. */
+  first: boolean
+}
+
 /** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
 export type Bookkeeping =
   | { op: 'touch'; snapshot: number; position: number }
-  | { op: 'first-sight'; snapshot: number; hash: string; echo: Recalled['echo'] }
+  | FirstSight
   | { op: 'steady'; snapshot: number }
   | { op: 'forget-flight'; key: string }
 

@@ -132,7 +132,9 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
         const sent = outgoing(context, change)
         const arrived =
           shown.length === 1 && differences(sent.listing, shown[0], context.settings.volatile).length === 0
-        if (kind === 'create' ? shown.length === 1 : arrived) confirm(context, change, sent, true)
+        // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
+        const isNew = kind === 'create' && !change.lookUp && !context.settings.lookUpCreates
+        if (isNew ? shown.length === 1 : arrived) confirm(context, change, sent, true)
       } catch (error) {
         asServiceError(error)
         return

@@ -78,7 +78,7 @@ export function decide(situation: Situation, settings: PlanSettings, recall: Pla
   if (wanted.length > 1 || (wanted.length === 1 && leaving !== undefined)) {
     const places = delivered.map((record) => record.at)
     if (seen) places.push('a record unchanged since the last run')
-    return holdAll(`delivered twice, differing (${places.join('; ')}): which is right?`)
+    return holdAll(`delivered more than once, differing (${places.join('; ')}): which is right?`)
   }
   if (leaving !== undefined) return decision(gone(one, leaving))
   return decision(present(one, wanted[0]), duplicates)

@@ -3,6 +3,7 @@
  * past says, and gives the rules that trip, each with its numbers and the setting that governs it.
  */
 import { optionalFields } from '../listing.ts'
+import type { DeliverySummary } from '../listing.ts'
 import type { CallKind, Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
@@ -30,9 +31,22 @@ export interface Past {
   deletes24h: number
 }
 
+export type Rule =
+  | 'delivery'
+  | 'remote'
+  | 'overlap'
+  | 'shrink'
+  | 'nothingLeft'
+  | 'delete'
+  | 'update'
+  | 'recreate'
+  | 'spelling'
+  | 'lostField'
+  | 'abort'
+
 /** A rule that tripped. `holds` says which changes it is about; where it finds none, only `always` rules are worth a word. */
 export interface Trip {
-  rule: 'delivery' | 'remote' | 'delete' | 'update' | 'shrink' | 'overlap' | 'recreate' | 'lostField' | 'abort'
+  rule: Rule
   sentence: string
   always: boolean
   holds(change: Change): boolean
@@ -60,10 +74,11 @@ export function guard(
   tally: Tally,
   facts: PlanFacts,
   past: Past,
-  records: number,
+  delivery: Pick<DeliverySummary, 'records' | 'listings' | 'filtered'>,
   limits: Limits,
   settings: PlanSettings,
 ): Trip[] {
+  const { records } = delivery
   const trips: Trip[] = []
   const trip = (rule: Trip['rule'], sentence: string, holds: Trip['holds']): void => {
     trips.push({ rule, sentence, always: rule === 'delivery' || rule === 'remote', holds })
@@ -81,6 +96,26 @@ export function guard(
       'remote',
       `the service's list is incomplete (${settings.remote.reasons.join('; ')}): nothing is deleted because it is absent, and each create is looked up first`,
       () => false,
+    )
+  }
+
+  if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
+    const shared = sharedKeys(facts.keys, past.lastKeys)
+    if (isForeign(shared, facts.keys.length, past.lastKeys.length, limits.overlap)) {
+      trip(
+        'overlap',
+        `only ${shared} of the delivery's ${facts.keys.length} MLSNumbers were in the last one, less than ${limits.overlap} % (limits.overlap): is this another customer's feed?`,
+        () => true,
+      )
+    }
+  }
+
+  const median = medianOf(past.deliveries.map((delivery) => delivery.records))
+  if (settings.mode === 'full' && median !== null && records < (median * limits.shrink) / 100) {
+    trip(
+      'shrink',
+      `the delivery has ${records} records, less than ${limits.shrink} % of the ${median} usual (the median of the last ${past.deliveries.length}; limits.shrink)`,
+      (change) => change.kind === 'delete' && change.cause === 'absent',
     )
   }
 
@@ -107,24 +142,12 @@ export function guard(
     )
   }
 
-  const median = medianOf(past.deliveries.map((delivery) => delivery.records))
-  if (settings.mode === 'full' && median !== null && records < (median * limits.shrink) / 100) {
+  if (delivery.listings === 0 && delivery.filtered > 0) {
     trip(
-      'shrink',
-      `the delivery has ${records} records, less than ${limits.shrink} % of the ${median} usual (the median of the last ${past.deliveries.length}; limits.shrink)`,
-      (change) => change.kind === 'delete' && change.cause === 'absent',
+      'nothingLeft',
+      `\`where\` leaves none of the ${delivery.records} records over: is it what was meant?`,
+      (change) => change.kind === 'delete',
     )
-  }
-
-  if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
-    const shared = sharedKeys(facts.keys, past.lastKeys)
-    if (isForeign(shared, facts.keys.length, past.lastKeys.length, limits.overlap)) {
-      trip(
-        'overlap',
-        `only ${shared} of the delivery's ${facts.keys.length} MLSNumbers were in the last one, less than ${limits.overlap} % (limits.overlap): is this another customer's feed?`,
-        () => true,
-      )
-    }
   }
 
   const recreatable = allowance(limits.recreate, facts.ours)
@@ -134,6 +157,17 @@ export function guard(
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
         `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
       (change) => change.kind === 'create' && change.cause === 'gone-from-service',
+    )
+  }
+
+  if (tally.recreates > 0 && facts.unknownMarks > 0) {
+    trip(
+      'spelling',
+      `${tally.recreates} of our listings are gone from the service while ${facts.unknownMarks} with this feed's mark are there ` +
+        'under MLSNumbers that the store does not know: does the service spell them its own way?',
+      (change) =>
+        (change.kind === 'create' && change.cause === 'gone-from-service') ||
+        (change.kind === 'delete' && change.cause === 'absent' && change.snapshot === null),
     )
   }
 
@@ -154,10 +188,9 @@ export function guard(
   return trips
 }
 
-/** The first rule that is about this change; null: none, or it is held already. */
-export function heldBy(trips: readonly Trip[], change: Change): Trip | null {
-  if (change.kind === 'hold') return null
-  return trips.find((one) => one.holds(change)) ?? null
+/** The rules that are about this change; none where it is held already. */
+export function heldBy(trips: readonly Trip[], change: Change): Trip[] {
+  return change.kind === 'hold' ? [] : trips.filter((one) => one.holds(change))
 }
 
 /** The name under which an approval lets a change through. */
@@ -176,11 +209,10 @@ function losesFields(change: Change): boolean {
 
 /**
  * A delivery that has little of the last one, and of which the last one had little: one that only grew has all of it.
- * Ten listings are the least of which a share says anything; below that only a delivery that shares nothing at all with a
- * last one of three or more is taken for a stranger's.
+ * Four listings are the least of which a share says anything; of three, only a delivery that shares none is a stranger's.
  */
 function isForeign(shared: number, delivered: number, last: number, percent: number): boolean {
-  if (last < 10) return percent > 0 && last >= 3 && shared === 0
+  if (last < 4) return percent > 0 && last === 3 && shared === 0
   return shared * 100 < Math.min(delivered, last) * percent
 }
 

@@ -40,9 +40,21 @@ export interface PlanSettings {
   lostUntil: number | null
 }
 
+/**
+ * Numbers or choices shown otherwise than sent at first sight: the service's own form, if others show it too, else
+ * somebody's edit. Which it is can only be said after the walk (`settleDoubts`).
+ */
+export interface Doubt {
+  step: 'doubt'
+  fields: FieldName[]
+  asEdit: PlanStep[]
+  asForm: PlanStep[]
+}
+
 /** What a walk over the three sides yields, one MLSNumber after another. */
 export type PlanStep =
   | { step: 'change'; change: Change }
+  | Doubt
   | { step: 'unchanged' }
   | { step: 'bookkeeping'; entry: Bookkeeping }
 
@@ -58,8 +70,14 @@ export interface PlanFacts {
   matched: number
   /** Of those, how many had the optional field in the snapshot, by `optionalFields`. */
   had: number[]
-  /** Fields that were shown otherwise than sent at first sight, with how often. */
+  /** Listings seen for the first time after a confirmed write. */
+  firstSights: number
+  /** Of those, how many show the field otherwise than sent. */
   echoed: Partial<Record<FieldName, number>>
+  /** Of those, how many still show a field that was to disappear. */
+  uncleared: Partial<Record<FieldName, number>>
+  /** Listings with our mark that the store knows nothing of and the feed does not hold. */
+  unknownMarks: number
   /** Of the changes, how many are due to a new mapping or preset version alone. */
   mappingUpdates: number
 }

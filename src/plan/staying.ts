@@ -1,7 +1,8 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../compare.ts'
+import { fieldRules } from '../listing.ts'
 import type { FieldValue } from '../listing.ts'
-import type { FieldChange, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+import type { FieldChange, FirstSight, Recalled, ShownRow, SnapshotRow } from '../run.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
@@ -21,10 +22,14 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
-  const steps = stepsFor(one, wanted, mine, item).map((step) => notConverging(one, refusedBefore(one, wanted, step)))
-  if (mine !== null && mine.flight !== null && !isSettled(mine, one.settings))
-    for (const step of steps) if (step.step === 'change') step.change.unsettled = true
-  return steps
+  const unsettled = mine !== null && mine.flight !== null && !isSettled(mine, one.settings)
+  const finish = (step: PlanStep): PlanStep => {
+    if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
+    const finished = notConverging(one, refusedBefore(one, wanted, step))
+    if (unsettled && finished.step === 'change') finished.change.unsettled = true
+    return finished
+  }
+  return stepsFor(one, wanted, mine, item).map(finish)
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
@@ -72,12 +77,16 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     if (mine.suspectUntil !== null && fields.length > 0) {
       return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
     }
-    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo: echoOf(fields) }))
+    const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
+    const doubted = fields.filter(isExact).map(({ field }) => field)
+    if (doubted.length === 0) return rest
+    const asEdit = [update(one, wanted, 'drifted', 'shown otherwise than sent, unlike other listings', fields)]
+    return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
     if (fields.length > 0) return [update(one, wanted, 'drifted', 'drifted on the service', fields)]
-    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo }))
+    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared: [], first: false }))
   }
   return [refreshed(one, wanted, mine, key), ...notes]
 }
@@ -193,8 +202,16 @@ function shownDifferences({ settings, mine, recall }: Case, wanted: WantedListin
   return changedFields(recall(mine.id).listing, wanted.listing(), settings.volatile)
 }
 
-function echoOf(fields: FieldChange[]): Recalled['echo'] {
-  return Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
+  const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+  const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
+  return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
+}
+
+/** Numbers and choices that services seldom spell their own way; what can't be cleared (U4) is no edit either. */
+function isExact({ field, to }: FieldChange): boolean {
+  const rule = fieldRules.find(({ name }) => name === field)
+  return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
 }
 
 /** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */

@@ -30,7 +30,8 @@ export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListI
     if (typeof mlsNumber !== 'string') return null
     const fields: Record<string, FieldValue> = {}
     const shown: Shown = {
-      mlsNumber: mlsNumber.trim(),
+      // The key crosses both sides, so it is read as it was sent (U13).
+      mlsNumber: unescapeHtml(mlsNumber).trim(),
       id: readId(item.ID),
       fields,
       unreadable: [],

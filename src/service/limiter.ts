@@ -15,6 +15,11 @@ const recoveryInterval = 10_000
  * met to the very millisecond, and calls that are held up a little on their way would break it (52 were seen at 50/s).
  */
 const longestDebt = 0.75
+/**
+ * No more than `rate` calls start within a second less this share of a slot, however late their timers were: then the next
+ * one makes rate + 1 in a second, and what delays calls on their way to the service has room to make no more of it.
+ */
+const windowSlack = 0.5
 /** A step of recovery, and the least the rate falls to, as a share of the configured rate. */
 const smallestShare = 1 / 16
 
@@ -29,6 +34,9 @@ export class Limiter {
   #pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: AbortController | null = null
+  /** When the last `rate` calls started, a ring: what a late call makes good must not crowd a second. */
+  readonly #starts: number[]
+  #oldest = 0
 
   /** `rate` in calls a second; Infinity for no limit. */
   constructor(clock: Clock, rate: number, concurrency: number) {
@@ -36,6 +44,7 @@ export class Limiter {
     this.#configured = rate
     this.#concurrency = concurrency
     this.#nextAt = clock.now()
+    this.#starts = rate === Infinity ? [] : Array<number>(Math.ceil(rate)).fill(-Infinity)
     this.#slowed = { at: -Infinity, to: rate }
   }
 
@@ -109,12 +118,19 @@ export class Limiter {
     // A clock that was set back must not stop the calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
     this.#pause.until = Math.min(this.#pause.until, now + this.#pause.length)
-    return Math.max(this.#nextAt, this.#pause.until) - now
+    const window = 1000 - windowSlack * this.#slot()
+    const windowEnd = (this.#starts[this.#oldest] ?? -Infinity) + window
+    return Math.max(this.#nextAt, this.#pause.until, windowEnd <= now + window ? windowEnd : -Infinity) - now
   }
 
   #start(): void {
     const slot = this.#slot()
-    this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestDebt * slot) + slot
+    const now = this.#clock.now()
+    this.#nextAt = Math.max(this.#nextAt, now - longestDebt * slot) + slot
+    if (this.#starts.length > 0) {
+      this.#starts[this.#oldest] = now
+      this.#oldest = (this.#oldest + 1) % this.#starts.length
+    }
     this.#running++
   }
 

@@ -109,6 +109,8 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
       contradict('Page 2 repeats page 1.', Math.ceil(effective / 2))
       return end
     }
+    // Past the end a service may begin again. Page 1 after other pages is the end, as long as it is the very same.
+    if (number > 2 && isRepeated(items, first.page.items)) return finish()
     if (number > 1 && (previous.length !== effective || items.length > effective)) {
       const held = `${previous.length} and ${items.length} listings, page 1 ${effective}`
       contradict(`Pages ${number - 1} and ${number} held ${held}.`)

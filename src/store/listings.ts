@@ -39,9 +39,9 @@ export function createListings(database: Database.Database): ListingMethods {
     removePayload.run(id)
   }
 
-  // The mark of a create is all that says a listing is ours: before a delete's mark takes its place, the row says it.
+  // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
   const mark = database.prepare(`UPDATE listing SET flight = @kind, flight_at = @now,
-    owned = CASE WHEN @kind = 'delete' AND flight = 'create' THEN 1 ELSE owned END,
+    owned = CASE WHEN @kind <> 'create' AND flight = 'create' THEN 1 ELSE owned END,
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END WHERE chatbot = @chatbot AND key = @key`)
   const enterLedger = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')
   const pruneLedger = database.prepare('DELETE FROM delete_ledger WHERE at < ?')

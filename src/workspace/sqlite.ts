@@ -34,6 +34,8 @@ function workspaceIn(folder: string): Workspace {
   database.pragma('journal_mode = OFF')
   database.pragma('synchronous = OFF')
   database.pragma('locking_mode = EXCLUSIVE')
+  // Pages, in kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to.
+  database.pragma('cache_size = -4000')
   database.exec(schema)
   return {
     ...createDelivery(database),

@@ -227,7 +227,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     it('keeps bookkeeping in order', () => {
       const entries: Bookkeeping[] = [
         { op: 'touch', snapshot: 4, position: 2 },
-        { op: 'first-sight', snapshot: 5, hash: 'h', echo: { City: null, Images: ['a'] } },
+        { op: 'first-sight', uncleared: [], first: true, snapshot: 5, hash: 'h', echo: { City: null, Images: ['a'] } },
         { op: 'steady', snapshot: 6 },
         { op: 'forget-flight', key: 'A' },
       ]

@@ -72,15 +72,49 @@ describe('the feed holds a listing', () => {
       { cause: 'drifted', fields: [{ field: 'State', from: 'IA', to: null }], clear: ['State'] },
     ])
   })
-  test('first sight after a confirmed write becomes the baseline, differences and all', () => {
+  test('first sight after a confirmed write becomes the baseline, differences of texts and all', () => {
     const world = new PlanWorld()
       .delivers(A)
       .remembers(A, { baseline: null })
       .shows(listing('A', { City: 'SPRINGFIELD' }), { hash: 'first' })
     const { unchanged, notes, facts } = world.plan()
     expect(unchanged).toBe(1)
-    expect(notes).toContainEqual({ op: 'first-sight', snapshot: 1, hash: 'first', echo: { City: 'SPRINGFIELD' } })
+    const sight = {
+      op: 'first-sight',
+      snapshot: 1,
+      hash: 'first',
+      echo: { City: 'SPRINGFIELD' },
+      uncleared: [],
+      first: true,
+    }
+    expect(notes).toContainEqual(sight)
     expect(facts.echoed).toEqual({ City: 1 })
+  })
+  test('at first sight a number that other listings show as sent was edited; one that many show otherwise is the service’s own form', () => {
+    const world = (edited: number): PlanWorld => {
+      const made = new PlanWorld()
+      for (let i = 0; i < 8; i++) {
+        const sent = listing(`M${i}`)
+        made
+          .delivers(sent)
+          .remembers(sent, { baseline: null })
+          .shows(i < edited ? { ...sent, SalePrice: 1 } : sent)
+      }
+      return made
+    }
+    expect(world(1).plan().changes).toMatchObject([
+      { kind: 'update', cause: 'drifted', fields: [{ field: 'SalePrice', from: 1, to: 350_000 }] },
+    ])
+    expect(world(2).plan()).toMatchObject({ changes: [], unchanged: 8, facts: { echoed: { SalePrice: 2 } } })
+  })
+  test('what can not be made to disappear is said, not fought', () => {
+    const { unchanged, facts } = new PlanWorld()
+      .delivers(A)
+      .remembers(A, { baseline: null })
+      .shows(listing('A', { RentPrice: 900 }))
+      .plan()
+    expect(unchanged).toBe(1)
+    expect(facts.uncleared).toEqual({ RentPrice: 1 })
   })
   test('no baseline is taken while an attempt of the last write may still land; after that a difference is sent again', () => {
     const world = new PlanWorld()

@@ -46,6 +46,8 @@ interface World {
   facts?: Partial<PlanFacts>
   past?: Partial<Past>
   records?: number
+  listings?: number
+  filtered?: number
   limits?: Partial<Limits>
   settings?: Partial<PlanSettings>
 }
@@ -60,16 +62,20 @@ function trips(world: World) {
     keys: keysFrom(0, 100),
     matched: 100,
     had,
+    firstSights: 0,
     echoed: {},
+    uncleared: {},
+    unknownMarks: 0,
     mappingUpdates: 0,
     ...world.facts,
   }
+  const records = world.records ?? 100
   const past: Past = { deliveries: [{ records: 100 }], lastKeys: keysFrom(0, 100), deletes24h: 0, ...world.past }
   return guard(
     tally,
     facts,
     past,
-    world.records ?? 100,
+    { records, listings: world.listings ?? records, filtered: world.filtered ?? 0 },
     { ...limits, ...world.limits },
     { ...new PlanWorld().settings, ...world.settings },
   )
@@ -110,11 +116,8 @@ describe('deletes', () => {
   })
   test('it holds every delete and nothing else, with its numbers and its setting', () => {
     const [trip] = trips({ plan: [[absent, 21]], past: { deletes24h: 3 } })
-    expect([absent, said, update, change('forget', 'absent')].map((one) => heldBy([trip], one)?.rule)).toEqual([
-      'delete',
-      'delete',
-      undefined,
-      undefined,
+    expect([absent, said, update, change('forget', 'absent')].map((one) => heldBy([trip], one).length)).toEqual([
+      1, 1, 0, 0,
     ])
     expect(trip.sentence).toBe(
       '21 deletes after 3 in the last 24 hours are more than the 20 allowed in 24 hours (20 % of 103 listings, at least 10; limits.delete)',
@@ -148,6 +151,7 @@ describe('another customer’s feed', () => {
     ['grown to five times, all of the last one in it', keysFrom(0, 500), keysFrom(0, 100), []],
     ['shrunk to a part of the last one', keysFrom(0, 20), keysFrom(0, 100), []],
     ['two of three exchanged in a tiny feed', keysFrom(2, 3), keysFrom(0, 3), []],
+    ['most of a small agency’s exchanged', keysFrom(7, 8), keysFrom(0, 8), ['overlap']],
     ['all of three exchanged', keysFrom(3, 3), keysFrom(0, 3), ['overlap']],
     ['the only one exchanged', keysFrom(1, 1), keysFrom(0, 1), []],
     ['no last delivery', keysFrom(0, 100), null, []],
@@ -159,6 +163,31 @@ describe('another customer’s feed', () => {
         [absent, update, change('create', 'new'), change('adopt', 'as-wanted')].every((one) => trip.holds(one)),
       ).toBe(true)
   })
+})
+
+test('a `where` that leaves nothing over deletes nothing', () => {
+  const leftOut = { plan: [[said, 3]] as [Change, number][], facts: { ours: 3 } }
+  expect(rules({ ...leftOut, listings: 0, filtered: 3, records: 3, past: { deliveries: [] } })).toEqual(['nothingLeft'])
+  expect(rules({ ...leftOut, listings: 1, filtered: 2, records: 3, past: { deliveries: [] } })).toEqual([])
+})
+
+test('ours gone while our mark stands under unknown MLSNumbers: a service that spells them its own way', () => {
+  const gone = change('create', 'gone-from-service')
+  const [trip] = trips({ plan: [[gone, 1]], facts: { unknownMarks: 1 } })
+  expect([trip.rule, trip.holds(gone), trip.holds(absent), trip.holds({ ...absent, snapshot: 7 })]).toEqual([
+    'spelling',
+    true,
+    true,
+    false,
+  ])
+  expect(rules({ plan: [[gone, 1]] })).toEqual([])
+  expect(rules({ plan: [[absent, 1]], facts: { unknownMarks: 1 } })).toEqual([])
+})
+
+test('rules that trip together are all named', () => {
+  const both = trips({ plan: [[absent, 60]], records: 40 })
+  expect(both.map((trip) => trip.rule)).toEqual(['shrink', 'delete'])
+  expect(heldBy(both, absent)).toEqual(both)
 })
 
 test('listings gone from the service: more than two and 20 % of ours look like an index being rebuilt', () => {

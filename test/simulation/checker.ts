@@ -21,6 +21,8 @@ export class Checker implements Witness {
   readonly #everListed = new Set<string>()
   #deleted: { key: string; at: number }[] = []
   #keysRefused = false
+  /** MLSNumbers on which a create or update of this run had an effect. */
+  #affected = new Set<string>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
   readonly #trace: string[] | null
@@ -45,6 +47,7 @@ export class Checker implements Witness {
     this.delivery = delivery
     this.dry = dry
     this.#keysRefused = false
+    this.#affected = new Set()
     this.approved = this.store.approved(feedName, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
   }
@@ -52,6 +55,10 @@ export class Checker implements Witness {
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
+  }
+
+  affected(key: string): void {
+    this.#affected.add(key)
   }
 
   refusedKeys(): void {
@@ -127,10 +134,18 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
+    for (const { kind, mlsNumber, outcome } of changes) {
+      const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
+      const price = this.delivery.listings.get(mlsNumber)?.price
+      const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
+      const isThere = this.#affected.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)
+      if (isDone && !isThere) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
+    }
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {
       const key = row.listing.MLSNumber
-      const looked = row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      const looked =
+        report.delivery.complete && row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
       if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
     }
   }

@@ -113,15 +113,31 @@ describe('found by simulation', () => {
     expect(program.checker.violation).toBeNull()
   })
 
-  test('a crash in the delete of a create without answer leaves the listing ours (seed 720)', async () => {
-    const program = world({}, { ownership: 'snapshot' })
-    await program.run(delivers(...others))
-    program.service.add(listingOf(entry('A'), 1), 'us')
-    program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
-    program.store.markInFlight('SN-1', feedName, 'delete', ['A'], program.time.now, false)
-    program.checker.begin(delivers(entry('A')), false)
-    await program.run(delivers(...others))
-    expect(program.service.living('A')).toHaveLength(0)
+  test.each([
+    ['delete', 'seed 720'],
+    ['update', 'seed 5009'],
+  ] as const)(
+    'a crash in the %s that follows a create without answer leaves the listing ours (%s)',
+    async (kind, _seed) => {
+      const program = world({}, { ownership: 'snapshot' })
+      await program.run(delivers(...others))
+      program.service.add(listingOf(entry('A'), 1), 'us')
+      program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
+      program.store.markInFlight('SN-1', feedName, kind, ['A'], program.time.now, false)
+      program.checker.begin(delivers(entry('A')), false)
+      await program.run(delivers(...others))
+      expect(program.service.living('A')).toHaveLength(0)
+      expect(program.checker.violation).toBeNull()
+    },
+  )
+
+  test('an update in place of a create is done only when it shows (seed 20034)', async () => {
+    const program = world({ spelling: 'as-sent' })
+    await program.run(delivers(entry('A', 1), ...others))
+    program.service.hide(['A'])
+    program.become({ ...program.swarm, service: { ...program.swarm.service, updatesLost: 1 } })
+    const report = await program.run(delivers(entry('A', 2), ...others))
+    expect([...report!.changes()][0]).toMatchObject({ kind: 'create', outcome: { result: 'unknown' } })
     expect(program.checker.violation).toBeNull()
   })
 

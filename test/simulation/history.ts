@@ -158,7 +158,9 @@ class History {
     const by = (name: string, price: number) => listingOf({ key: name, price, text: null, fee: null }, 1)
     if (choices.mishap('a person makes', human.make)) {
       const name = choices.pick('made', [...feedKeys, 'H1'])
-      if (service.living(name).length === 0) {
+      // Nobody else makes the number that we are making (fault-model A5).
+      const isMaking = (service.landing.get(name) ?? 0) > 0
+      if (service.living(name).length === 0 && !isMaking) {
         const made = service.add(by(name, choices.integer('made price', 2000, 3000)), 'person')
         made.tainted = this.#goneUnseen.has(name)
       }

@@ -74,8 +74,9 @@ export class Life {
         if (!writes.has(name)) return method(...values)
         if (this.#dry) throw new Violation(`6: a dry run called ${name}`)
         this.#point()
-        method(...values)
+        const value = method(...values)
         this.#point()
+        return value
       }
     }
     return wrapped as unknown as Store

@@ -78,7 +78,7 @@ export class Program {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
     const calls = new AbortController()
-    const { maxKeys, pageSize, clear, virtualCount } = this.swarm.service
+    const { maxKeys, clear, virtualCount } = this.swarm.service
     const profile = {
       pageSize: 6,
       deleteBatch: Math.max(3, maxKeys),

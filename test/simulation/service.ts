@@ -35,6 +35,8 @@ export interface Witness {
   arrived(call: WriteCall): void
   /** A call took this row away. */
   deleted(key: string, call: WriteCall): void
+  /** A create or update had an effect on a row of this MLSNumber. */
+  affected(key: string): void
   /** Any call was sent. */
   sent(kind: string): void
   refusedKeys(): void
@@ -118,7 +120,8 @@ export class ModelService {
     const call: WriteCall = { kind: kind as WriteCall['kind'], keys, at: this.#time.now }
     this.#witness.arrived(call)
     if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
-    const lost = choices.mishap(`answer to ${kind} is lost`, service.lost)
+    const lostMore = kind === 'update' ? service.updatesLost : 0
+    const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
     const failed = !lost && choices.mishap(`${kind} fails`, service.failure)
     const html = !lost && !failed && choices.mishap(`${kind} is answered by a page for people`, service.html)
     if (!lost && !failed && !html) return this.#time.after(brief, () => reply(this.#carryOut(call, body)))
@@ -152,6 +155,7 @@ export class ModelService {
     const choices = this.#choices
     if (call.kind === 'create') {
       const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
+      this.#witness.affected(listing.MLSNumber)
       return ok(`id-${this.add(listing, 'us').id * 7}`)
     }
     if (call.kind === 'update') {
@@ -159,6 +163,7 @@ export class ModelService {
       const rows = this.living(Key)
       if (rows.length === 0 && swarm.service.updateRefusesNoMatch) return ok(null, 404, 'no such listing')
       let changed = 0
+      if (rows.length > 0) this.#witness.affected(Key)
       for (const row of rows) {
         const before = JSON.stringify(row.listing)
         row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }

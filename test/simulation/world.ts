@@ -17,6 +17,8 @@ export interface Swarm {
   service: {
     refusedConnection: number
     lost: number
+    /** Updates alone that get lost. */
+    updatesLost: number
     failure: number
     tooMany: number
     html: number
@@ -67,6 +69,7 @@ export function drawSwarm(choices: Choices): Swarm {
     service: {
       refusedConnection: some('refusedConnection', 0.05, 0.2),
       lost: some('lost', 0.03, 0.1, 0.3),
+      updatesLost: some('updatesLost', 0.2),
       failure: some('failure', 0.03, 0.1, 0.3),
       tooMany: some('tooMany', 0.05, 0.2),
       html: some('html', 0.03, 0.15),

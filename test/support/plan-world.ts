@@ -3,7 +3,7 @@ import { contentHash } from '../../src/hash.ts'
 import { compareKeys, filledFields } from '../../src/listing.ts'
 import type { FieldName, Listing, Moving, Shown } from '../../src/listing.ts'
 import type { PlanFacts, PlanInputs, PlanSettings, PlanStep } from '../../src/plan/plan.ts'
-import { planChanges } from '../../src/plan/plan-changes.ts'
+import { planChanges, settleDoubt } from '../../src/plan/plan-changes.ts'
 import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
@@ -165,14 +165,15 @@ export class PlanWorld {
       seen: (id) => this.#seen.has(id),
       recall: (id) => this.#recalled.get(id)!,
     }
-    const steps: PlanStep[] = []
+    const walked: PlanStep[] = []
     const walk = planChanges(inputs, { ...this.settings, ...settings })
     for (;;) {
       const { done, value } = walk.next()
       if (!done) {
-        steps.push(value)
+        walked.push(value)
         continue
       }
+      const steps = walked.flatMap((step) => (step.step === 'doubt' ? settleDoubt(step, value) : [step]))
       return {
         changes: steps.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
         unchanged: steps.filter((step) => step.step === 'unchanged').length,
