@@ -80,13 +80,11 @@ export interface App {
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
   const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
-  const mappings = new Map<string, Mapping>()
-  const sources = { env, readFile: (path: string) => readFileSync(path, 'utf8') }
-  const config = loadConfig(configFile, sources, (parts) => mappings.set(parts.feed, makeMapping(parts)))
+  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, mappings.get(feed.name)!)]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -158,12 +156,12 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config, mapping: Mapping): Feed {
+function wire(feed: FeedConfig, config: Config): Feed {
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, limits, ownership, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, settle, source } = feed
   return {
     name,
     chatbot,

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mappingOf } from './config-check.ts'
 import { ConfigError } from './errors.ts'
+import type { Mapping } from './feed/feed.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
 import type { MappingOptions } from './feed/mapping-schema.ts'
 import type { Located, Path } from './schema-words.ts'
@@ -22,29 +23,31 @@ export interface MappingParts {
 }
 
 /** Makes a feed's mapping. Throws `ConfigError` whose problems begin with their path in the feed (`fields.City: …`). */
-export type MappingMaker = (parts: MappingParts) => void
+export type MappingMaker = (parts: MappingParts) => Mapping
 
 /** A path as it is (relative to the configuration), or the name of a preset that comes with the program. */
-export function presetFileOf(preset: string, directory: string): string {
+function presetFileOf(preset: string, directory: string): string {
   return /[/\\]|\.ya?ml$/.test(preset) ? resolve(directory, preset) : resolve(presetDirectory, `${preset}.yaml`)
 }
 
-/** Makes every feed's mapping and returns what is wrong with it; `known` are places already complained about. */
-export function mappingProblems(tree: unknown, known: readonly Located[], directory: string, make: MappingMaker) {
-  return Object.entries(mappingOf(mappingOf(tree).feeds)).flatMap(([name, written]): Located[] => {
+/** Every feed's mapping, by the feed's name, and what is wrong with them; `known` are places already complained about. */
+export function makeMappings(tree: unknown, known: readonly Located[], directory: string, make: MappingMaker) {
+  const problems: Located[] = []
+  const mappings = new Map<string, Mapping>()
+  for (const [name, written] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
     const feed = mappingOf(written)
     const wrong = known.flatMap(({ path }) => (path[0] === 'feeds' && path[1] === name ? [path.slice(2)] : []))
     const { preset } = feed
     const named = typeof preset === 'string' && preset !== '' && !wrong.some(([key]) => key === 'preset')
     const options = soundOptions(feed, wrong)
     try {
-      make({ feed: name, presetFile: named ? presetFileOf(preset, directory) : null, options })
-      return []
+      mappings.set(name, make({ feed: name, presetFile: named ? presetFileOf(preset, directory) : null, options }))
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
-      return error.problems.map((line) => placed(line, ['feeds', name], options))
+      problems.push(...error.problems.map((line) => placed(line, ['feeds', name], options)))
     }
-  })
+  }
+  return { problems, mappings }
 }
 
 /** A feed's mapping options without the entries that a problem is already known of. */

@@ -7,14 +7,14 @@ import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import { addressSecrets, isHttp } from './config-address.ts'
 import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
-import { mappingProblems, presetFileOf } from './config-mapping.ts'
+import { makeMappings } from './config-mapping.ts'
 import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
 import { ConfigError, messageOf } from './errors.ts'
-import type { MappingOptions } from './feed/mapping-schema.ts'
+import type { Mapping } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
 
@@ -59,15 +59,14 @@ export interface FeedConfig {
   chatbot: string
   /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
   source: string
-  /** Absolute path of the preset's file. */
-  presetFile: string
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
   schedule: string | null
   timezone: string
   encoding: string | null
-  mapping: MappingOptions
+  /** The preset with the feed's own options over it. */
+  mapping: Mapping
   limits: Limits
   ownership: 'tag' | 'snapshot'
   volatile: { fields: FieldName[]; refresh: number }
@@ -95,10 +94,7 @@ export interface Config {
   secrets: string[]
 }
 
-/**
- * Reads and checks a configuration file; `make` is called with each feed's preset and mapping options. Throws `ConfigError`
- * with every problem, each with its path and line; what `make` was given is right only where nothing is thrown.
- */
+/** Reads and checks a configuration file, its mappings included. Throws `ConfigError` with every problem, each with its path and line. */
 export function loadConfig(file: string, sources: ReferenceSources, make: MappingMaker): Config {
   const path = resolve(file)
   const directory = dirname(path)
@@ -111,12 +107,13 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   })
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
-  const located = [...written, ...keyProblems(value, problems), ...mappingProblems(value, written, directory, make)]
+  const made = makeMappings(value, written, directory, make)
+  const located = [...written, ...keyProblems(value, problems), ...made.problems]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
   const fromFiles = filled.filter(({ reference }) => reference.startsWith('${file:')).map((file) => file.value)
-  return resolved(path, parsed.data, mappingOf(value), fromFiles)
+  return resolved(path, parsed.data, mappingOf(value), made.mappings, fromFiles)
 }
 
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
@@ -132,23 +129,20 @@ function resolved(
   file: string,
   data: z.output<typeof configSchema>,
   written: Record<string, unknown>,
+  mappings: ReadonlyMap<string, Mapping>,
   fromFiles: string[],
 ): Config {
   const directory = dirname(file)
   const service = serviceSettings(written.service)
-  const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
-    const { preset, fields, defaults, where, statuses, extension, ...rest } = feed
-    return {
-      ...rest,
-      name,
-      presetFile: presetFileOf(preset, directory),
-      delivery: feed.delivery ?? null,
-      schedule: feed.schedule ?? null,
-      encoding: feed.encoding ?? null,
-      mapping: { fields, defaults, where, statuses, extension, delivery: feed.delivery },
-      service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
-    }
-  })
+  const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
+    ...feed,
+    name,
+    delivery: feed.delivery ?? null,
+    schedule: feed.schedule ?? null,
+    encoding: feed.encoding ?? null,
+    mapping: mappings.get(name)!,
+    service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
+  }))
   return {
     file,
     directory,
