@@ -2,20 +2,18 @@
  * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
  * and that line also puts it under its contract suite.
  */
-import { readFileSync, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { loadConfig, presetDirectory } from './config.ts'
+import { makeMapping } from './config-preset.ts'
+import { loadConfig } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
-import { ConfigError, FeedError, UserError, messageOf } from './errors.ts'
+import { FeedError, UserError } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
 import type { Format, Mapping, Transport } from './feed/feed.ts'
 import { blm } from './feed/format/blm.ts'
 import { csv } from './feed/format/csv.ts'
 import { retsCompact } from './feed/format/rets.ts'
 import { xml } from './feed/format/xml.ts'
-import { createMapping } from './feed/mapping.ts'
-import { loadPreset } from './feed/preset.ts'
 import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
@@ -39,7 +37,6 @@ import type { ServiceWriter } from './service/service.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
-import { nearestName } from './text.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
@@ -85,11 +82,11 @@ export interface App {
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
   const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
-  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') })
+  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(wireAll(config).map((feed) => [feed.name, feed]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -161,30 +158,12 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-/** Wires every feed, so that all problems of all presets and mappings are named in one go. */
-function wireAll(config: Config): Feed[] {
-  const problems: string[] = []
-  const feeds: Feed[] = []
-  for (const feed of config.feeds) {
-    try {
-      feeds.push(wire(feed, config))
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      problems.push(...error.problems.map((problem) => `feeds.${feed.name}: ${problem}`))
-    }
-  }
-  if (problems.length > 0) throw new ConfigError(config.file, problems)
-  return feeds
-}
-
 function wire(feed: FeedConfig, config: Config): Feed {
-  const preset = loadPreset(readPreset(feed.presetFile), feed.presetFile)
-  const mapping = createMapping(preset, feed.mapping)
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, limits, ownership, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, settle, source } = feed
   return {
     name,
     chatbot,
@@ -212,22 +191,6 @@ function wire(feed: FeedConfig, config: Config): Feed {
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,
-  }
-}
-
-function readPreset(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    const known = readdirSync(presetDirectory).flatMap((name) =>
-      name.endsWith('.yaml') ? [basename(name, '.yaml')] : [],
-    )
-    const name = basename(path, '.yaml')
-    if (dirname(path) !== dirname(join(presetDirectory, name)))
-      throw new ConfigError(path, [`preset: can't be read: ${messageOf(error)}`])
-    const near = nearestName(name, known)
-    const hint = near === null ? '' : `; did you mean "${near}"?`
-    throw new ConfigError(path, [`preset: there is no "${name}"${hint} There is ${known.join(', ')}`])
   }
 }
 

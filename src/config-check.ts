@@ -3,29 +3,15 @@
  */
 import type { z } from 'zod'
 import { isHttp, isLoopback } from './config-address.ts'
-import type { ConfigDocument, Filled, Located, Path } from './config-text.ts'
+import type { ConfigDocument, Filled } from './config-text.ts'
+import { located } from './schema-words.ts'
+import type { Located } from './schema-words.ts'
 import { printable } from './text.ts'
-
-type Issue = z.core.$ZodIssue
-
-const expected: Record<string, string> = { object: 'keys with values', record: 'keys with values', array: 'a list' }
-
-/** Our words for what zod finds of wrong types; a schema's own words go before them. */
-export function typeSentence(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== 'invalid_type') return undefined
-  const input: unknown = issue.input
-  if (input === undefined) return 'is missing'
-  if (input === null) return 'is empty; give it a value or leave the key out'
-  if (issue.expected !== 'string') return `takes ${expected[issue.expected] ?? issue.expected}`
-  return typeof input === 'object'
-    ? 'takes text'
-    : `takes text; put ${JSON.stringify(input)} in quotes, exactly as it is spelled`
-}
 
 /** Zod's issues, without those about a value whose reference could not be filled in: one problem is enough. */
 export function schemaProblems(error: z.ZodError | undefined, known: readonly Located[]): Located[] {
   const named = new Set(known.map(({ path }) => path.join('\n')))
-  return (error?.issues ?? []).flatMap(located).filter(({ path }) => !named.has(path.join('\n')))
+  return (error?.issues ?? []).flatMap((issue) => located(issue)).filter(({ path }) => !named.has(path.join('\n')))
 }
 
 /** One line a problem, in the order of the file. What a reference gave is shown as the reference: it may be a secret. */
@@ -41,17 +27,6 @@ export function problemLines(
       const place = path.length === 0 ? 'the whole file' : printable(path.join('.'))
       return `${place}: ${printable(problem)}${line === null ? '' : ` (line ${line})`}`
     })
-}
-
-function located(issue: Issue): Located[] {
-  const path: Path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step))
-  // The message of a strict object has one line for each of its unknown keys.
-  if (issue.code === 'unrecognized_keys') {
-    const lines = issue.message.split('\n')
-    return issue.keys.map((key, index) => ({ path: [...path, key], problem: lines[index] }))
-  }
-  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path, problem: message }))
-  return [{ path, problem: issue.message }]
 }
 
 function hidden(problem: string, filled: readonly Filled[]): string {

@@ -3,8 +3,9 @@
  * config/schema.json is generated from here by scripts/write-schema.ts.
  */
 import { z } from 'zod'
-import { choice, duration, encoding, number, percent, schedule, size, strictObject } from './config-values.ts'
-import { text, timezone, unknownName, whole } from './config-values.ts'
+import { choice, duration, encoding, number, percent, schedule, size, text } from './config-values.ts'
+import { timezone, whole } from './config-values.ts'
+import { unknownName } from './schema-words.ts'
 import { baseUrlProblem, sourceProblem } from './config-address.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
 import { fieldNames } from './listing.ts'
@@ -18,7 +19,7 @@ const tooShort = 'must be longer than 0'
 /** Anything else would let a line break in a key or a secret file write headers of its own. */
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
-const profile = strictObject({
+const profile = z.strictObject({
   pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
   deleteBatch: whole('Most Keys in one Delete (U7)', { min: 1, max: 10_000 }).prefault(50),
   virtualCount: choice('Whether VirtualCount is the number of all listings (U9)', ['unknown', 'total']).prefault(
@@ -27,13 +28,13 @@ const profile = strictObject({
   clear: choice('How a field is made to disappear: sent empty, or left out (U4)', ['empty', 'omit']).prefault('empty'),
 })
 
-const backoff = strictObject({
+const backoff = z.strictObject({
   base: duration('First wait before a call is tried again; doubled each time, with jitter').prefault('500ms'),
   max: duration('Longest of these waits').prefault('30s'),
 })
 
 /** Settings of the listing service, whole: the top `service`, or it with a feed's own put over it. */
-export const serviceSchema = strictObject({
+export const serviceSchema = z.strictObject({
   baseUrl: text('Address of the service, http or https')
     .superRefine((value, context) => {
       const problem = baseUrlProblem(value)
@@ -52,12 +53,14 @@ export const serviceSchema = strictObject({
 })
 
 const share = (what: string, percentage: number, floor: number) =>
-  strictObject({
-    percent: percent(what).prefault(percentage),
-    floor: whole('Always allowed, however small the feed').prefault(floor),
-  }).prefault({})
+  z
+    .strictObject({
+      percent: percent(what).prefault(percentage),
+      floor: whole('Always allowed, however small the feed').prefault(floor),
+    })
+    .prefault({})
 
-const limits = strictObject({
+const limits = z.strictObject({
   delete: share('Deletes allowed within 24 hours, of the listings that are ours', 20, 10),
   update: share('Updates allowed in a run, of the listings that are ours', 60, 50),
   recreate: share('Creates allowed in a run for listings of ours that are gone from the service', 20, 2),
@@ -76,7 +79,7 @@ const volatileField = z.string().refine((name): name is FieldName => (movable as
       : unknownName(String(input), movable, 'listing field'),
 })
 
-const volatileFields = strictObject({
+const volatileFields = z.strictObject({
   fields: z
     .array(volatileField)
     .prefault(['DaysOnMarket'])
@@ -87,7 +90,7 @@ const volatileFields = strictObject({
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
 const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
 
-const feedSchema = strictObject({
+const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
   source: text('Path, glob or http(s) address of the export').superRefine((value, context) => {
     const problem = sourceProblem(value)
@@ -133,7 +136,7 @@ const feedName = z
   .refine((name) => name !== '__proto__', 'is not a feed name')
 
 /** The whole file, after its references are filled in. */
-export const configSchema = strictObject({
+export const configSchema = z.strictObject({
   service: serviceSchema,
   store: text('File of the durable store').prefault('./data/listing-sync.db'),
   feeds: z

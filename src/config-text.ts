@@ -5,14 +5,7 @@
  */
 import { LineCounter, isNode, parseDocument } from 'yaml'
 import { messageOf } from './errors.ts'
-
-export type Path = (string | number)[]
-
-/** Something wrong at one place of the configuration. */
-export interface Located {
-  path: Path
-  problem: string
-}
+import type { Located, Path } from './schema-words.ts'
 
 /** A configuration file read as YAML. */
 export interface ConfigDocument {

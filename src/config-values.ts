@@ -4,7 +4,6 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
-import { nearestName } from './text.ts'
 
 interface Range {
   min?: number
@@ -13,24 +12,6 @@ interface Range {
 
 /** Longest that a Node timer can wait; above it, it would fire at once. */
 const longestTimer = 2 ** 31 - 1
-
-/** An object that takes these keys only; an unknown one is answered with the nearest known. */
-export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => unknownName(key, Object.keys(shape), 'key')).join('\n')
-        : undefined,
-  })
-}
-
-/** "unknown key; did you mean …?", or the names there are where none is near. */
-export function unknownName(name: string, known: readonly string[], what: string): string {
-  const nearest = nearestName(name, known)
-  return nearest === null
-    ? `unknown ${what}; known are ${known.join(', ')}`
-    : `unknown ${what}; did you mean "${nearest}"?`
-}
 
 /** Text that stays text. */
 export function text(description: string) {

@@ -4,15 +4,17 @@
  * in bytes, paths absolute.
  */
 import { dirname, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { addressSecrets, isHttp } from './config-address.ts'
-import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems, typeSentence } from './config-check.ts'
+import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
+import { makeMappings } from './config-mapping.ts'
+import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
+import { issueSentence } from './schema-words.ts'
 import { ConfigError, messageOf } from './errors.ts'
-import type { MappingOptions } from './feed/mapping-schema.ts'
+import type { Mapping } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
 
@@ -57,16 +59,14 @@ export interface FeedConfig {
   chatbot: string
   /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
   source: string
-  /** Absolute path of the preset's file; whether it is there shows when it is loaded. */
-  presetFile: string
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
   schedule: string | null
   timezone: string
   encoding: string | null
-  /** Checked by `createMapping`, which knows the fields and converters. */
-  mapping: MappingOptions
+  /** The preset with the feed's own options over it. */
+  mapping: Mapping
   limits: Limits
   ownership: 'tag' | 'snapshot'
   volatile: { fields: FieldName[]; refresh: number }
@@ -94,11 +94,8 @@ export interface Config {
   secrets: string[]
 }
 
-/** Presets that come with the program. */
-export const presetDirectory = fileURLToPath(new URL('../config/presets/', import.meta.url))
-
-/** Reads and checks a configuration file. Throws `ConfigError` with every problem, each with its path and line. */
-export function loadConfig(file: string, sources: ReferenceSources): Config {
+/** Reads and checks a configuration file, its mappings included. Throws `ConfigError` with every problem, each with its path and line. */
+export function loadConfig(file: string, sources: ReferenceSources, make: MappingMaker): Config {
   const path = resolve(file)
   const directory = dirname(path)
   const document = readDocument(readConfigFile(file, path, sources))
@@ -108,13 +105,15 @@ export function loadConfig(file: string, sources: ReferenceSources): Config {
     env: sources.env,
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
-  const parsed = configSchema.safeParse(value, { error: typeSentence })
-  const located = [...problems, ...schemaProblems(parsed.error, problems), ...keyProblems(value, problems)]
+  const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
+  const written = [...problems, ...schemaProblems(parsed.error, problems)]
+  const made = makeMappings(value, written, directory, make)
+  const located = [...written, ...keyProblems(value, problems), ...made.problems]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
   const fromFiles = filled.filter(({ reference }) => reference.startsWith('${file:')).map((file) => file.value)
-  return resolved(path, parsed.data, mappingOf(value), fromFiles)
+  return resolved(path, parsed.data, mappingOf(value), made.mappings, fromFiles)
 }
 
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
@@ -130,25 +129,20 @@ function resolved(
   file: string,
   data: z.output<typeof configSchema>,
   written: Record<string, unknown>,
+  mappings: ReadonlyMap<string, Mapping>,
   fromFiles: string[],
 ): Config {
   const directory = dirname(file)
   const service = serviceSettings(written.service)
-  const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => {
-    const { preset, fields, defaults, where, statuses, extension, numbers, ...rest } = feed
-    return {
-      ...rest,
-      name,
-      presetFile: /[/\\]|\.ya?ml$/.test(preset)
-        ? resolve(directory, preset)
-        : resolve(presetDirectory, `${preset}.yaml`),
-      delivery: feed.delivery ?? null,
-      schedule: feed.schedule ?? null,
-      encoding: feed.encoding ?? null,
-      mapping: { fields, defaults, where, statuses, extension, numbers, delivery: feed.delivery },
-      service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
-    }
-  })
+  const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
+    ...feed,
+    name,
+    delivery: feed.delivery ?? null,
+    schedule: feed.schedule ?? null,
+    encoding: feed.encoding ?? null,
+    mapping: mappings.get(name)!,
+    service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
+  }))
   return {
     file,
     directory,

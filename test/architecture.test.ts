@@ -7,7 +7,16 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /** Words and small pure helpers that every stage may use. */
-const shared = ['listing.ts', 'run.ts', 'errors.ts', 'runtime.ts', 'hash.ts', 'text.ts', 'compare.ts']
+const shared = [
+  'listing.ts',
+  'run.ts',
+  'errors.ts',
+  'runtime.ts',
+  'hash.ts',
+  'text.ts',
+  'compare.ts',
+  'schema-words.ts',
+]
 /** A stage as the others see it: types only. */
 const interfaces = [
   'feed/feed.ts',

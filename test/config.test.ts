@@ -1,28 +1,54 @@
 import { readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { configJsonSchema } from '../src/config-schema.ts'
 import type { WrittenConfig } from '../src/config-schema.ts'
+import { openApp } from '../src/app.ts'
+import { presetDirectory } from '../src/config-mapping.ts'
+import type { MappingMaker, MappingParts } from '../src/config-mapping.ts'
+import { makeMapping } from '../src/config-preset.ts'
 import { loadConfig } from '../src/config.ts'
 import { ConfigError } from '../src/errors.ts'
+import type { Mapping } from '../src/feed/feed.ts'
 
 const readFile = (file: string) => readFileSync(file, 'utf8')
+/** Makes the mapping with the preset zillow, whatever file is named; equal parts give the same mapping. */
+const withZillow = (parts: MappingParts): Mapping => {
+  const key = JSON.stringify(parts)
+  const presetFile = join(presetDirectory, 'zillow.yaml')
+  const mapping = made.get(key)?.mapping ?? makeMapping({ ...parts, presetFile })
+  made.set(key, { parts, mapping })
+  return mapping
+}
+const made = new Map<string, { parts: MappingParts; mapping: Mapping }>()
+/** What the mapping of a loaded feed was made from. */
+const partsOf = ({ mapping }: { mapping: Mapping }) => [...made.values()].find((one) => one.mapping === mapping)!.parts
 const minimal = `
 service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
 feeds:
   north: { chatbot: SN-1001, source: feeds/*.xml, preset: zillow }
 `
 /** Loads YAML text as if it stood in /etc/sync/listing-sync.yaml, beside files of the given content. */
-function load(yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}) {
+function load(
+  yaml: string,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+  make: MappingMaker = withZillow,
+) {
   const all: Record<string, string> = { '/etc/sync/listing-sync.yaml': yaml, ...files }
-  return loadConfig('/etc/sync/listing-sync.yaml', {
-    env,
-    readFile: (file) => {
-      if (file in all) return all[file]
-      throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
+  return loadConfig(
+    '/etc/sync/listing-sync.yaml',
+    {
+      env,
+      readFile: (file) => {
+        if (file in all) return all[file]
+        throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
+      },
     },
-  })
+    make,
+  )
 }
 
 /** Every key that a JSON Schema names, at any depth. */
@@ -39,13 +65,19 @@ function settingNames(schema: unknown): string[] {
 describe('one mistake a file', () => {
   const directory = 'fixtures/wrong-configurations'
   const env = { EMPTY_VARIABLE: '', PLANTED_SECRET: 'hunter2-and-more' }
+  const presets = readdirSync('config/presets')
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => basename(name, '.yaml'))
+    .join(', ')
   test.each(readdirSync(directory).filter((name) => name.endsWith('.yaml')))('%s', (name) => {
     const file = `${directory}/${name}`
-    const expected = [...readFile(file).matchAll(/^# expect: (.*)$/gm)].map((match) => match[1])
+    const expected = [...readFile(file).matchAll(/^# expect: (.*)$/gm)].map((match) =>
+      match[1].replace('<presets>', presets),
+    )
     expect(expected.length).toBeGreaterThan(0)
     let problems: string[] = []
     try {
-      loadConfig(file, { env, readFile })
+      openApp({ configFile: file, env, signal: new AbortController().signal })
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       expect(error.exitStatus).toBe(78)
@@ -55,16 +87,23 @@ describe('one mistake a file', () => {
   })
 
   test('a file that is not there', () => {
-    expect(() => loadConfig('no/such.yaml', { env, readFile })).toThrow(
+    expect(() => loadConfig('no/such.yaml', { env, readFile }, makeMapping)).toThrow(
       /^no\/such\.yaml: one problem\n {2}can't be read/,
     )
   })
 })
 
+test("a feed's own preset that can't be read is named, with what is wrong beside it", () => {
+  const yaml = minimal.replace('preset: zillow', 'preset: ./none.yaml, defaults: { Citty: x }')
+  expect(() => load(yaml, {}, {}, makeMapping)).toThrow(
+    /feeds\.north\.preset: can't be read: ENOENT.*\n {2}feeds\.north\.defaults\.Citty: .* did you mean City\? \(line 4\)$/,
+  )
+})
+
 describe('what is resolved', () => {
   test('the commented configuration loads when its two variables are set', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
-    const config = loadConfig('config/listing-sync.yaml', { env, readFile })
+    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, makeMapping)
     expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
     expect(config.secrets).toEqual(['secret-one', 'secret-two'])
   })
@@ -101,7 +140,7 @@ describe('what is resolved', () => {
       profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
     })
     const [feed] = config.feeds
-    expect(feed.presetFile).toMatch(/\/config\/presets\/zillow\.yaml$/)
+    expect(partsOf(feed).presetFile).toMatch(/\/config\/presets\/zillow\.yaml$/)
     expect(feed).toMatchObject({
       source: 'feeds/*.xml',
       delivery: null,
@@ -143,8 +182,8 @@ feeds:
       { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two', OTHER_KEY: 'secret-three' },
     )
     const [feed] = config.feeds
-    expect(feed.presetFile).toBe('/etc/sync/presets/mine.yaml')
-    expect(feed.mapping).toEqual({
+    expect(partsOf(feed).presetFile).toBe('/etc/sync/presets/mine.yaml')
+    expect(partsOf(feed).options).toEqual({
       fields: { HOAMonth: { from: 'Fees/Fee/FeeAmount', as: 'money' } },
       defaults: { YearBuilt: 0 },
       where: { City: ['Springfield', 'Shelbyville'] },
@@ -247,7 +286,7 @@ feeds:
     expect(() => load(minimal.replace('north:', '__proto__:'))).toThrow(ConfigError)
     expect(load(minimal.replace('north:', 'constructor:')).feeds[0].name).toBe('constructor')
     const config = load(minimal.replace('preset: zillow', 'preset: zillow, defaults: { __proto__: { City: x } }'))
-    expect(config.feeds[0].mapping.defaults?.City).toBeUndefined()
+    expect(partsOf(config.feeds[0]).options.defaults?.City).toBeUndefined()
   })
 
   test('aliases that multiply are refused', () => {
@@ -287,6 +326,47 @@ test('a damaged configuration gives problems, never another error', () => {
       }
     }),
     { numRuns: 500 },
+  )
+})
+
+test('a damaged mapping gives problems, never another error', () => {
+  const beginning = minimal.replace(/north: .*\n/, 'north:\n    chatbot: a\n    source: a.xml\n    preset: zillow')
+  const mapping = `
+    fields: { Bedrooms: { from: [A, 'b/@c'], as: number, min: 1 }, Url: { template: 'https://a.example/{MLSNumber}' } }
+    defaults: { YearBuilt: 0, City: Springfield }
+    where: { City: [Springfield], 'Location/State': OR, Bedrooms: [1, 2] }
+    statuses: { Gone: remove, Closed: { for_sale: Sold, for_rent: remove } }
+    extension: { Floor: Details/Floor }
+`
+  const names = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '{',
+    '}',
+    '[',
+    ']',
+    "'",
+    '__proto__',
+    '5',
+    'null',
+    'Citty',
+    '//',
+    '.',
+  )
+  fc.assert(
+    fc.property(fc.nat(mapping.length), fc.nat(12), names, (start, length, piece) => {
+      const damaged = mapping.slice(0, start) + piece + mapping.slice(start + length)
+      try {
+        load(`${beginning}${damaged}`, {}, {}, makeMapping)
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+        expect(error.problems.join('\n')).not.toMatch(/Invalid (input|option|key)|Unrecognized|\bexpected /)
+      }
+    }),
+    { numRuns: 200 },
   )
 })
 

@@ -183,8 +183,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
 }
 
 function onlyKeys(rule: Rule, allowed: ReadonlySet<string>, owner: string): void {
-  for (const key of Object.keys(rule)) {
-    if (allowed.has(key)) continue
-    throw new RuleError(`${key} means nothing to ${owner}${didYouMean(key, allowed)}`)
-  }
+  const others = Object.keys(rule).filter((key) => !allowed.has(key))
+  if (others.length === 0) return
+  throw new RuleError(others.map((key) => `${key} means nothing to ${owner}${didYouMean(key, allowed)}`).join('; '))
 }

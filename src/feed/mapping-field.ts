@@ -8,7 +8,6 @@ import { Unreadable } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
-import { wrongValue } from './mapping-compile.ts'
 import type { FieldMapping } from './mapping-schema.ts'
 
 /** How one field gets its value: the record's, else the default. */
@@ -29,13 +28,6 @@ export function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] 
     return place === -1 ? 100 : place
   }
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
-}
-
-/** Why a default can't be this field's; null where it can. */
-export function wrongDefault(rule: FieldRule, value: Value): string | null {
-  if (rule.name === 'MLSNumber') return 'every listing has its own'
-  const wrong = wrongValue(rule, value)
-  return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
 }
 
 /** The MLSNumber of a variant: a number with the suffix is a key, or can't be one. */

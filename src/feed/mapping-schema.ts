@@ -213,10 +213,14 @@ export function unknownFields(fields: Record<string, unknown>, under = 'fields')
     .map((name) => `${under}.${name}: there is no such field of a listing${didYouMean(name, fieldNames)}`)
 }
 
-/** The known name nearest to a mistyped one, as a sentence's end; '' where none is near. */
-export function didYouMean(name: string, known: Iterable<string>): string {
+/** The known name nearest to a mistyped one, at most `edits` letters away, as a sentence's end; '' where none is near. */
+export function didYouMean(
+  name: string,
+  known: Iterable<string>,
+  edits = Math.max(2, Math.ceil(name.length / 3)),
+): string {
   let best = ''
-  let least = Math.max(2, Math.ceil(name.length / 3)) + 1
+  let least = edits + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < least) {

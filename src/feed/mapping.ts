@@ -11,11 +11,12 @@ import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
-import { inOrder, problemOf, readField, withSuffix, wrongDefault } from './mapping-field.ts'
+import { inOrder, problemOf, readField, withSuffix } from './mapping-field.ts'
 import type { FieldStep } from './mapping-field.ts'
+import { whereProblems, wrongDefault } from './mapping-options.ts'
 import { compileExtension, compileFlag, compileWhere, isStub, stub, tidyCoordinates } from './mapping-record.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
-import { unknownFields } from './mapping-schema.ts'
+import { isFieldName, unknownFields } from './mapping-schema.ts'
 import type { Preset, Variant } from './preset.ts'
 import { csvPaths } from './select-csv.ts'
 import { PathError, xmlPaths } from './select.ts'
@@ -111,18 +112,19 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     const read = attempt(`extension.${key}`, () => compileMapping(mapping, null, surroundings))
     if (read) columns.set(key, read)
   }
-  for (const name of Object.keys(options.where ?? {})) {
-    const rule = fieldRules.find((one) => one.name === name)
-    if (rule && rule.type !== 'text' && rule.type !== 'number') problems.push(`where.${name}: can't be compared`)
-  }
+  const rules = JSON.stringify([[...fields.values()], preset.variants, preset.extension, options.extension ?? {}])
+  problems.push(...whereProblems(options.where ?? {}, rules))
   const flags = attempt('hideAddress', () => ({
     hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
     removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
     stubWithout: preset.stubWithout.map((path) => paths.compile(path)),
   }))
-  const where = attempt('where', () => (options.where ? compileWhere(options.where, paths) : null))
+  for (const name of Object.keys(options.where ?? {})) {
+    if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
+  }
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
   if (problems.length > 0 || !flags || !extension) throw new ConfigError(file, problems)
+  const where = options.where ? compileWhere(options.where, paths) : null
   return { paths, steps, ...flags, where, extension, when: when ?? null }
 }
 

@@ -4,8 +4,9 @@
 import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
+import { issueSentence, located } from '../schema-words.ts'
 import { createMapping } from './mapping.ts'
-import { didYouMean, fieldSchema, numbersSchema, ruleSchema, statusesSchema } from './mapping-schema.ts'
+import { fieldSchema, numbersSchema, statusesSchema, unknownFields } from './mapping-schema.ts'
 
 const path = z.string().min(1)
 
@@ -97,19 +98,6 @@ export const presetSchema = z.strictObject({
 /** A preset as read and checked; `file` is where it came from. */
 export type Preset = z.infer<typeof presetSchema> & { file: string }
 
-/** Keys of the parts of a preset, for the nearest name to a mistyped one. */
-const innerKeys: readonly string[] = [
-  ...(ruleSchema instanceof z.ZodObject ? Object.keys(ruleSchema.shape) : []),
-  ...Object.keys(flagSchema.shape),
-  'flag',
-  'why',
-  'except',
-  'suffix',
-  'fields',
-  'decimal',
-  'group',
-]
-
 /**
  * Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, and rules that can't
  * work (unknown fields, paths, converters' arguments).
@@ -123,18 +111,24 @@ export function loadPreset(yamlText: string, file: string): Preset {
     )
   if (!isMap(document.contents)) throw new ConfigError(file, ['a preset is a map of keys and values'])
   const value: unknown = document.toJS({ maxAliasCount: 100 })
-  const checked = presetSchema.safeParse(value)
-  if (!checked.success)
-    throw new ConfigError(
-      file,
-      checked.error.issues.flatMap((issue) => problemsOf(issue, [])),
-    )
+  const checked = presetSchema.safeParse(value, { error: issueSentence, reportInput: true })
+  if (!checked.success) {
+    const problems = checked.error.issues.flatMap((issue) => located(issue))
+    const lines = problems.map(({ path, problem }) => `${path.join('.')}: ${problem}`)
+    throw new ConfigError(file, [...lines, ...unknownFields(fieldsOf(value))])
+  }
   const problems = formatProblems(checked.data)
   if (problems.length > 0) throw new ConfigError(file, problems)
   const preset = { ...checked.data, file }
   // A preset that can't be compiled is wrong by itself, whatever a feed adds.
   createMapping(preset, {}, file)
   return preset
+}
+
+/** The fields of a preset that may be wrong elsewhere. */
+function fieldsOf(value: unknown): Record<string, unknown> {
+  const fields = z.looseObject({ fields: z.record(z.string(), z.unknown()) }).safeParse(value)
+  return fields.success ? fields.data.fields : {}
 }
 
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
@@ -158,22 +152,4 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   }
   if (preset.format !== 'xml' && preset.extensionGroups.length > 0) problems.push('extensionGroups: is for XML only')
   return problems
-}
-
-/** The problems behind one issue of zod, deepest first for a value that fits none of its forms. */
-function problemsOf(issue: z.core.$ZodIssue, above: PropertyKey[]): string[] {
-  const at = [...above, ...issue.path]
-  const label = at.map(String).join('.') || 'preset'
-  if (issue.code === 'unrecognized_keys') {
-    const known = at.length === 0 ? Object.keys(presetSchema.shape) : innerKeys
-    return issue.keys.map((key) => `${[...at, key].map(String).join('.')}: unknown key${didYouMean(key, known)}`)
-  }
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    // The form that got furthest is the one that was meant.
-    const depth = (issues: z.core.$ZodIssue[]) =>
-      Math.max(...issues.map((one) => one.path.length + (one.code === 'unrecognized_keys' ? 1 : 0)))
-    const meant = issue.errors.toSorted((a, b) => depth(b) - depth(a))[0]
-    if (depth(meant) > 0) return meant.flatMap((inner) => problemsOf(inner, at))
-  }
-  return [`${label}: ${issue.message}`]
 }

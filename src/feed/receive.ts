@@ -63,32 +63,28 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   }
   const seen = new SeenRows()
   let unreadable = 0
-  const known = parts.store.rawView()
-  try {
-    for await (const batch of reading.records) {
-      parts.signal.throwIfAborted()
-      let rows: NewDelivered[] = []
-      const context = contextHash(reading)
-      for (const record of batch) {
-        const raw = context + shortHash(record.raw)
-        if (countSeen(known.byRaw(parts.feed, raw, parts.mapping.version), seen, summary)) continue
-        const delivered = normalised(parts, reading, record)
-        const skippable = delivered.every((one) => one.kind === 'listing')
-        for (const one of delivered) {
-          summary.records++
-          if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
-          count(summary, one)
-          rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
-        }
-        if (rows.length < rowsHeld) continue
-        workspace.addDelivered(rows)
-        rows = []
+  const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
+  for await (const batch of reading.records) {
+    parts.signal.throwIfAborted()
+    let rows: NewDelivered[] = []
+    const context = contextHash(reading)
+    for (const record of batch) {
+      const raw = context + shortHash(record.raw)
+      if (countSeen(known.find(raw), seen, summary)) continue
+      const delivered = normalised(parts, reading, record)
+      const skippable = delivered.every((one) => one.kind === 'listing')
+      for (const one of delivered) {
+        summary.records++
+        if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
+        count(summary, one)
+        rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
       }
-      if (rows.length > 0) workspace.addDelivered(rows)
-      parts.progress(summary.records)
+      if (rows.length < rowsHeld) continue
+      workspace.addDelivered(rows)
+      rows = []
     }
-  } finally {
-    known.close()
+    if (rows.length > 0) workspace.addDelivered(rows)
+    parts.progress(summary.records)
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   // A delta with nothing in it is a quiet day.

@@ -6,6 +6,7 @@
 import { ServiceError } from '../errors.ts'
 import type { RemoteSummary } from '../listing.ts'
 import type { ListItem } from './canonical.ts'
+import { IdSet } from './id-set.ts'
 
 /** One answer of List. */
 export interface Page {
@@ -82,7 +83,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     return end
   }
   const effective = first.page.items.length
-  const seen = new Set<number | string>()
+  const seen = new IdSet()
   let previous: ListItem[] = []
   let virtualCount = 0
 
@@ -144,11 +145,8 @@ async function firstPage(options: WalkOptions, asked: number): Promise<{ page: P
 }
 
 /** Whether the ID wasn't shown before; items without one can't be told apart. */
-function isNew(seen: Set<number | string>, { ID }: ListItem): boolean {
-  if (typeof ID !== 'number' && typeof ID !== 'string') return true
-  if (seen.has(ID)) return false
-  seen.add(ID)
-  return true
+function isNew(seen: IdSet, { ID }: ListItem): boolean {
+  return typeof ID !== 'number' && typeof ID !== 'string' ? true : seen.add(ID)
 }
 
 function isRepeated(items: ListItem[], previous: ListItem[]): boolean {

@@ -49,7 +49,7 @@ CREATE TABLE listing (
   PRIMARY KEY (chatbot, key)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX listing_by_id ON listing (id);
-CREATE INDEX listing_by_raw ON listing (feed, raw, mapping, parts, id) WHERE owned = 1;
+CREATE INDEX listing_by_raw ON listing (feed, mapping, raw, parts, id) WHERE owned = 1;
 
 CREATE TABLE delete_ledger (
   chatbot TEXT NOT NULL,

@@ -2,7 +2,9 @@
 import type Database from 'better-sqlite3'
 import type { Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
-import type { FeedState, Held, RawView, RunRecord, StoreReader } from './store.ts'
+import { knownRecords } from './known-records.ts'
+import type { KnownRow } from './known-records.ts'
+import type { FeedState, Held, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000
 
@@ -14,12 +16,8 @@ const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, 
   flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
   refused_at AS refusedAt, refused_message AS refusedMessage`
 
-/** `file` is for messages; `openView` gives a further connection to the same store, or null where there can be none. */
-export function createReader(
-  database: Database.Database,
-  file: string,
-  openView: () => Database.Database | null,
-): Omit<StoreReader, 'close'> {
+/** `file` is for messages. */
+export function createReader(database: Database.Database, file: string): Omit<StoreReader, 'close'> {
   const page = database.prepare<[string, string], StoredRow>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
   )
@@ -72,44 +70,29 @@ export function createReader(
     }
   }
 
-  function rawView(): RawView {
-    const view = openView()
-    if (view === null) return { byRaw, close: () => {} }
-    const lookUp = rawLookUp(view)
-    view.exec('BEGIN')
-    return {
-      byRaw: (feed, raw, mapping) => inStore(file, () => lookUp(feed, raw, mapping)),
-      close: () => view.close(),
-    }
-  }
-
-  const byRaw = rawLookUp(database)
+  const countKnown = database
+    .prepare<[string, string], number>(
+      'SELECT count(*) FROM listing WHERE feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
+    )
+    .pluck()
+  // The index holds all of this, so that the table itself is not read.
+  const known = database
+    .prepare<[string, string], KnownRow>(
+      'SELECT raw, parts, id FROM listing WHERE feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
+    )
+    .raw()
 
   return {
     feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
     snapshot,
-    byRaw,
-    rawView,
+    knownRecords: (feed, mapping) =>
+      inStore(file, () => knownRecords(countKnown.get(feed, mapping) ?? 0, known.iterate(feed, mapping))),
     recall,
     baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
     approved: (feed, now) => new Set(approved.all(feed, now)),
     held: (feed) => held.all(feed),
     inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
-  }
-}
-
-function rawLookUp(database: Database.Database): StoreReader['byRaw'] {
-  // The index holds all of this, so that the table itself is not read.
-  const query = database
-    .prepare<[string, string, string], [number, number]>(
-      'SELECT id, parts FROM listing WHERE feed = ? AND raw = ? AND mapping = ? AND owned = 1',
-    )
-    .raw()
-  return (feed, raw, mapping) => {
-    const rows = query.all(feed, raw, mapping)
-    // A record that gave three listings of which two are left must be parsed again.
-    return rows.every(([, parts]) => parts === rows.length) ? rows.map(([id]) => id) : []
   }
 }
 

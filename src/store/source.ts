@@ -10,8 +10,6 @@ import { migrate } from './migrations.ts'
 
 export interface Source {
   database: Database.Database
-  /** A further connection to the same rows; null where there can be none. */
-  openView(): Database.Database | null
   close(): void
 }
 
@@ -35,7 +33,7 @@ export function openSource(file: string, steps: readonly string[]): Source {
 function emptySource(steps: readonly string[]): Source {
   const database = connect(':memory:', {})
   migrate(database, steps)
-  return { database, openView: () => null, close: () => database.close() }
+  return { database, close: () => database.close() }
 }
 
 /** null where the store can't be read without a copy. */
@@ -49,7 +47,6 @@ function inPlace(file: string, steps: readonly string[]): Source | null {
       const opened = database
       return {
         database,
-        openView: () => connect(file, { readonly: true, fileMustExist: true }),
         close: () => opened.close(),
       }
     }
@@ -85,7 +82,7 @@ function copiedSource(file: string, steps: readonly string[]): Source {
       database.close()
       throw error
     }
-    return { database, openView: () => connect(copy, { readonly: true }), close }
+    return { database, close }
   } catch (error) {
     removeCopy()
     throw error

@@ -43,7 +43,7 @@ export function openStoreReader(file: string, steps: readonly string[] = migrati
   return inStore(file, () => {
     const source = openSource(file, steps)
     try {
-      const reader = createReader(source.database, file, () => source.openView())
+      const reader = createReader(source.database, file)
       return withStoreErrors(file, { ...reader, close: () => source.close() })
     } catch (error) {
       source.close()
@@ -60,7 +60,7 @@ function storeOn(database: Database.Database, file: string, isFile: boolean): St
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
   const leases = createLeases(database, isFile ? file : null, assertInPlace)
-  const reader = createReader(database, file, () => (isFile ? connect(file, { readonly: true }) : null))
+  const reader = createReader(database, file)
   const writer = inTransactions(database, { ...createListings(database), ...createRecords(database) })
   return withStoreErrors(file, {
     ...reader,

@@ -69,21 +69,18 @@ export interface FeedState {
   echoReported: FieldName[]
 }
 
-/** Look-ups by raw hash on one unchanging view of the store, at 0.6 of the cost of single ones. Close it before writing much: the log grows meanwhile. */
-export interface RawView {
-  /** As `StoreReader.byRaw`. */
-  byRaw(feed: string, raw: string, mapping: string): number[]
-  close(): void
+/** The raw hashes of a feed's snapshot under one mapping, as they were when it was read. */
+export interface KnownRecords {
+  /** The ids of the owned rows of a record with this raw hash, if they are all the listings that it gave; else none. */
+  find(raw: string): readonly number[]
 }
 
 export interface StoreReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
   snapshot(chatbot: string): Iterable<SnapshotRow>
-  /** The ids of the feed's owned rows with this raw hash and mapping, if they are all the listings that record gave; else []. */
-  byRaw(feed: string, raw: string, mapping: string): number[]
-  /** A view for many look-ups, such as those of one delivery. Later writes don't show in it. */
-  rawView(): RawView
+  /** Every record of the feed that need not be parsed again under this mapping; held in memory, a few bytes each. */
+  knownRecords(feed: string, mapping: string): KnownRecords
   /** Throws `StoreError` where the id is not (or no longer) an owned row's. */
   recall(id: number): Recalled
   /** The baseline hash of an owned row, null where there is none or a call is in flight: what is shown has to be looked at then. */

@@ -297,7 +297,7 @@ export function storeContract(name: string, open: () => Store): void {
           streak: 0,
         })
         expect(store.feedState('north', chatbot, now).owned).toBe(0)
-        expect(store.byRaw('north', 'raw of A', 'mapping 1')).toEqual([])
+        expect(store.knownRecords('north', 'mapping 1').find('raw of A')).toEqual([])
         expect(() => store.recall(row('A').id)).toThrow(StoreError)
       })
     })
@@ -313,33 +313,30 @@ export function storeContract(name: string, open: () => Store): void {
       expect(row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
     })
 
-    describe('look-up by raw hash', () => {
-      it('finds the rows of one record, if they are all there', () => {
+    describe('records known by their raw hash', () => {
+      it('are all the listings of one record, or none', () => {
         const twins = { record: { raw: 'two in one', parts: 2 } }
         store.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
-        const ids = store.byRaw('north', 'two in one', 'mapping 1')
-        expect(ids.sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
-        expect(store.byRaw('north', 'raw of C', 'mapping 1')).toEqual([row('C').id])
+        const known = store.knownRecords('north', 'mapping 1')
+        expect([...known.find('two in one')].sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
+        expect(known.find('raw of C')).toEqual([row('C').id])
         store.forget(chatbot, ['B'], null)
-        expect(store.byRaw('north', 'two in one', 'mapping 1')).toEqual([])
+        expect(store.knownRecords('north', 'mapping 1').find('two in one')).toEqual([])
       })
 
-      it('asks for feed, bytes and mapping alike', () => {
+      it('are those of this feed and this mapping alone', () => {
         store.confirm(chatbot, [confirmation('A')])
-        expect(store.byRaw('south', 'raw of A', 'mapping 1')).toEqual([])
-        expect(store.byRaw('north', 'raw of B', 'mapping 1')).toEqual([])
-        expect(store.byRaw('north', 'raw of A', 'mapping 2')).toEqual([])
+        expect(store.knownRecords('south', 'mapping 1').find('raw of A')).toEqual([])
+        expect(store.knownRecords('north', 'mapping 1').find('raw of B')).toEqual([])
+        expect(store.knownRecords('north', 'mapping 2').find('raw of A')).toEqual([])
       })
 
-      it('can be made many times on one view, beside writes', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        const view = store.rawView()
-        store.confirm(chatbot, [confirmation('B')])
-        expect(view.byRaw('north', 'raw of A', 'mapping 1')).toEqual([row('A').id])
-        view.close()
-        const later = store.rawView()
-        expect(later.byRaw('north', 'raw of B', 'mapping 1')).toEqual([row('B').id])
-        later.close()
+      it('many of them are told apart', () => {
+        const all = Array.from({ length: 5000 }, (_, i) => confirmation(`M${i}`))
+        store.confirm(chatbot, all)
+        const known = store.knownRecords('north', 'mapping 1')
+        for (const one of store.snapshot(chatbot)) expect(known.find(`raw of ${one.key}`)).toEqual([one.id])
+        for (let i = 5000; i < 10_000; i++) expect(known.find(`raw of M${i}`)).toEqual([])
       })
     })
 

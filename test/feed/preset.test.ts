@@ -31,10 +31,11 @@ describe('loadPreset', () => {
 
   it('names every problem with its path', () => {
     const problems = problemsOf(`${good}  Bathroms: baths\n  Url: { form: link }\nstatusses: {}\ndelivery2: full\n`)
-    expect(problems).toHaveLength(3)
-    expect(problems).toContainEqual('statusses: unknown key; did you mean statuses?')
-    expect(problems).toContainEqual('delivery2: unknown key; did you mean delivery?')
-    expect(problems).toContainEqual('fields.Url.form: unknown key; did you mean from?')
+    expect(problems).toHaveLength(4)
+    expect(problems).toContainEqual('fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?')
+    expect(problems).toContainEqual('statusses: unknown key; did you mean "statuses"?')
+    expect(problems).toContainEqual('delivery2: unknown key; did you mean "delivery"?')
+    expect(problems).toContainEqual('fields.Url.form: unknown key; did you mean "from"?')
   })
 
   it('says which keys are not for its format', () => {
