@@ -99,7 +99,9 @@ function recordDelivery(
   const accepted = received.summary.complete && !trips.some(({ rule }) => rule === 'shrink' || rule === 'overlap')
   if (!accepted) return
   const known = validators.etag !== undefined || validators.lastModified !== undefined
-  const keep = known && report.command === 'sync' && report.result === 'ok'
+  const isDelta = received.delivery === 'delta'
+  // Of a delta, "not modified" says nothing of the listings that are not in it.
+  const keep = known && !isDelta && report.command === 'sync' && report.result === 'ok'
   const saved = keep
     ? {
         ...validators,
@@ -109,7 +111,6 @@ function recordDelivery(
       }
     : null
   // Of a feed that sends both, only the full deliveries can be compared.
-  const isDelta = received.delivery === 'delta'
   const measure = isDelta ? null : { at: moment.now, records: received.summary.records, keys: facts.keys }
   store.recordDelivery(feed.name, measure, saved)
 }

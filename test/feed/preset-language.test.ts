@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/errors.ts'
 import { compareKeys } from '../../src/listing.ts'
@@ -11,6 +13,7 @@ import { loadPreset } from '../../src/feed/preset.ts'
 import { csvPaths } from '../../src/feed/select-csv.ts'
 import { xmlPaths } from '../../src/feed/select.ts'
 import { inChunks } from '../contract/format.ts'
+import { startFeedServer } from '../runs/feed-server.ts'
 import { RunWorld } from '../support/run-world.ts'
 
 /* What presets of other countries need of the language: headers, stubs, currencies, JSON in cells. */
@@ -303,5 +306,32 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
     expect(short.counts).toMatchObject({ delete: 0, hold: 7 })
     expect(short.changes[0].why).toContain('the 11.5 usual (the median of the last 2; limits.shrink)')
     expect(numbers()).toEqual(all.slice(1))
+  })
+
+  it('never takes a change for the whole when the server says it is not modified', async () => {
+    const server = await startFeedServer()
+    try {
+      world = await RunWorld.start({})
+      const given = preset({
+        record: 'list/home',
+        delivery: 'full',
+        header: { scope: 'list/sent/@scope' },
+        deliveryFrom: { header: 'scope', full: ['VOLL'], delta: ['TEIL'] },
+      })
+      writeFileSync(join(world.folder, 'own.yaml'), JSON.stringify({ ...given, file: undefined }))
+      world.configure({ north: { preset: './own.yaml', source: `${server.url}/export.xml` } })
+      const sentHomes = (scope: string, count: number) =>
+        `<list><sent scope="${scope}"/>${Array.from({ length: count }, (_, index) => `<home><id>H${index}</id></home>`).join('')}</list>`
+
+      server.give(sentHomes('VOLL', 12))
+      expect(await world.run()).toMatchObject({ error: null, counts: { create: 12 } })
+      server.give(sentHomes('TEIL', 1))
+      await world.run()
+      const again = await world.run()
+      expect(again).toMatchObject({ result: 'ok', counts: { unchanged: 1, delete: 0, hold: 0 } })
+      expect(server.statuses).toEqual([200, 200, 200])
+    } finally {
+      await server.close()
+    }
   })
 })
