@@ -35,7 +35,7 @@ const preset = (name: string): string =>
   readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
-function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
+export function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
   const name = format === 'xml' ? 'zillow' : 'reso-csv'
   const mapping = createMapping(loadPreset(preset(name), name), {})
   return {
