@@ -157,6 +157,12 @@ export interface DeliverySummary {
   bytes: number
 }
 
+/** A delivery of which nothing was read yet. */
+export function emptyDelivery(reasons: string[] = []): DeliverySummary {
+  const none = { records: 0, listings: 0, removals: 0, filtered: 0, duplicates: 0, rejects: 0, bytes: 0 }
+  return { complete: false, reasons, ...none }
+}
+
 /** Whether one walk over the service's pages showed everything, with every reason why not as a sentence. */
 export interface RemoteSummary {
   complete: boolean

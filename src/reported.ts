@@ -4,7 +4,7 @@ import type { Feed, Prepared, Readers } from './prepare.ts'
 import { resultOf } from './result.ts'
 import type { Report, ReportedChange } from './run.ts'
 import type { Moment } from './feed/feed.ts'
-import { fieldNames, listingAt } from './listing.ts'
+import { emptyDelivery, fieldNames, listingAt } from './listing.ts'
 import type { Workspace } from './workspace/workspace.ts'
 
 /** The report of a run that was prepared; `applied` is null for a dry run. */
@@ -75,17 +75,7 @@ export function failedReport(
     finishedAt: readers.runtime.clock.now(),
     result: 'failed',
     error,
-    delivery: {
-      complete: false,
-      reasons: [error],
-      records: 0,
-      listings: 0,
-      removals: 0,
-      filtered: 0,
-      duplicates: 0,
-      rejects: 0,
-      bytes: 0,
-    },
+    delivery: emptyDelivery([error]),
     remote: { complete: false, reasons: [error], pages: 0, listings: 0 },
     counts: { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 },
     estimate: { calls: 0, seconds: 0 },

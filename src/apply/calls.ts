@@ -24,14 +24,7 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
     const shown = await lookUp(context, change, 'unknown')
     if (shown === null) return
     if (shown.length > 0) {
-      const { content } = confirmation(context, change, sent, false)
-      store.refuse(settings.chatbot, settings.feed, change.mlsNumber, {
-        content,
-        mapping: settings.mapping,
-        at: context.runtime.clock.now(),
-        message: refusal.message,
-      })
-      return record(context, change, 'failed', refusal.message)
+      return refused(context, change, sent, refusal.message)
     }
     return sendCreate(context, change, sent)
   }
@@ -70,14 +63,7 @@ async function sendCreate(context: ApplyContext, change: StoredChange, sent: Out
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    const { content } = confirmation(context, change, sent, false)
-    store.refuse(settings.chatbot, settings.feed, change.mlsNumber, {
-      content,
-      mapping: settings.mapping,
-      at: context.runtime.clock.now(),
-      message: failure.message,
-    })
-    return record(context, change, 'failed', failure.message)
+    return refused(context, change, sent, failure.message)
   }
   confirm(context, change, sent, false)
 }
@@ -150,6 +136,15 @@ function confirm(context: ApplyContext, change: StoredChange, sent: Outgoing, un
     if (settings.approved(kind, change.mlsNumber)) store.consumeApproval(settings.feed, kind, [change.mlsNumber])
   }
   record(context, change, 'done')
+}
+
+/** A refusal is kept with its message, so that the same content is not sent again at once. */
+function refused(context: ApplyContext, change: StoredChange, sent: Outgoing, message: string): void {
+  const { store, settings, runtime } = context
+  const { content } = confirmation(context, change, sent, false)
+  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message }
+  store.refuse(settings.chatbot, settings.feed, change.mlsNumber, refusal)
+  record(context, change, 'failed', message)
 }
 
 function deleted(context: ApplyContext, change: StoredChange, unsettled: boolean): void {

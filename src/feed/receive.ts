@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../errors.ts'
 import { contentHash, shortHash } from '../hash.ts'
-import { filledFields, listingAt } from '../listing.ts'
+import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
@@ -50,17 +50,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     charset: opened.charset,
     lengthProven: () => !parts.formatOptions.endsWithLineBreak || source.end().proven,
   })
-  const summary: DeliverySummary = {
-    complete: false,
-    reasons: [],
-    records: 0,
-    listings: 0,
-    removals: 0,
-    filtered: 0,
-    duplicates: 0,
-    rejects: 0,
-    bytes: 0,
-  }
+  const summary = emptyDelivery()
   const seen = new SeenRows()
   let unreadable = 0
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
