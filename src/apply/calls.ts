@@ -56,7 +56,7 @@ export async function createOne(context: ApplyContext, change: StoredChange): Pr
 }
 
 async function sendCreate(context: ApplyContext, change: StoredChange, sent: Outgoing): Promise<void> {
-  const { service, settings, store } = context
+  const { service, settings } = context
   const mark = new Mark(context, 'create', [change])
   try {
     await service.create(sent.listing, settings.owner, mark.beforeSend)
