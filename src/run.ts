@@ -90,6 +90,9 @@ export interface Recalled extends MovingListing {
 
 export type ChangeKind = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | 'hold'
 
+/** What a held change would have been. */
+export type HeldKind = Exclude<ChangeKind, 'hold'>
+
 /** A field that differs, as it is and as it should be; null: absent. */
 export interface FieldChange {
   field: FieldName
@@ -133,7 +136,7 @@ export interface Change {
   fields: FieldChange[]
   cause: Cause
   /** For a hold made by the guard: the change it would have been. */
-  held?: CallKind
+  held?: HeldKind
   /** `DeliveredRow.position` of the wanted listing; null: the snapshot's own, or none is needed. */
   position: number | null
   /** `SnapshotRow.id`, where there is one. */

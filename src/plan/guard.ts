@@ -4,7 +4,7 @@
  */
 import { optionalFields } from '../listing.ts'
 import type { DeliverySummary } from '../listing.ts'
-import type { CallKind, Change } from '../run.ts'
+import type { Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
 
@@ -194,7 +194,7 @@ export function heldBy(trips: readonly Trip[], change: Change): Trip[] {
 }
 
 /** The name under which an approval lets a change through. */
-export function approvalKey(kind: CallKind | Change['kind'], mlsNumber: string): string {
+export function approvalKey(kind: Change['kind'], mlsNumber: string): string {
   return `${kind} ${mlsNumber}`
 }
 

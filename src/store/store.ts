@@ -3,14 +3,14 @@
  * All methods throw `StoreError` where the store can't be used.
  */
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
-import type { CallKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
+import type { CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
 import type { Validators } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
   mlsNumber: string
-  kind: CallKind | null
+  kind: HeldKind | null
   why: string
   /** When it was first held; kept over the runs as long as it is held. */
   since: number

@@ -85,10 +85,7 @@ function storedChange({ seq, change, result, error }: ChangeRow): StoredChange {
   return { ...JSON.parse(change), seq, outcome: result === null ? null : { result, error } }
 }
 
-/** Only calls are the guard's to hold; `held` tells `approve` which call it was. */
+/** `held` tells `approve` what it was. A hold is none of the guard's any more. */
 function heldByGuard(change: StoredChange, why: string): StoredChange {
-  const { kind } = change
-  if (kind !== 'create' && kind !== 'update' && kind !== 'delete')
-    throw new Error(`The guard holds calls, and the change of ${change.mlsNumber} is of kind ${kind}`)
-  return { ...change, kind: 'hold', held: kind, cause: 'guard', why }
+  return change.kind === 'hold' ? change : { ...change, kind: 'hold', held: change.kind, cause: 'guard', why }
 }

@@ -218,9 +218,15 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         )
       })
 
-      it('refuses to hold what is no call', () => {
-        workspace.addChanges([change('A', { kind: 'forget' })])
-        expect(() => workspace.hold(() => 'why not')).toThrow(/A is of kind forget/)
+      it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
+        const found = change('C', { kind: 'hold', cause: 'twice-shown', why: 'two of them' })
+        workspace.addChanges([change('A', { kind: 'forget' }), change('B', { kind: 'adopt' }), found])
+        workspace.hold(() => 'a stranger')
+        expect([...workspace.changes('hold')].map(({ held, why }) => [held, why])).toEqual([
+          ['forget', 'a stranger'],
+          ['adopt', 'a stranger'],
+          [undefined, 'two of them'],
+        ])
       })
     })
 

@@ -191,6 +191,20 @@ describe('a delivery that is not like the last ones', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
   })
 
+  test("another customer's feed holds what would only be remembered as well, and an approval lets all of it through", async () => {
+    world.configure({ north: { limits: { delete: { percent: 100, floor: 100 } }, volatile } })
+    await loaded()
+    world.standIn.remove(chatbot, all[19].mlsNumber)
+    world.deliver(zillowFeed(homes(101, 115)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, forget: 0, hold: 35 } })
+    const wouldBe = report.changes.map((change) => change.held)
+    expect(wouldBe.filter((kind) => kind === 'forget')).toHaveLength(1)
+    world.approve()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 15, delete: 19, forget: 1 } })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 15 } })
+  })
+
   test('without a field that most listings had: a renamed column', async () => {
     const lostField = { percent: 50, floor: 3 }
     world.configure({ north: { limits: { update: { percent: 100, floor: 100 }, lostField }, volatile } })

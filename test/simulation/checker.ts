@@ -126,7 +126,7 @@ export class Checker implements Witness {
           kind === 'create' ||
           kind === 'update' ||
           kind === 'adopt' ||
-          (kind === 'hold' && !(held === 'delete' && cause !== 'in-flight')),
+          (kind === 'hold' && held !== 'forget' && !(held === 'delete' && cause !== 'in-flight')),
       )
       if (delivery.complete && entries.length + counts.unchanged !== listings)
         this.fail(`7: ${listings} listings, but ${entries.length} changes and ${counts.unchanged} unchanged`)
