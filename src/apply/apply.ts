@@ -5,7 +5,7 @@
 import pLimit from 'p-limit'
 import { ServiceError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
-import { createOne, deleteBatch, lookUpUnknown, updateOne } from './calls.ts'
+import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
 import { adoptAll, forgetAll } from './remember.ts'
 
@@ -21,7 +21,10 @@ export interface Applied {
 export async function apply(context: ApplyContext): Promise<Applied> {
   const { workspace } = context
   adoptAll(context)
-  forgetAll(context)
+  // Without a mark on the service only the row knows whose a listing is, so one list that lacks it is not enough.
+  if (context.settings.owner === null)
+    await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
+  else forgetAll(context)
   await each(context, workspace.changes('update'), (change) => updateOne(context, change))
   await each(context, workspace.changes('create'), (change) => createOne(context, change))
   await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>

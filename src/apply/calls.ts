@@ -107,6 +107,15 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
   }
 }
 
+/** Forgets a listing once a look-up shows that it is gone from the service; else the next run decides what to do with it. */
+export async function forgetOne(context: ApplyContext, change: StoredChange): Promise<void> {
+  const shown = await lookUp(context, change, 'failed')
+  if (shown === null) return
+  if (shown.length > 0) return record(context, change, 'skipped', 'the service has it after all: the next run decides')
+  context.store.forget(context.settings.chatbot, [change.mlsNumber], null)
+  record(context, change, 'done')
+}
+
 /** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
 export async function lookUpUnknown(context: ApplyContext): Promise<void> {
   const { workspace, service } = context
