@@ -5,7 +5,7 @@ import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary } from './listing.ts'
 import { Tally, approvalKey, heldBy } from './plan/guard.ts'
 import type { Trip } from './plan/guard.ts'
-import { planChanges, settleDoubt } from './plan/plan-changes.ts'
+import { planChanges, settleDoubts } from './plan/plan-changes.ts'
 import type { Doubt, PlanFacts, PlanSettings, PlanStep } from './plan/plan.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { waitsForAPerson } from './result.ts'
@@ -53,6 +53,7 @@ export function plan(
   { store, workspace }: Readers,
   { seen }: Received,
   settings: PlanSettings,
+  knownForms: readonly FieldName[],
 ): { facts: PlanFacts; tally: Tally; counts: Counts } {
   const counts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
   const tally = new Tally()
@@ -89,7 +90,7 @@ export function plan(
       take(value)
       continue
     }
-    for (const doubt of doubts) settleDoubt(doubt, value).forEach(take)
+    settleDoubts(doubts, value, knownForms).forEach(take)
     changes.flush()
     bookkeeping.flush()
     return { facts: value, tally, counts }

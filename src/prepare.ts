@@ -77,7 +77,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
   const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
-  const { facts, tally, counts } = plan(feed, readers, received, settings)
+  const { facts, tally, counts } = plan(feed, readers, received, settings, state.echoReported)
   const { summary } = received
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates

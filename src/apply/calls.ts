@@ -84,7 +84,7 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    store.clearFlight(settings.chatbot, keys)
+    mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
       if (half < settings.deleteBatch()) store.learn(settings.chatbot, 'deleteBatch', half)

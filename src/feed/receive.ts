@@ -77,14 +77,15 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     parts.progress(summary.records)
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
+  const delivery = parts.mapping.deliveryOf?.(reading.header?.() ?? {}) ?? null
   // A delta with nothing in it is a quiet day.
-  const mayBeEmpty = parts.mapping.delivery === 'delta'
+  const mayBeEmpty = (delivery ?? parts.mapping.delivery) === 'delta'
   if (summary.records === 0 && reasons.size === 0 && !mayBeEmpty) reasons.add('the delivery holds no record')
   return {
     summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
     seen,
     unreadable,
-    delivery: parts.mapping.deliveryOf?.(reading.header?.() ?? {}) ?? null,
+    delivery,
   }
 }
 

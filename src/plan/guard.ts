@@ -142,7 +142,7 @@ export function guard(
     )
   }
 
-  if (delivery.listings === 0 && delivery.filtered > 0) {
+  if (settings.mode === 'full' && delivery.listings === 0 && delivery.filtered > 0) {
     trip(
       'nothingLeft',
       `\`where\` leaves none of the ${delivery.records} records over: is it what was meant?`,

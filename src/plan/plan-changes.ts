@@ -1,4 +1,5 @@
 import { fieldNames, optionalFields } from '../listing.ts'
+import type { FieldName } from '../listing.ts'
 import { decide } from './decide.ts'
 import { KeyHashes } from './keys.ts'
 import type { Doubt, PlanFacts, PlanInputs, PlanSettings, PlanStep } from './plan.ts'
@@ -42,25 +43,38 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
 }
 
 /**
- * Decides doubts once the walk is over: a field that a quarter of the listings seen for the first time (two at least) show
- * otherwise than sent is the service's own form of it; one that hardly any other shows so was edited.
+ * Decides the doubts once the walk is over: a field that a quarter of the listings seen for the first time (two at least)
+ * show otherwise than sent is the service's own form of it, as is one already known for that; what one listing shows unlike
+ * the others was edited, and is taken out of what the facts say of the service's form.
  */
-export function settleDoubt({ fields, asEdit, asForm }: Doubt, { firstSights, echoed }: PlanFacts): PlanStep[] {
-  const common = Math.max(2, firstSights / 4)
-  return fields.every((field) => (echoed[field] ?? 0) >= common) ? asForm : asEdit
+export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownForms: readonly FieldName[]): PlanStep[] {
+  const common = Math.max(2, facts.firstSights / 4)
+  const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
+  const edits = new Set(doubts.filter(({ fields }) => !fields.every(isForm)))
+  for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
+  return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
 }
 
 function countStep(facts: Omit<PlanFacts, 'keys'>, step: PlanStep): void {
   if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
-  const form = step.step === 'doubt' ? step.asForm : [step]
-  for (const one of form) {
-    if (one.step !== 'bookkeeping' || one.entry.op !== 'first-sight' || !one.entry.first) continue
-    facts.firstSights++
-    for (const field of fieldNames) {
-      if (field in one.entry.echo) facts.echoed[field] = (facts.echoed[field] ?? 0) + 1
-      if (one.entry.uncleared.includes(field)) facts.uncleared[field] = (facts.uncleared[field] ?? 0) + 1
-    }
+  for (const one of step.step === 'doubt' ? step.asForm : [step]) countSight(facts, one, 1)
+}
+
+/** Counts what a first sight says of the service's form, or takes it back. */
+function countSight(facts: Omit<PlanFacts, 'keys'>, step: PlanStep, by: 1 | -1): void {
+  if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight' || !step.entry.first) return
+  const { echo, uncleared } = step.entry
+  facts.firstSights += by
+  for (const field of fieldNames) {
+    if (field in echo) countField(facts.echoed, field, by)
+    if (uncleared.includes(field)) countField(facts.uncleared, field, by)
   }
+}
+
+function countField(counts: Partial<Record<FieldName, number>>, field: FieldName, by: 1 | -1): void {
+  const count = (counts[field] ?? 0) + by
+  if (count === 0) delete counts[field]
+  else counts[field] = count
 }
 
 function isMatched({ row, seen, delivered }: Situation, feed: string): boolean {

@@ -81,6 +81,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     const doubted = fields.filter(isExact).map(({ field }) => field)
     if (doubted.length === 0) return rest
     const asEdit = [update(one, wanted, 'drifted', 'shown otherwise than sent, unlike other listings', fields)]
+    // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
+    if (asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason) return rest
     return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)

@@ -44,7 +44,7 @@ export class Limiter {
     this.#configured = rate
     this.#concurrency = concurrency
     this.#nextAt = clock.now()
-    this.#starts = rate === Infinity ? [] : Array<number>(Math.ceil(rate)).fill(-Infinity)
+    this.#starts = rate === Infinity ? [] : Array<number>(Math.max(1, Math.floor(rate))).fill(-Infinity)
     this.#slowed = { at: -Infinity, to: rate }
   }
 

@@ -15,7 +15,7 @@ export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownReco
   const lows = new Uint32Array(slots)
   const highs = new Uint32Array(slots)
   const ids = new Uint32Array(slots)
-  const parts = new Uint8Array(slots)
+  const parts = new Uint16Array(slots)
   let low = 0
   let high = 0
 
@@ -38,7 +38,7 @@ export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownReco
     lows[slot] = low
     highs[slot] = high
     ids[slot] = id
-    parts[slot] = Math.min(ofRecord, 255)
+    parts[slot] = Math.min(ofRecord, 0xffff)
   }
 
   return {

@@ -48,7 +48,9 @@ export function createListings(database: Database.Database): ListingMethods {
   const markInFlight: Store['markInFlight'] = (chatbot, feed, kind, keys, now, approved) => {
     const counts = kind === 'delete' && !approved
     for (const key of keys) {
-      findOrAdd(chatbot, key, feed)
+      const row = findOrAdd(chatbot, key, feed)
+      // The same delete once more, after an attempt that came to nothing: one entry, not two.
+      if (counts && row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)
       mark.run({ chatbot, key, feed, kind, now })
       if (counts) enterLedger.run(chatbot, feed, key, now)
     }

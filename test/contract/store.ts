@@ -379,7 +379,9 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('a delete that surely had no effect leaves the ledger, an earlier one of the same listing stays', () => {
         store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        store.forget(chatbot, ['A'], null)
         store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, false)
+        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour + 1, false)
         store.clearFlight(chatbot, ['A', 'B'])
         expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(1)
         expect(store.inLedger('north', 'A', now + hour)).toBe(true)

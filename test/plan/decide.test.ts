@@ -107,6 +107,21 @@ describe('the feed holds a listing', () => {
     ])
     expect(world(2).plan()).toMatchObject({ changes: [], unchanged: 8, facts: { echoed: { SalePrice: 2 } } })
   })
+  test('a form that is known is no edit, though only one listing is seen for the first time; an edit is not called a form', () => {
+    const world = new PlanWorld()
+      .delivers(A)
+      .remembers(A, { baseline: null })
+      .shows(listing('A', { SalePrice: 349_999 }))
+    const { changes, facts } = world.plan()
+    expect(changes).toMatchObject([{ kind: 'update', cause: 'drifted' }])
+    expect(facts.echoed).toEqual({})
+    world.knownForms = ['SalePrice']
+    expect(world.plan()).toMatchObject({ changes: [], unchanged: 1, facts: { echoed: { SalePrice: 1 } } })
+    const again = new PlanWorld()
+      .delivers(A)
+      .remembers(A, { baseline: null, streak: 1, streakReason: changes[0].reason })
+    expect(again.shows(listing('A', { SalePrice: 349_999 })).plan()).toMatchObject({ changes: [], unchanged: 1 })
+  })
   test('what can not be made to disappear is said, not fought', () => {
     const { unchanged, facts } = new PlanWorld()
       .delivers(A)

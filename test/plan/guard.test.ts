@@ -169,6 +169,8 @@ test('a `where` that leaves nothing over deletes nothing', () => {
   const leftOut = { plan: [[said, 3]] as [Change, number][], facts: { ours: 3 } }
   expect(rules({ ...leftOut, listings: 0, filtered: 3, records: 3, past: { deliveries: [] } })).toEqual(['nothingLeft'])
   expect(rules({ ...leftOut, listings: 1, filtered: 2, records: 3, past: { deliveries: [] } })).toEqual([])
+  const delta = { settings: { mode: 'delta' as const }, listings: 0, filtered: 1, records: 1 }
+  expect(rules({ ...leftOut, ...delta })).toEqual([])
 })
 
 test('ours gone while our mark stands under unknown MLSNumbers: a service that spells them its own way', () => {

@@ -3,7 +3,7 @@ import { contentHash } from '../../src/hash.ts'
 import { compareKeys, filledFields } from '../../src/listing.ts'
 import type { FieldName, Listing, Moving, Shown } from '../../src/listing.ts'
 import type { PlanFacts, PlanInputs, PlanSettings, PlanStep } from '../../src/plan/plan.ts'
-import { planChanges, settleDoubt } from '../../src/plan/plan-changes.ts'
+import { planChanges, settleDoubts } from '../../src/plan/plan-changes.ts'
 import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
@@ -53,6 +53,8 @@ export class PlanWorld {
     settle: 15 * minute,
     lostUntil: null,
   }
+  /** Fields known to be shown in a form of the service's own. */
+  knownForms: FieldName[] = []
   #delivered: DeliveredRow[] = []
   #snapshot: SnapshotRow[] = []
   #shown: ShownRow[] = []
@@ -173,7 +175,8 @@ export class PlanWorld {
         walked.push(value)
         continue
       }
-      const steps = walked.flatMap((step) => (step.step === 'doubt' ? settleDoubt(step, value) : [step]))
+      const doubts = walked.filter((step) => step.step === 'doubt')
+      const steps = [...walked.filter((step) => step.step !== 'doubt'), ...settleDoubts(doubts, value, this.knownForms)]
       return {
         changes: steps.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
         unchanged: steps.filter((step) => step.step === 'unchanged').length,

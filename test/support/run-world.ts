@@ -194,7 +194,9 @@ function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void 
   const { records, listings, removals, filtered, duplicates } = delivery
   assert.equal(records, listings + removals + filtered + duplicates + delivery.rejects, 'every record is accounted for')
   assert.equal(rejects.length, delivery.rejects)
-  const heldListings = changes.filter((one) => one.kind === 'hold' && one.held !== 'delete' && one.held !== 'forget').length
+  const heldListings = changes.filter(
+    (one) => one.kind === 'hold' && one.held !== 'delete' && one.held !== 'forget',
+  ).length
   const counted = counts.create + counts.update + counts.adopt + counts.unchanged + heldListings
   assert.equal(counted, listings, 'every listing is in exactly one of the counts')
   for (const kind of ['create', 'update', 'delete', 'adopt', 'forget', 'hold'] as const)
