@@ -22,7 +22,10 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
-  const unsettled = mine !== null && mine.flight !== null && !isSettled(mine, one.settings)
+  const { lostUntil, now } = one.settings
+  // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
+  const unsettled =
+    (mine !== null && mine.flight !== null && !isSettled(mine, one.settings)) || (lostUntil !== null && now < lostUntil)
   const finish = (step: PlanStep): PlanStep => {
     if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
     const finished = notConverging(one, refusedBefore(one, wanted, step))
