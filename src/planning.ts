@@ -53,11 +53,11 @@ export function plan(
   { store, workspace }: Readers,
   { seen }: Received,
   settings: PlanSettings,
+  approved: ReadonlySet<string>,
   knownForms: readonly FieldName[],
 ): { facts: PlanFacts; tally: Tally; counts: Counts } {
   const counts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
   const tally = new Tally()
-  const approved = store.approved(feed.name, settings.now)
   const changes = new Batch<Change>((batch) => workspace.addChanges(batch))
   const bookkeeping = new Batch<Bookkeeping>((batch) => workspace.addBookkeeping(batch))
   const steps = planChanges(
@@ -98,9 +98,8 @@ export function plan(
 }
 
 /** Turns what the tripped rules are about into holds; gives the rules that held something or are worth a word anyway. */
-export function hold(feed: Feed, { store, workspace, runtime }: Readers, trips: Trip[]): Trip[] {
+export function hold({ workspace }: Readers, trips: Trip[], approved: ReadonlySet<string>): Trip[] {
   if (trips.length === 0) return trips
-  const approved = store.approved(feed.name, runtime.clock.now())
   const effective = new Set(trips.filter((trip) => trip.always))
   workspace.hold((change) => {
     if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null
@@ -130,14 +129,18 @@ export function count(
   return { digest: digest.digest('hex').slice(0, 32), lookUps, held }
 }
 
+/** Most keys of one Delete: the profile's number, or less where a larger batch was refused (U7). */
+export function deleteBatchOf(feed: Feed, store: Readers['store']): number {
+  return Math.min(feed.deleteBatch, store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch)
+}
+
 export function estimated(
   feed: Feed,
   { store }: Readers,
   counts: Counts,
   lookUps: number,
 ): { calls: number; seconds: number } {
-  const batch = store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch
-  const calls = counts.create + counts.update + Math.ceil(counts.delete / batch) + lookUps
+  const calls = counts.create + counts.update + Math.ceil(counts.delete / deleteBatchOf(feed, store)) + lookUps
   return { calls, seconds: Math.ceil(calls / feed.rate) }
 }
 

@@ -58,6 +58,8 @@ export interface Prepared {
   /** Holds that wait for a person. */
   held: number
   trips: Trip[]
+  /** What an approval lets through, by `approvalKey`. */
+  approved: ReadonlySet<string>
   lostAt: number | null
   /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
   doubtful: boolean
@@ -77,12 +79,13 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
   const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
-  const { facts, tally, counts } = plan(feed, readers, received, settings, state.echoReported)
+  const approved = store.approved(feed.name, now)
+  const { facts, tally, counts } = plan(feed, readers, received, settings, approved, state.echoReported)
   const { summary } = received
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
-  const trips = hold(feed, readers, guard(tally, facts, state, summary, feed.limits, settings))
+  const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
@@ -97,6 +100,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     counts,
     held,
     trips,
+    approved,
     lostAt,
     doubtful,
     estimate,

@@ -5,6 +5,8 @@
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
 import { ServiceError, UserError } from './errors.ts'
+import { approvalKey } from './plan/guard.ts'
+import { deleteBatchOf } from './planning.ts'
 import { prepare } from './prepare.ts'
 import type { Feed, Prepared, Readers } from './prepare.ts'
 import { recordRun, remember } from './remember.ts'
@@ -66,7 +68,6 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
 
 async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promise<Applied> {
   const { store, service, workspace, runtime, signal, progress } = writers
-  const approved = store.approved(feed.name, prepared.moment.now)
   const total = prepared.counts.create + prepared.counts.update + prepared.counts.delete
   let done = 0
   const finished = new AbortController()
@@ -87,10 +88,10 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
         volatile: feed.volatile,
         settle: feed.settle,
         concurrency: feed.concurrency,
-        deleteBatch: () => Math.min(feed.deleteBatch, store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch),
+        deleteBatch: () => deleteBatchOf(feed, store),
         today: prepared.moment.today,
         lookUpCreates: prepared.doubtful,
-        approved: (kind, mlsNumber) => approved.has(`${kind} ${mlsNumber}`),
+        approved: (kind, mlsNumber) => prepared.approved.has(approvalKey(kind, mlsNumber)),
       },
       service,
       store,

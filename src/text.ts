@@ -35,7 +35,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 }
 
 /** Letters to insert, remove or replace on the way from one word to another (Levenshtein). */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let i = 1; i <= from.length; i++) {
     const next = [i]

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { fieldNames } from '../listing.ts'
 import type { FieldName } from '../listing.ts'
+import { editDistance } from '../text.ts'
 import { tableNames } from './vocabulary.ts'
 import type { TableName } from './vocabulary.ts'
 
@@ -229,16 +230,4 @@ export function didYouMean(
     }
   }
   return best === '' ? '' : `; did you mean ${best}?`
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    row = next
-  }
-  return row[b.length]
 }
