@@ -38,11 +38,7 @@ export const area: Converter = {
         const [length, width] = sidesOf(found).map(read)
         if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
       }
-      const [, digits, written] = /^(.*?)\s*((?:\p{L}|[²'.])*(?:[\s.]*\p{L}[\p{L}²2.]*)*)$/u.exec(found) ?? [
-        found,
-        found,
-        '',
-      ]
+      const [digits, written] = numberAndUnit(found)
       const value = read((rule.range === 'least' ? leastOf(digits) : digits).trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined
@@ -71,4 +67,39 @@ function sidesOf(text: string): string[] {
 /** The lower number of `2 - 4.99`; the text itself where it is no range. */
 function leastOf(digits: string): string {
   return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
+}
+
+/** Longer than any area is written; what is longer is taken for a number, and is none. */
+const longest = 1000
+const letter = /^\p{L}$/u
+
+/**
+ * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`). By hand, as an
+ * expression for it tries every way to cut a long word into words (ReDoS).
+ */
+function numberAndUnit(found: string): [number: string, unit: string] {
+  if (found.length > longest) return [found, '']
+  for (let start = 0; start <= found.length; start++) {
+    const unit = found.slice(start).trimStart()
+    if (isUnit(unit)) return [found.slice(0, start), unit]
+  }
+  return [found, '']
+}
+
+/** Letters, `²`, `'` and dots, then words that begin with a letter and may hold a `2`, apart by blanks and dots or not at all. */
+function isUnit(text: string): boolean {
+  let first = true
+  let apart = false
+  let word = false
+  for (const character of text) {
+    const isLetter = letter.test(character)
+    const isDot = character === '.'
+    const any: boolean = first || apart || word
+    const inWord: boolean = (any && isLetter) || (word && (isDot || character === '²' || character === '2'))
+    apart = any && (isDot || /\s/.test(character))
+    first &&= isLetter || isDot || character === '²' || character === "'"
+    word = inWord
+    if (!first && !apart && !word) return false
+  }
+  return first || word
 }
