@@ -170,7 +170,7 @@ function wire(feed: FeedConfig, config: Config): Feed {
     timezone,
     mapping,
     source,
-    open: (validators, signal) =>
+    open: (validators, signal, scratch) =>
       transports[scheme](source, {
         directory: config.directory,
         maxBytes,
@@ -178,6 +178,7 @@ function wire(feed: FeedConfig, config: Config): Feed {
         maxRedirects: 3,
         headers,
         validators,
+        scratch,
         signal,
       }),
     decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),

@@ -25,8 +25,9 @@ export interface Feed {
   mapping: Mapping
   /** Identifies the source for saved validators: another address is another feed. */
   source: string
-  open(validators: Validators | null, signal: AbortSignal): Promise<Opened | 'not-modified'>
-  decompress: (opened: Opened) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
+  /** `scratch`: folder for files of the run. */
+  open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
+  decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Format
   formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'> & { endsWithLineBreak: boolean }
   limits: Limits
@@ -125,7 +126,7 @@ async function receiveDelivery(
     saved.source === feed.source &&
     saved.mapping === feed.mapping.version &&
     state.lastRun?.result === 'ok'
-  const opened = await feed.open(usable ? saved : null, signal)
+  const opened = await feed.open(usable ? saved : null, signal, workspace.folder)
   if (opened === 'not-modified') {
     if (!usable)
       throw new UserError(
@@ -133,10 +134,10 @@ async function receiveDelivery(
       )
     return { received: receivedUnchanged(saved.summary), validators: saved }
   }
-  const { decompress, format, formatOptions, mapping, name, volatile } = feed
+  const { format, formatOptions, mapping, name, volatile } = feed
   const parts = {
     opened,
-    decompress,
+    decompress: (source: Opened) => feed.decompress(source, workspace.folder),
     format,
     formatOptions,
     mapping,

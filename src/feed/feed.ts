@@ -22,6 +22,8 @@ export interface TransportOptions {
   /** Extra request headers (HTTP only); never sent to another origin than the configured one. */
   headers: Record<string, string>
   validators: Validators | null
+  /** Folder for files of this run alone, thrown away with it. */
+  scratch: string
   signal: AbortSignal
 }
 
@@ -46,6 +48,8 @@ export interface Opened {
   /** Content-Encoding other than identity (gzip is also found by its first bytes). */
   contentEncoding: string | null
   validators: Validators
+  /** A regular file on this machine that holds exactly these bytes, where there is one: an archive is read from it. */
+  file?: string
   /** Valid after the last byte. */
   end(): TransportEnd
 }

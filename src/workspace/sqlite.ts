@@ -38,6 +38,7 @@ function workspaceIn(folder: string): Workspace {
   database.pragma('cache_size = -4000')
   database.exec(schema)
   return {
+    folder,
     ...createDelivery(database),
     ...createShown(database),
     ...createPlan(database),

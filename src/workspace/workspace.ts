@@ -22,6 +22,8 @@ export interface StoredChange extends ReportedChange {
 }
 
 export interface Workspace {
+  /** Its folder, for other files that the run needs for a while. */
+  readonly folder: string
   addDelivered(rows: readonly NewDelivered[]): void
   /** Sorted by key, then position; rejects without an MLSNumber are left out. */
   delivered(): Iterable<DeliveredRow>

@@ -71,6 +71,7 @@ async function opened(path: string): Promise<Opened> {
     maxRedirects: 0,
     headers: {},
     validators: null,
+    scratch: dirname(path),
   }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
 }

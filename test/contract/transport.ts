@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { FeedError } from '../../src/errors.ts'
 import type { Opened, Transport, TransportOptions } from '../../src/feed/feed.ts'
@@ -10,6 +11,7 @@ export function optionsWith(more: Partial<TransportOptions> = {}): TransportOpti
     maxRedirects: 3,
     headers: {},
     validators: null,
+    scratch: tmpdir(),
     signal: new AbortController().signal,
     ...more,
   }

@@ -18,6 +18,7 @@ function make(): { workspace: Workspace; empty(): void } {
   const database = new Database(':memory:')
   database.exec(schema)
   const workspace = {
+    folder: '',
     ...createDelivery(database),
     ...createShown(database),
     ...createPlan(database),

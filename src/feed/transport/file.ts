@@ -23,6 +23,7 @@ export async function openFile(path: string, options: TransportOptions): Promise
   const reasons: string[] = []
   return {
     name: path,
+    file: path,
     bytes: blocksOf(handle, before, options, reasons),
     charset: null,
     contentEncoding: null,
