@@ -1,7 +1,7 @@
 /**
  * What a mapping checks beside single fields: flags, `where`, coordinates, ExtensionColumn.
  */
-import type { Delivered, ExtensionEntry, FieldValue, Listing, Problem } from '../listing.ts'
+import type { ExtensionEntry, FieldValue, Listing } from '../listing.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
 import type { RecordFields, RecordNode } from './feed.ts'
 import { Unreadable } from './converters/converter.ts'
@@ -11,7 +11,7 @@ import type { MappingOptions } from './mapping-schema.ts'
 import { isFieldName } from './mapping-schema.ts'
 import type { Flag, Preset } from './preset.ts'
 import { childNames, childrenOf, textOf } from './select.ts'
-import type { Paths, Select } from './select.ts'
+import type { Paths } from './select.ts'
 import { readBoolean, saysNothing, wordKey } from './vocabulary.ts'
 
 const longestKey = 100
