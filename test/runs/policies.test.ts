@@ -1,5 +1,6 @@
 /** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/stand-in.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
@@ -154,7 +155,8 @@ describe('ownership: mirror', () => {
   /** Listings that a person made: like ours, without our mark. */
   const foreign = (count: number): void => {
     const { ExtensionColumn: _, ...listing } = world.listing(second.mlsNumber)!
-    for (let i = 1; i <= count; i++) world.standIn.seed(chatbot, [{ ...listing, MLSNumber: `HAND-${i}` } as never])
+    for (let i = 1; i <= count; i++)
+      world.standIn.seed(chatbot, [{ ...(listing as StandInListing), MLSNumber: `HAND-${i}` }])
   }
 
   test('what others made is deleted, too, under the guard', async () => {
