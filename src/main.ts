@@ -101,6 +101,7 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .command('approve <feed>')
     .description('lets the changes that the guard holds now through, once, within 24 hours')
     .option('--yes', 'do not ask')
+    .option('--revoke', 'take back what was approved and not used yet')
     .action(async (feed, options) =>
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
     )

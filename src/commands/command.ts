@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
@@ -29,5 +30,16 @@ export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promi
     return await run(app)
   } finally {
     await app.close()
+  }
+}
+
+/** Asks a question that is answered with yes or no. Throws `UsageError` where nobody can be asked. */
+export async function confirmed(command: string, question: string, signal: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${command} asks on a terminal; elsewhere say --yes`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim())
+  } finally {
+    terminal.close()
   }
 }

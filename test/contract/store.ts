@@ -509,6 +509,35 @@ export function storeContract(name: string, open: () => Store): void {
         expect(store.approved('north', now + 2)).toEqual(new Set(['delete D']))
       })
 
+      it('tell since when they are held, one by one', () => {
+        store.replaceHeld('north', [held('A', 'delete')], now)
+        store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now + hour)
+        const since = (key: string, feed = 'north'): number | null => store.heldSince(feed, key)
+        expect([since('A'), since('B'), since('C'), since('A', 'south')]).toEqual([now, now + hour, null, null])
+        store.replaceHeld('north', [], now + 2 * hour)
+        expect(since('A')).toBeNull()
+      })
+
+      it('are open approvals until used, expired or taken back', () => {
+        store.replaceHeld('north', [held('A', 'delete'), held('B', 'update'), held('C', 'delete')], now)
+        expect(store.openApprovals('north', now)).toEqual([])
+        expect(store.revoke('north', 'Bob', now)).toBe(0)
+        store.approve('north', 'Ada', now, now + day)
+        const open = { by: 'Ada', at: now, expires: now + day }
+        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 3 }])
+        expect(store.openApprovals('north', now + day)).toEqual([])
+        expect(store.openApprovals('south', now)).toEqual([])
+        store.consumeApproval('north', 'delete', ['A'])
+        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 2 }])
+        expect(store.revoke('south', 'Bob', now + 1)).toBe(0)
+        expect(store.revoke('north', 'Bob', now + 1)).toBe(2)
+        expect(store.openApprovals('north', now + 1)).toEqual([])
+        expect(store.approved('north', now + 1)).toEqual(new Set())
+        expect(store.revoke('north', 'Bob', now + 2)).toBe(0)
+        expect(store.approve('north', 'Ada', now + 3, now + day)).toBe(3)
+        expect(store.approved('north', now + 3)).toEqual(new Set(['delete A', 'update B', 'delete C']))
+      })
+
       it('can be approved again after an approval was used', () => {
         store.replaceHeld('north', [held('A', 'delete')], now)
         store.approve('north', 'Ada', now, now + day)
