@@ -21,6 +21,8 @@ import { http } from './feed/transport/http.ts'
 import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
+import type { Repaired, RepairPlan } from './repair.ts'
+import { repair } from './repair.ts'
 import { progressLine } from './progress.ts'
 import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
@@ -71,6 +73,8 @@ export interface App {
   runtime: Runtime
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
+  /** Takes surplus copies off the service, once `agree` says so. Throws `UserError` where it can't even begin. */
+  repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   reportForm(name: FormName, options: FormOptions): ReportForm
   /** The durable store, opened for writing on first use. */
   store(): Store
@@ -103,6 +107,15 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
       run(feed, command, (wired, readers, abandon) =>
         sync(wired, { ...readers, store: app.store(), abandon }, command),
       ),
+    async repair(feedConfig, agree) {
+      const { parts, wired, abandon, end } = open(feedConfig)
+      try {
+        return await repair(wired, { ...parts, store: app.store(), abandon }, agree)
+      } finally {
+        end()
+        parts.workspace.close()
+      }
+    },
     reportForm: (name, options) => reportForms[name](options),
     async close() {
       store?.close()
@@ -119,23 +132,39 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const workspace = openWorkspace()
-    const calls = new AbortController()
-    const progress = progressLine(feedConfig.name, process.stderr)
-    const wired = feeds.get(feedConfig.name)!
-    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
-    const parts: Parts = { service, workspace, runtime, signal, progress: progress.show }
-    const close = (): void => workspace.close()
+    const { parts, wired, abandon, end } = open(feedConfig)
+    const close = (): void => parts.workspace.close()
     try {
-      return { report: await job(wired, parts, (reason) => calls.abort(new FeedError(reason))), close }
+      return { report: await job(wired, parts, abandon), close }
     } catch (error) {
       if (error instanceof UserError)
         return { report: failedReport(command, wired, parts, startedAt, error.message), close }
       close()
       throw error
     } finally {
-      progress.end()
-      log.endRun()
+      end()
+    }
+  }
+
+  /** What a job on a feed works with; `end` when it is through, but for the workspace. */
+  function open(feedConfig: FeedConfig): {
+    parts: Parts
+    wired: Feed
+    abandon: (reason: string) => void
+    end: () => void
+  } {
+    const workspace = openWorkspace()
+    const calls = new AbortController()
+    const progress = progressLine(feedConfig.name, process.stderr)
+    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
+    return {
+      parts: { service, workspace, runtime, signal, progress: progress.show },
+      wired: feeds.get(feedConfig.name)!,
+      abandon: (reason) => calls.abort(new FeedError(reason)),
+      end() {
+        progress.end()
+        log.endRun()
+      },
     }
   }
 

@@ -106,6 +106,14 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
     )
   program
+    .command('repair <feed>')
+    .description('takes surplus copies of listings off that the service shows twice, one at a time')
+    .addOption(format)
+    .option('--yes', 'do not ask')
+    .action(async (feed, options) =>
+      done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
+    )
+  program
     .command('stand-in')
     .description('a local service that implements the interface')
     .option('--port <number>', 'port on 127.0.0.1', '8080')

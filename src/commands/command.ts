@@ -39,6 +39,8 @@ export async function confirmed(command: string, question: string, signal: Abort
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim())
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
   } finally {
     terminal.close()
   }

@@ -81,5 +81,10 @@ function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): 
 }
 
 function twiceShown({ key, shown }: Case): PlanStep {
-  return held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { kind: 'delete' })
+  return held(
+    key,
+    'twice-shown',
+    `${shown.length} listings on the service have this MLSNumber: see listing-sync repair`,
+    { kind: 'delete' },
+  )
 }

@@ -162,6 +162,10 @@ export interface Store extends StoreReader {
   ): void
   /** The call surely had no effect: only the mark goes, with what a delete entered in the ledger. A row that was only a mark goes with it. */
   clearFlight(chatbot: string, keys: readonly string[]): void
+  /** The call is through and the listing is there as before: only the mark goes. A row that was only a mark goes with it. */
+  endFlight(chatbot: string, key: string): void
+  /** Enters a delete that no MLSNumber stands for, as of one copy of several, in the ledger under a name of its own. */
+  countDelete(chatbot: string, feed: string, name: string, now: number): void
   confirm(chatbot: string, confirmations: readonly Confirmation[]): void
   /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
   forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): void

@@ -302,6 +302,23 @@ export function storeContract(name: string, open: () => Store): void {
       })
     })
 
+    it('lets a mark end alone, and leaves the row and the ledger as they are', () => {
+      store.confirm(chatbot, [confirmation('A')])
+      store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+      for (const key of ['A', 'B', 'never there']) store.endFlight(chatbot, key)
+      expect(keys()).toEqual(['A'])
+      expect(row('A')).toMatchObject({ owned: true, flight: null, flightAt: null, content: 'content of A' })
+      expect(store.feedState('north', chatbot, now).deletes24h).toBe(2)
+    })
+
+    it('counts a delete under a name of its own, once, beside those of listings', () => {
+      store.markInFlight(chatbot, 'north', 'delete', ['A'], now, false)
+      for (const at of [now, now + hour]) store.countDelete(chatbot, 'north', 'A (ID 7)', at)
+      expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(2)
+      expect(store.feedState('north', chatbot, now + day).deletes24h).toBe(1)
+      expect(store.feedState('south', chatbot, now).deletes24h).toBe(0)
+    })
+
     it('remembers a refusal, for a listing that is ours and for one that is not', () => {
       store.confirm(chatbot, [confirmation('A')])
       store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
