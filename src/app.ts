@@ -110,7 +110,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
       try {
-        return await repair(wired, { ...parts, store: app.store(), abandon }, agree)
+        return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
+          // The question must not stand behind a line of progress.
+          end()
+          return agree(plan)
+        })
       } finally {
         end()
         parts.workspace.close()
