@@ -88,7 +88,7 @@ const volatileFields = z.strictObject({
 })
 
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
-const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
+const { delivery: _delivery, ...mappingOptions } = mappingOptionsSchema.shape
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
@@ -104,12 +104,7 @@ const feedSchema = z.strictObject({
   schedule: schedule('When the daemon runs this feed; left out: only by hand').optional(),
   timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
   encoding: encoding('Encoding to assume where the feed does not say').optional(),
-  fields,
-  defaults,
-  where,
-  statuses,
-  extension,
-  numbers,
+  ...mappingOptions,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
     'tag',

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { fieldNames } from '../listing.ts'
 import type { FieldName } from '../listing.ts'
 import { editDistance } from '../text.ts'
+import { complianceShape } from './compliance-schema.ts'
 import { tableNames } from './vocabulary.ts'
 import type { TableName } from './vocabulary.ts'
 
@@ -196,6 +197,12 @@ export const mappingOptionsSchema = z.strictObject({
     .optional()
     .describe("How this feed writes numbers where it is not the preset's way, such as { decimal: '.', group: '' }."),
   delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
+  ...complianceShape,
+  mlsPrefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._/:-]{1,40}$/, 'takes 1 to 40 letters, digits and - . _ / :')
+    .optional()
+    .describe('Put before every MLSNumber of the feed, where the numbers of two boards collide in one chatbot.'),
 })
 export type MappingOptions = z.infer<typeof mappingOptionsSchema>
 

@@ -6,20 +6,11 @@ import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { issueSentence, located } from '../schema-words.ts'
 import { createMapping } from './mapping.ts'
+import { complianceShape } from './compliance-schema.ts'
 import { fieldSchema, numbersSchema, statusesSchema, unknownFields } from './mapping-schema.ts'
 
 const path = z.string().min(1)
 const paths = z.union([path, z.array(path).min(1)])
-
-/** Something a record says of itself: yes or no (`is`), or one of some words (`equals`, by the vocabulary's matching rule). */
-const flagSchema = z
-  .strictObject({
-    from: path,
-    is: z.boolean().optional(),
-    equals: z.array(z.string()).min(1).optional(),
-  })
-  .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
-export type Flag = z.infer<typeof flagSchema>
 
 /**
  * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
@@ -90,11 +81,7 @@ export const presetSchema = z.strictObject({
     .default([])
     .describe('Where one record can be several listings: each one that has something in `when`, with its own fields.'),
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
-  removeWhen: z
-    .array(z.strictObject({ flag: flagSchema, why: z.string().min(1) }))
-    .default([])
-    .describe('What else than a status takes a listing off.'),
-  hideAddress: z.array(flagSchema).default([]).describe('What forbids to show street and coordinates.'),
+  ...complianceShape,
   extension: z.record(z.string().min(1), fieldSchema).default({}).describe('Columns of ExtensionColumn: key → rule.'),
   extensionGroups: z
     .array(z.strictObject({ from: path, except: z.array(z.string()).default([]) }))

@@ -5,7 +5,7 @@
 import { messageOf } from '../errors.ts'
 import { contentHash, shortHash } from '../hash.ts'
 import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
-import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
+import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import type {
@@ -49,6 +49,8 @@ export interface Received {
   unreadable: number
   /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
   delivery: 'full' | 'delta' | null
+  /** What a person should know of the records that were read, as sentences. */
+  notes: string[]
 }
 
 /** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
@@ -65,6 +67,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   const summary = emptyDelivery()
   const seen = new SeenRows()
   let unreadable = 0
+  const leftOut = new ImagesCount()
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
   for await (const batch of reading.records) {
     parts.signal.throwIfAborted()
@@ -79,6 +82,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
         summary.records++
         if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
         count(summary, one)
+        if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
         rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
       }
       if (rows.length < rowsHeld) continue
@@ -98,12 +102,13 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     seen,
     unreadable,
     delivery,
+    notes: leftOut.notes(),
   }
 }
 
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
-  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null }
+  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null, notes: [] }
 }
 
 /** A row of the same bytes under another header says something else. */
@@ -190,6 +195,27 @@ export class SeenRows {
 
   has(id: number): boolean {
     return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
+  }
+}
+
+/** Counts images that may not be passed on. Records that are skipped as unchanged are not read, and not counted. */
+class ImagesCount {
+  #listings = 0
+  readonly #hosts = new Map<string, number>()
+
+  add(left: ImagesLeftOut | undefined): void {
+    if (left === undefined) return
+    this.#listings++
+    for (const [host, images] of Object.entries(left)) this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + images)
+  }
+
+  notes(): string[] {
+    if (this.#listings === 0) return []
+    const images = [...this.#hosts.values()].reduce((sum, one) => sum + one, 0)
+    const hosts = [...this.#hosts].map(([host, times]) => `${host} ${times}`).join(', ')
+    return [
+      `imagesNotFrom: ${images} ${images === 1 ? 'image' : 'images'} of ${this.#listings} ${this.#listings === 1 ? 'listing' : 'listings'} left out (${hosts}); records that are as in the last run were not read and are not counted`,
+    ]
   }
 }
 
