@@ -108,10 +108,11 @@ describe('display opt-outs', () => {
   it('hides street and coordinates wherever they are told, by the preset or by the feed', async () => {
     const extension = { Showing: 'ShowingInstructions' }
     const hideAddress = [{ from: 'AddressDisplay', equals: ['Area only'] }]
-    for (const hidden of [{ InternetAddressDisplayYN: '0' }, { AddressDisplay: 'AREA ONLY' }]) {
+    const flags = { InternetAddressDisplayYN: '0', AddressDisplay: 'AREA ONLY' }
+    for (const [name, word] of Object.entries(flags)) {
       const listing = await resoListing(
         { hideAddress, extension },
-        { ...hidden, ShowingInstructions: 'Ring at 12 SITTER STREET' },
+        { [name]: word, ShowingInstructions: 'Ring at 12 SITTER STREET' },
       )
       expect(JSON.stringify(listing)).not.toMatch(/sitter|39\.1|94\.5/i)
       expect(listing).toMatchObject({ City: 'Springfield', Description: 'Come to … today' })
@@ -184,6 +185,14 @@ describe('attribution', () => {
   it('asks nothing of a record that takes its listing off', async () => {
     const sold = { StandardStatus: 'Withdrawn', ListOfficeName: '' }
     expect(await reso({ attribution: 'ListOfficeName' }, sold)).toMatchObject([{ kind: 'removal' }])
+  })
+
+  it('is one problem where the column is there and cannot be read', async () => {
+    const own = { attribution: 'Licence', extension: { Licence: { from: 'Licence', as: 'number' } } }
+    const problems = [{ field: 'ExtensionColumn Licence', value: 'twelve' }]
+    const [found] = await reso(own, { Licence: 'twelve' })
+    expect(found).toMatchObject({ kind: 'reject', problems })
+    expect(found).toHaveProperty('problems.length', 1)
   })
 
   it('needs a column that has a rule, of the preset or of the feed', async () => {
@@ -365,6 +374,36 @@ describe('mlsPrefix', () => {
     const found = await read(presetText('reaxml'), stub, { mlsPrefix }, known)
     expect(asked).toEqual(['NWMLS-S1'])
     expect(found).toMatchObject([{ kind: 'listing', listing: { MLSNumber: 'NWMLS-S1', SalePrice: 99 } }])
+  })
+})
+
+describe('records that tell only what changed', () => {
+  const stub =
+    '<propertyList><residential status="current"><uniqueID>S1</uniqueID><price>99</price></residential></propertyList>'
+  const over = async (listing: Partial<Listing>, options: object): Promise<Delivered> => {
+    const before = { ...(await resoListing({})), MLSNumber: 'S1', ...listing }
+    const [found] = await read(presetText('reaxml'), stub, options, () => ({ listing: before, moving: {} }))
+    return found
+  }
+  const early = { from: '@status', as: 'status' }
+
+  it('take a listing off that may not be shown any more', async () => {
+    const soon = { statuses: { current: 'PreOnMarket' }, fields: { Status: early } }
+    expect(await over({}, soon)).toMatchObject({ kind: 'listing', listing: { Status: 'PreOnMarket', SalePrice: 99 } })
+    expect(await over({}, { ...soon, comingSoon: 'hide' })).toMatchObject({ kind: 'removal', mlsNumber: 'S1' })
+    const listing = { Status: 'PreOnMarket' as const }
+    const nothingSaid = { comingSoon: 'hide', fields: { Status: { from: 'state', as: 'status' } } }
+    expect(await over(listing, nothingSaid)).toMatchObject({ kind: 'removal', mlsNumber: 'S1' })
+  })
+
+  it('lose the images that may not be passed on, and need their source named as all do', async () => {
+    const images = { Images: ['https://media.example.com/1.jpg', 'https://photos.example/2.jpg'] }
+    const found = await over(images, { imagesNotFrom: ['media.example.com'] })
+    expect(found).toMatchObject({ kind: 'listing', listing: { Images: ['https://photos.example/2.jpg'] } })
+    const agency = { attribution: 'Agency', extension: { Agency: 'agencyName' } }
+    expect(await over({}, agency)).toMatchObject({ kind: 'reject', problems: [{ field: 'ExtensionColumn Agency' }] })
+    const named = { ExtensionColumn: [{ Key: 'Agency', value: 'Acme Realty' }] }
+    expect(await over(named, agency)).toMatchObject({ kind: 'listing', listing: { SalePrice: 99 } })
   })
 })
 
