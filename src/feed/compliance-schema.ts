@@ -47,12 +47,15 @@ export const complianceShape = {
  * A host as the web compares hosts: lower case, punycode, no dot at the end. Null where the text is not a host alone.
  */
 export function hostOf(text: string): string | null {
-  if (!/^[^\s.:/?#@\\%*][^\s:/?#@\\%*]*$/.test(text)) return null
+  if (!/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(text)) return null
   return hostOfAddress(`http://${text}`)
 }
 
-/** The same of an address; null where it has none that can be read. */
+/**
+ * The same of an address; null where it has none that can be read. In a sentence a mark may follow the address at once,
+ * and some marks are letters of a host to the web's rules: the host ends before them.
+ */
 export function hostOfAddress(address: string): string | null {
-  const host = URL.parse(address)?.hostname.replace(/\.$/, '') ?? ''
-  return host === '' ? null : host
+  const [host] = /^[\w-]+(?:\.[\w-]+)*/.exec(URL.parse(address)?.hostname ?? '') ?? []
+  return host ?? null
 }

@@ -1,5 +1,5 @@
 /**
- * What goes with an address that may not be shown (`hideAddress` of a preset, vocab §12). What may not be shown in one place
+ * What goes with an address that may not be shown (`hideAddress`, vocab §12). What may not be shown in one place
  * must not be shown in another: titles, headlines and descriptions name the street, too.
  */
 import type { ExtensionEntry, Listing } from '../listing.ts'

@@ -5,7 +5,7 @@
 import { messageOf } from '../errors.ts'
 import { contentHash, shortHash } from '../hash.ts'
 import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
-import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut } from '../listing.ts'
+import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import type {
@@ -19,6 +19,7 @@ import type {
   Reading,
   TransportEnd,
 } from './feed.ts'
+import { ImagesCount } from './images-count.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
@@ -195,27 +196,6 @@ export class SeenRows {
 
   has(id: number): boolean {
     return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
-  }
-}
-
-/** Counts images that may not be passed on. Records that are skipped as unchanged are not read, and not counted. */
-class ImagesCount {
-  #listings = 0
-  readonly #hosts = new Map<string, number>()
-
-  add(left: ImagesLeftOut | undefined): void {
-    if (left === undefined) return
-    this.#listings++
-    for (const [host, images] of Object.entries(left)) this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + images)
-  }
-
-  notes(): string[] {
-    if (this.#listings === 0) return []
-    const images = [...this.#hosts.values()].reduce((sum, one) => sum + one, 0)
-    const hosts = [...this.#hosts].map(([host, times]) => `${host} ${times}`).join(', ')
-    return [
-      `imagesNotFrom: ${images} ${images === 1 ? 'image' : 'images'} of ${this.#listings} ${this.#listings === 1 ? 'listing' : 'listings'} left out (${hosts}); records that are as in the last run were not read and are not counted`,
-    ]
   }
 }
 

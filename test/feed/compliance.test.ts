@@ -289,7 +289,7 @@ describe('imagesNotFrom', () => {
           'ｍedia.example.com',
           'media。example.com',
         ),
-        fc.constantFrom('', '.', ':81'),
+        fc.constantFrom('', '.', ':81', '!', ';x', '.)'),
         fc.constantFrom('', '/', '/secret.jpg', '/secret.jpg?u=a&b=c', '?secret', '\\secret'),
       )
       .map(([scheme, user, below, host, end, rest]) => `${scheme}//${user}${below}${host}${end}${rest}`)
