@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { Client, FTPError } from 'basic-ftp'
-import { FeedError, messageOf } from '../../errors.ts'
+import { messageOf } from '../../errors.ts'
 import type { Login, Transport } from '../feed.ts'
 import { implicitTlsPort } from './address.ts'
 import type { RemoteAddress } from './address.ts'
@@ -81,7 +81,7 @@ function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writab
   return new Writable({
     write(block: Buffer, _, done) {
       transfer.bytes += block.length
-      if (transfer.bytes > maxBytes) done(new FeedError(`the file has more than the ${maxBytes} bytes accepted`))
+      if (transfer.bytes > maxBytes) done(new Error(`the file has more than the ${maxBytes} bytes accepted`))
       else file.appendFile(block).then(() => done(), done)
     },
   })

@@ -117,7 +117,7 @@ function connectionOn(client: Client, socket: Socket): Connection {
 function stepper(transfer: Transfer, maxBytes: number, socket: Socket) {
   return (bytes: number, step: number, whole: number): void => {
     transfer.bytes = bytes
-    if (whole > maxBytes) socket.destroy(new FeedError(`the file grew beyond ${maxBytes} bytes`))
+    if (whole > maxBytes) socket.destroy(new Error(`the file grew beyond the ${maxBytes} bytes accepted`))
     // The library would ask for the missing bytes for ever.
     else if (step === 0) socket.destroy(new Error('the file was cut short while it was fetched'))
   }
@@ -136,6 +136,7 @@ function typeOf(key: Buffer): string {
 const words: [RegExp, string][] = [
   [/authentication methods failed/, 'the server refused the login; check user, password and key'],
   [/waiting for handshake/, 'the server did not finish its greeting in time'],
+  [/before handshake|unexpected (end|close) event/i, 'what answers there does not speak SSH, or ended the connection'],
   [/passphrase/i, 'login.privateKey is encrypted, and login.passphrase does not open it'],
   [/privateKey/, 'login.privateKey is not a private key that can be read (OpenSSH, PEM or PuTTY)'],
   [/permission denied/i, 'the server does not let this user read it'],
