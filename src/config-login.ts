@@ -17,14 +17,18 @@ const taken: Record<RemoteAddress['scheme'], string[]> = {
 /** Problems, with their paths from the feed on. */
 export function loginProblems({ source, login, ready }: Record<string, unknown>): Located[] {
   if (typeof source !== 'string') return []
-  if (isHttp(source) && ready !== undefined) return [{ path: ['ready'], problem: 'only files and folders take ready' }]
+  const problems: Located[] = []
+  if (isHttp(source) && ready !== undefined) {
+    problems.push({ path: ['ready'], problem: 'only files and folders take ready' })
+  }
   if (!isRemote(source)) {
-    return login === undefined ? [] : [{ path: ['login'], problem: 'only an sftp or ftp(s) source takes login' }]
+    if (login !== undefined) problems.push({ path: ['login'], problem: 'only an sftp or ftp(s) source takes login' })
+    return problems
   }
   const address = remoteAddress(source)
   if (typeof address === 'string') return []
   const said = login !== null && typeof login === 'object' ? (login as Record<string, unknown>) : {}
-  return [...misplaced(address, said), ...(address.scheme === 'sftp' ? lackingForSftp(address, said) : [])]
+  return [...misplaced(address, said), ...(address.scheme === 'sftp' ? lackingForSftp : lackingForFtp)(address, said)]
 }
 
 function misplaced(address: RemoteAddress, login: Record<string, unknown>): Located[] {
@@ -37,6 +41,11 @@ function misplaced(address: RemoteAddress, login: Record<string, unknown>): Loca
     ...[...new Set(foreign)].map((key) => ({ path: ['login', key], problem: `is not for ${scheme}` })),
     ...twice.map((key) => ({ path: ['login', key], problem: 'is in the address of the source, too; say it once' })),
   ]
+}
+
+function lackingForFtp({ user }: RemoteAddress, login: Record<string, unknown>): Located[] {
+  if (user !== null || 'user' in login || !('password' in login)) return []
+  return [{ path: ['login', 'password'], problem: 'is for a user, and there is none' }]
 }
 
 function lackingForSftp({ user, password, host, port }: RemoteAddress, login: Record<string, unknown>): Located[] {

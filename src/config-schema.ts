@@ -104,16 +104,24 @@ const login = z.strictObject({
     .union([fingerprint, z.array(fingerprint).min(1)])
     .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
     .optional()
-    .meta({ description: "SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)" }),
+    .meta({
+      description: "SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)",
+    }),
   ca: text('FTPS: certificates of a private authority as PEM, normally ${file:…}').optional(),
 })
 
 const ready = z.strictObject({
   marker: z
     .string()
-    .regex(/^(?!\{name\}$)[^/\\\p{Cc}]+$/u, 'takes the name of a file beside the delivery, such as {name}.done or _SUCCESS')
+    .regex(
+      /^(?!\{name\}$)[^/\\\p{Cc}]+$/u,
+      'takes the name of a file beside the delivery, such as {name}.done or _SUCCESS',
+    )
     .optional()
-    .meta({ description: "File that has to be beside the delivery; {name} is the delivery's name, {stem} without its extension" }),
+    .meta({
+      description:
+        "File that has to be beside the delivery; {name} is the delivery's name, {stem} without its extension",
+    }),
   unchanged: duration('Neither size nor time may change for so long').refine(positive, tooShort).optional(),
 })
 

@@ -88,7 +88,9 @@ describe('who is let in, and to whom', () => {
     const other = safe(path).replace('127.0.0.1', '127.0.0.2')
     await expect(ftp(other, logged({ login: { ...login, ca } }))).rejects.toThrow(/not trusted|takes no connections/)
     plain.commands.length = 0
-    await expect(ftp(safe(path, plain), logged())).rejects.toThrow(/refused a command \(the server says: 502 no TLS here/)
+    await expect(ftp(safe(path, plain), logged())).rejects.toThrow(
+      /refused a command \(the server says: 502 no TLS here/,
+    )
     expect(plain.commands).toEqual(['AUTH TLS'])
   })
 
@@ -155,7 +157,9 @@ describe('what happens on the way', () => {
 
   test('a peer that stalls is given up: silent for too long, or too long in all', async () => {
     plain.transfer = 'stall'
-    await expect(ftpWith(200)(at(path), logged())).rejects.toThrow(/silent for too long after 3000000 of 6000000 bytes$/)
+    await expect(ftpWith(200)(at(path), logged())).rejects.toThrow(
+      /silent for too long after 3000000 of 6000000 bytes$/,
+    )
     await expect(ftp(at(path), logged({ timeout: 300 }))).rejects.toThrow(/gave up after 300 ms after 3000000 of/)
   })
 

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,7 +24,11 @@ mkdirSync(join(folder, 'home'))
 mkdirSync(join(folder, 'drop'))
 const password = 'p@ss word/1'
 const keys = ssh2.utils.generateKeyPairSync('ed25519')
-const encrypted = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'open-sesame', cipher: 'aes256-cbc', rounds: 16 })
+const encrypted = ssh2.utils.generateKeyPairSync('ed25519', {
+  passphrase: 'open-sesame',
+  cipher: 'aes256-cbc',
+  rounds: 16,
+})
 const server = await startSftpServer({ folder, user: 'agency', password, publicKey: keys.public })
 afterAll(async () => {
   await server.close()
@@ -177,7 +190,9 @@ describe('what happens on the way', () => {
     const there = `sftp://127.0.0.1:${(mute.address() as AddressInfo).port}/a.xml`
     await expect(sftp(there, with_({ timeout: 200 }))).rejects.toThrow(/a\.xml: gave up after 200 ms$/)
     await expect(sftpWith(100)(there, with_())).rejects.toThrow(/no byte came for 0\.1 s$|finish its greeting in time$/)
-    mute.removeAllListeners('connection').on('connection', (socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    mute
+      .removeAllListeners('connection')
+      .on('connection', (socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await expect(sftp(there, with_())).rejects.toThrow(/a\.xml: what answers there does not speak SSH/)
     await new Promise((resolve) => mute.close(resolve))
     await expect(sftp(there, with_())).rejects.toThrow(/the server takes no connections there$/)

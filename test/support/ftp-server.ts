@@ -134,7 +134,10 @@ function answer(session: Session, line: string): void {
       case 'MLSD':
         return send(session, Buffer.from(factsOf(path)))
       case 'LIST':
-        return send(session, Buffer.from(linesOf(join(options.folder, posix.resolve('/home', word.replace('-a', '').trim())))))
+        return send(
+          session,
+          Buffer.from(linesOf(join(options.folder, posix.resolve('/home', word.replace('-a', '').trim())))),
+        )
       case 'RETR': {
         const content = readFileSync(path)
         it.onRetrieve()

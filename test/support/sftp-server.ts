@@ -87,7 +87,7 @@ function authenticate(context: AuthContext, { user, password, publicKey, prompts
     if (known instanceof Error || Array.isArray(known)) throw new Error('the public key of the test is none')
     const right = known.getPublicSSH().equals(context.key.data)
     const { blob, signature, hashAlgo } = context
-    if (right && (!signature || (blob && known.verify(blob, signature, hashAlgo) === true))) return context.accept()
+    if (right && (!signature || (blob && known.verify(blob, signature, hashAlgo)))) return context.accept()
   }
   return context.reject(methods)
 }
@@ -172,5 +172,9 @@ function attributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats) {
 function entryOf(filename: string, path: string): FileEntry {
   const found = lstatSync(path)
   const type = found.isDirectory() ? 'd' : found.isSymbolicLink() ? 'l' : '-'
-  return { filename, longname: `${type}rw-r--r-- 1 o g ${found.size} Nov 21 12:00 ${filename}`, attrs: attributesOf(found) }
+  return {
+    filename,
+    longname: `${type}rw-r--r-- 1 o g ${found.size} Nov 21 12:00 ${filename}`,
+    attrs: attributesOf(found),
+  }
 }

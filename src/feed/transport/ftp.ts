@@ -5,6 +5,7 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { Writable } from 'node:stream'
+import { callbackify } from 'node:util'
 import { Client, FTPError } from 'basic-ftp'
 import { messageOf } from '../../errors.ts'
 import type { Login, Transport } from '../feed.ts'
@@ -78,13 +79,12 @@ async function look(client: Client, path: string): Promise<Awaited<ReturnType<Co
 }
 
 function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writable {
-  return new Writable({
-    write(block: Buffer, _, done) {
-      transfer.bytes += block.length
-      if (transfer.bytes > maxBytes) done(new Error(`the file has more than the ${maxBytes} bytes accepted`))
-      else file.appendFile(block).then(() => done(), done)
-    },
-  })
+  const append = async (block: Buffer): Promise<void> => {
+    transfer.bytes += block.length
+    if (transfer.bytes > maxBytes) throw new Error(`the file has more than the ${maxBytes} bytes accepted`)
+    await file.appendFile(block)
+  }
+  return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
 }
 
 function explain(error: unknown): string {

@@ -33,13 +33,14 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
   const end = (): void => void socket.destroy()
   signal.addEventListener('abort', end, { once: true })
   socket.setTimeout(stall, () => socket.destroy(new Error(`no byte came for ${stall / 1000} s`)))
-  let refused: string | null = null
+  const refusals: string[] = []
   const hostVerifier = (key: Buffer): boolean => {
     const offered = fingerprintOf(key)
     if ((login.hostKey ?? []).some((known) => known.replace(/=$/, '') === offered)) return true
-    refused =
+    refusals.push(
       `the server shows the ${typeOf(key)} key ${offered}, which is not in login.hostKey: its owner changed it, or ` +
-      'somebody else answers in its place. Nothing was sent to it. Ask its owner before you write this one there'
+        'somebody else answers in its place. Nothing was sent to it. Ask its owner before you write this one there',
+    )
     return false
   }
   const nothing = { error() {}, end() {}, close() {} }
@@ -61,7 +62,7 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
     })
   } catch (error) {
     socket.destroy()
-    if (refused !== null) throw new FeedError(`${address.origin}: ${refused}`, { cause: error })
+    if (refusals.length > 0) throw new FeedError(`${address.origin}: ${refusals[0]}`, { cause: error })
     throw error
   }
   return connectionOn(client, socket)
