@@ -87,13 +87,13 @@ function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writab
   return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
 }
 
-function explain(error: unknown): string {
+function explain(error: unknown, said: (text: string) => string): string {
   const message = messageOf(error)
   const code = codeOf(error)
   if (error instanceof FTPError) {
-    const said = `(the server says: ${message})`
-    if (error.code === 530) return `the server refused the login; check user and password ${said}`
-    return error.code === 550 ? `it is not there or may not be read ${said}` : `the server refused a command ${said}`
+    const own = `(the server says: ${said(message)})`
+    if (error.code === 530) return `the server refused the login; check user and password ${own}`
+    return error.code === 550 ? `it is not there or may not be read ${own}` : `the server refused a command ${own}`
   }
   if (/CERT|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
     return `the certificate of the server is not trusted (${code}); one of a private authority needs login.ca`
@@ -101,5 +101,5 @@ function explain(error: unknown): string {
   if (/^ERR_SSL|EPROTO/.test(code)) return `the server does not speak TLS as it should (${code})`
   if (/timeout/i.test(message)) return 'the server was silent for too long'
   if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
-  return networkWords(error)
+  return networkWords(error, said)
 }

@@ -3,7 +3,7 @@
  * it into a scratch file before anything reads it, so that a slow parser never holds a connection open.
  */
 import { mkdtemp } from 'node:fs/promises'
-import { join, matchesGlob, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { FeedError, UserError, messageOf } from '../../errors.ts'
 import { printable, shorten } from '../../text.ts'
 import type { Login, Opened, Transport, TransportOptions } from '../feed.ts'
@@ -28,7 +28,7 @@ export interface Connection {
   list(directory: string): Promise<Listed[]>
   /** What is at a path, links followed; null where nothing is. */
   look(path: string): Promise<Entry | null>
-  /** Writes a file to `target`, counting `transfer.bytes`; throws `FeedError` as soon as they are more than `maxBytes`. */
+  /** Writes a file to `target`, counting `transfer.bytes`; rejects as soon as they are more than `maxBytes`. */
   download(path: string, target: string, maxBytes: number, transfer: Transfer): Promise<void>
   close(): void
 }
@@ -36,8 +36,8 @@ export interface Connection {
 export interface RemoteServer {
   /** Connects and logs in. Everything that it opened ends when the signal is aborted. */
   connect(address: RemoteAddress, login: Login, signal: AbortSignal): Promise<Connection>
-  /** What went wrong, in words that may be followed by how many bytes had arrived. */
-  explain(error: unknown): string
+  /** What went wrong, in words that may be followed by how many bytes had arrived; `said` makes a server's own printable. */
+  explain(error: unknown, said: (text: string) => string): string
 }
 
 /** A transport for servers of one protocol. Each connection has `options.timeout` for itself. */
@@ -57,7 +57,8 @@ export function remoteTransport(server: RemoteServer): Transport {
     // The server's clock is not ours, so its times do not tell how long ago; and it may end a silent connection.
     await waitUnchanged(unchanged, options)
     return visit(async (connection, transfer) => {
-      holdUnchanged(before, await connection.look(before.path), unchanged, nameOf(address, before.path))
+      const after = await connection.look(before.path)
+      holdUnchanged(before, after, unchanged, nameOf(address, before.path))
       return fetched(connection, transfer, before, address, options)
     })
   }
@@ -94,8 +95,9 @@ async function visited<T>(
   } catch (error) {
     options.signal.throwIfAborted()
     if (error instanceof UserError) throw error
-    const words = deadline.aborted ? `gave up after ${options.timeout} ms` : server.explain(error)
-    throw new FeedError(`${nameOf(address, address.path)}: ${withoutSecrets(words, login)}${soFar(transfer)}`)
+    const said = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
+    const words = deadline.aborted ? `gave up after ${options.timeout} ms` : server.explain(error, said)
+    throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
   }
 }
 
@@ -105,6 +107,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
+/** What to fetch, as a closer look shows it: a folder's list may tell size and time in another way. */
 async function chosen(connection: Connection, address: RemoteAddress, options: TransportOptions): Promise<Entry> {
   const choice = { nameOf: (path: string) => nameOf(address, path), ready: options.ready }
   const look = (path: string): Promise<Entry | null> => connection.look(path)
@@ -114,22 +117,21 @@ async function chosen(connection: Connection, address: RemoteAddress, options: T
   const listed = (await connection.list(dir)).filter(({ name }) => !/[/\p{Cc}]/u.test(name))
   const entries = listed.map((one) => ({ ...one, path: posix.join(dir, one.name) }))
   const paths = new Set(entries.map(({ path }) => path))
-  const matching = entries.filter(({ name }) => matchesGlob(name, base))
-  return newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
+  const matching = entries.filter(({ name }) => posix.matchesGlob(name, base))
+  const { path } = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
+  return fileAt(path, look, { ...choice, ready: {} })
 }
 
 async function fetched(
   connection: Connection,
   transfer: Transfer,
-  { path }: Entry,
+  before: Entry,
   address: RemoteAddress,
   options: TransportOptions,
 ): Promise<Opened> {
-  const name = nameOf(address, path)
+  const { path } = before
   const { maxBytes } = options
-  // A folder's list may tell size and time in another way than a closer look does.
-  const before = await connection.look(path)
-  if (before === null) throw new FeedError(`${name} does not exist`)
+  const name = nameOf(address, path)
   if (!before.regular) throw new FeedError(`${name} is not a regular file`)
   if (before.size !== null && before.size > maxBytes) {
     throw new FeedError(`${name} has ${before.size} bytes, more than the ${maxBytes} accepted`)
@@ -180,20 +182,20 @@ function soFar({ bytes, of }: Transfer): string {
 }
 
 /** A server may repeat what it was told. */
-function withoutSecrets(words: string, { user, password, passphrase }: Login): string {
-  const secrets = [password, passphrase, user].filter((secret) => secret !== undefined && secret !== '')
-  return shorten(printable(secrets.reduce((text: string, secret) => text.replaceAll(secret!, '***'), words)), 300)
+function withoutSecrets(text: string, { user, password, passphrase }: Login): string {
+  const secrets = [password, passphrase, user].filter((secret) => secret !== undefined)
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 }
 
-/** What the network or the scratch folder's disk did, in words; else the error's own. */
-export function networkWords(error: unknown): string {
+/** What the network or the scratch folder's disk did, in words; else the error's own, which a server may have said. */
+export function networkWords(error: unknown, said: (text: string) => string): string {
   const code = codeOf(error)
   const message = messageOf(error)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "the server's name leads nowhere"
   if (code === 'ECONNREFUSED') return 'the server takes no connections there'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was lost'
   if (code === 'ENOSPC' || message.includes('ENOSPC')) return "the disk of the run's scratch folder is full"
-  return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : message
+  return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : said(message)
 }
 
 export function codeOf(error: unknown): string {

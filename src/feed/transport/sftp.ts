@@ -144,7 +144,7 @@ const words: [RegExp, string][] = [
   [/no such file/i, 'the folder does not exist'],
 ]
 
-function explain(error: unknown): string {
+function explain(error: unknown, said: (text: string) => string): string {
   const message = messageOf(error)
-  return words.find(([told]) => told.test(message))?.[1] ?? networkWords(error)
+  return words.find(([told]) => told.test(message))?.[1] ?? networkWords(error, said)
 }
