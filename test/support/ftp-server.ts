@@ -14,6 +14,9 @@ export interface FtpServerOptions {
   user: string
   password: string
   tls?: 'explicit' | 'implicit'
+  /** Where it listens, if not at any free port of 127.0.0.1. */
+  host?: string
+  port?: number
   /** Commands that it does not know. */
   lacks?: string[]
 }
@@ -56,7 +59,8 @@ export async function startFtpServer(options: FtpServerOptions): Promise<FtpServ
     listen(session)
     reply(session, it.answers.has('welcome') ? it.answers.get('welcome')! : '220 ready')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { host = '127.0.0.1', port = 0 } = options
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   const it: FtpServer = {
     port: (server.address() as AddressInfo).port,
     commands: [],

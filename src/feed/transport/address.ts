@@ -15,7 +15,7 @@ export interface RemoteAddress {
 }
 
 const ports = { sftp: 22, ftp: 21, ftps: 21 }
-/** A colon stands before the password of FTP over TLS from the first byte on; nothing else is ever found there. */
+/** The port at which TLS begins with the first byte; at any other the client asks for it (AUTH TLS). */
 export const implicitTlsPort = 990
 
 /** Whether a source is fetched from an SFTP or FTP server. */
@@ -23,7 +23,7 @@ export function isRemote(source: string): boolean {
   return /^(sftp|ftps?):\/\//i.test(source)
 }
 
-/** The address, or what is wrong with it in words that do not repeat it: it may carry a password. */
+/** The address taken apart, or what is wrong with it in words that do not repeat it: it may carry a password. */
 export function remoteAddress(source: string): RemoteAddress | string {
   if (hasControls(source)) return 'has a line break or another control character'
   const url = URL.parse(source)
