@@ -18,6 +18,7 @@ import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
+import { standardInput } from './feed/transport/stdin.ts'
 import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
@@ -39,7 +40,13 @@ import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
-const transports: Record<string, Transport> = { file, glob, http, https: http }
+const transports: Record<string, Transport> = {
+  file,
+  glob,
+  http,
+  https: http,
+  '-': standardInput(() => process.stdin),
+}
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
@@ -159,17 +166,16 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
 function wire(feed: FeedConfig, config: Config): Feed {
-  const scheme =
-    /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
+  const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, settle, source, member } = feed
   return {
     name,
     chatbot,
     timezone,
     mapping,
-    source,
+    source: member === null ? source : `${source}#${member}`,
     open: (validators, signal, scratch) =>
       transports[scheme](source, {
         directory: config.directory,
@@ -181,7 +187,7 @@ function wire(feed: FeedConfig, config: Config): Feed {
         scratch,
         signal,
       }),
-    decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
+    decompress: (opened, scratch) => decompressed(opened, { maxBytes: maxBytes * 20, scratch, member }),
     format: formats[mapping.format],
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
@@ -193,6 +199,13 @@ function wire(feed: FeedConfig, config: Config): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
+}
+
+/** Which transport a source needs, as a key of `transports`. */
+function schemeOf(source: string): string {
+  if (source === '-') return source
+  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
+  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
 }
 
 function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {

@@ -1,5 +1,6 @@
 /** The product's own pipeline for the benches: real file, real format, real mapping, real store; only the service is left out. */
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
@@ -83,7 +84,7 @@ async function received(
 ): Promise<Received> {
   return receive({
     opened: await opened(path),
-    decompress: (source) => decompressed(source, { maxBytes: 1e12 }),
+    decompress: (source) => decompressed(source, { maxBytes: 1e12, scratch: tmpdir(), member: null }),
     format,
     formatOptions: { encoding: null, maxRecordBytes: 4_000_000, endsWithLineBreak: true },
     mapping,
