@@ -38,7 +38,16 @@ export const presetSchema = z.strictObject({
     .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
     .optional()
     .describe('XML: attribute of the root that says how many records there are; another number makes it incomplete.'),
-  delimiter: z.string().min(1).max(4).optional().describe('CSV: the delimiter; found out where it is left out.'),
+  delimiter: z
+    .string()
+    .min(1)
+    .max(4)
+    .refine(
+      (mark) => !mark.includes('\\'),
+      'a tab is written "\\t" in double quotes; in others it is a backslash and a t',
+    )
+    .optional()
+    .describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
   columns: z

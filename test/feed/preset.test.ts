@@ -50,6 +50,15 @@ describe('loadPreset', () => {
     ])
   })
 
+  it('knows a tab that is none, and what a path of another language means', () => {
+    const table = good.replace('xml\nrecord: homes/home', 'csv')
+    expect(problemsOf(`${table}delimiter: '\\t'\n`)).toEqual([expect.stringContaining('in double quotes')])
+    expect(problemsOf(`${table}delimiter: "\\t"\n`)).toEqual([])
+    expect(problemsOf(`${good}  City: place/city/text()\n`)).toEqual([
+      'fields.City: text() in the path "place/city/text()" is not known: a path that ends at an element is its text',
+    ])
+  })
+
   it('names unknown fields, all at once', () => {
     expect(problemsOf(`${good}  Bathroms: baths\n  Yearbuilt: year\n`)).toEqual([
       'fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?',
