@@ -169,7 +169,8 @@ function wire(feed: FeedConfig, config: Config): Feed {
   const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, settle, source, member } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member } = feed
+  const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
   return {
     name,
     chatbot,
@@ -192,6 +193,8 @@ function wire(feed: FeedConfig, config: Config): Feed {
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
     ownership,
+    outranks: new Set(after.map((other) => other.name)),
+    drift,
     volatile: new Set(feed.volatile.fields),
     refresh: feed.volatile.refresh,
     settle,
@@ -206,6 +209,10 @@ function schemeOf(source: string): string {
   if (source === '-') return source
   const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
   return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
+}
+
+function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
+  return one.chatbot === other.chatbot && one.service.baseUrl === other.service.baseUrl
 }
 
 function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {

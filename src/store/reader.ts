@@ -1,6 +1,6 @@
 /** The reading half of the store, on an open connection. */
 import type Database from 'better-sqlite3'
-import type { Recalled, SnapshotRow } from '../run.ts'
+import type { Absence, Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
@@ -24,6 +24,10 @@ export function createReader(database: Database.Database, file: string): Omit<St
   const recalled = database.prepare<[number], { listing: string; moving: string; echo: string | null }>(
     'SELECT listing, moving, echo FROM payload WHERE id = ? AND listing IS NOT NULL',
   )
+  const confirmed = database.prepare<[string, string, string], { listing: string; moving: string }>(
+    `SELECT payload.listing, payload.moving FROM listing JOIN payload USING (id)
+    WHERE chatbot = ? AND feed = ? AND key = ? AND owned = 1 AND payload.listing IS NOT NULL`,
+  )
   const baseline = database
     .prepare<[string, string], string | null>(
       'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
@@ -45,6 +49,17 @@ export function createReader(database: Database.Database, file: string): Omit<St
       'SELECT 1 FROM delete_ledger WHERE feed = ? AND key = ? AND at > ? LIMIT 1',
     )
     .pluck()
+  const pageOfAbsences = database.prepare<[string, string, string], Absence>(
+    `SELECT key, runs, since FROM absence WHERE feed = ? AND chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
+  )
+  function* absences(feed: string, chatbot: string): Generator<Absence> {
+    for (let after = ''; ;) {
+      const rows = inStore(file, () => pageOfAbsences.all(feed, chatbot, after))
+      yield* rows
+      if (rows.length < pageRows) return
+      after = rows[rows.length - 1].key
+    }
+  }
   const readFeed = database.transaction(feedStateOf(database))
 
   // Not one query of a million rows: while such an iteration is open, the connection takes no write.
@@ -85,9 +100,14 @@ export function createReader(database: Database.Database, file: string): Omit<St
   return {
     feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
     snapshot,
+    absences,
     knownRecords: (feed, mapping) =>
       inStore(file, () => knownRecords(countKnown.get(feed, mapping) ?? 0, known.iterate(feed, mapping))),
     recall,
+    confirmed(chatbot, feed, mlsNumber) {
+      const row = confirmed.get(chatbot, feed, mlsNumber)
+      return row === undefined ? null : { listing: JSON.parse(row.listing), moving: JSON.parse(row.moving) }
+    },
     baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
     approved: (feed, now) => new Set(approved.all(feed, now)),
     held: (feed) => held.all(feed),
