@@ -147,6 +147,12 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return fields.success ? fields.data.fields : {}
 }
 
+/** Whether a header attribute is that of an element around the records, other than the root: only its first one would be read. */
+function mayComeAgain(path: string, record = ''): boolean {
+  const element = path.slice(0, path.lastIndexOf('/'))
+  return element.includes('/') && record.startsWith(`${element}/`)
+}
+
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
@@ -155,6 +161,8 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format !== 'xml' && preset.header !== undefined) problems.push('header: is for XML only')
   for (const name of Object.keys(preset.header ?? {}).filter((one) => !/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/.test(one)))
     problems.push(`header.${name}: a name of letters and digits, and not "name", which is the record's own`)
+  for (const [name, path] of Object.entries(preset.header ?? {}).filter(([, one]) => mayComeAgain(one, preset.record)))
+    problems.push(`header.${name}: ${path} is of an element with records in it, which may come again and say otherwise`)
   const { deliveryFrom } = preset
   if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
     problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)

@@ -38,18 +38,18 @@ const document = '<Listings>é</Listings>\n'.repeat(500)
 const feed: ZipMember = { name: 'export.xml', content: document }
 let count = 0
 
-async function read(source: ReturnType<typeof open>, member: string | null = null, maxBytes = 1_000_000_000) {
-  const unpacked = decompressed(await source, { maxBytes, scratch, member })
+async function read(source: ReturnType<typeof open>, member: string | null = null) {
+  const unpacked = decompressed(await source, { maxBytes: 1e9, scratch, member })
   const parts: Buffer[] = []
   for await (const part of unpacked.bytes) parts.push(Buffer.from(part))
   return { text: Buffer.concat(parts).toString(), ...unpacked.end() }
 }
 
 /** Reads an archive that lies in a file whose name does not say what it is. */
-async function fromFile(archive: Buffer, member: string | null = null, maxBytes?: number) {
+async function fromFile(archive: Buffer, member: string | null = null) {
   const name = `feed-${++count}.xml`
   await writeFile(join(directory, name), archive)
-  return read(open(file, name, optionsWith({ directory })), member, maxBytes)
+  return read(open(file, name, optionsWith({ directory, maxBytes: 1e9 })), member)
 }
 
 async function fromServer(body: Buffer, more: { headers?: Record<string, string>; cutTo?: number } = {}) {
@@ -225,6 +225,11 @@ describe('an archive that is not what it says', () => {
     const many = zip([feed], { entryCount: 100_001 })
     await expect(fromFile(many)).rejects.toThrow(/archive of 100001 members; at most 100000 are read/)
     await expect(fromFile(zip([feed], { entryCount: 3 }))).rejects.toThrow(/cut off or broken/)
+  })
+
+  test('names that fill the memory', async () => {
+    const long = Array.from({ length: 520 }, (_, index) => ({ name: `${index}${'x'.repeat(65_000)}.jpg` }))
+    await expect(fromFile(zip([...long, feed]))).rejects.toThrow(/names of more than 33554432 bytes in all/)
   })
 
   test('damaged at random: refused, doubtful, or what it was', async () => {

@@ -13,6 +13,8 @@ import { chosenMember, shortName } from './zip-member.ts'
 
 /** More entries than any export with its photos has. */
 const maxEntries = 100_000
+/** Bytes of all names and remarks: they are held in memory, and each may have 192 kB. */
+const maxDirectoryBytes = 32 * 1024 * 1024
 
 const noPassword = 'have the archive made without a password'
 
@@ -87,10 +89,18 @@ async function findMember(
     throw new FeedError(`${archive.name} is an archive of ${zip.entryCount} members; at most ${maxEntries} are read`)
   }
   const entries: Entry[] = []
+  let size = 0
   try {
-    for await (const entry of zip.eachEntry()) entries.push(entry)
+    for await (const entry of zip.eachEntry()) {
+      entries.push(entry)
+      size += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
+      if (size > maxDirectoryBytes) break
+    }
   } catch (error) {
     throw unreadable(archive, error)
+  }
+  if (size > maxDirectoryBytes) {
+    throw new FeedError(`${archive.name} has names of more than ${maxDirectoryBytes} bytes in all, as no export has`)
   }
   const members = entries.map((entry) => ({ name: nameOf(entry), isFile: !isFolder(entry) && !isLink(entry) }))
   const place = chosenMember(archive.name, members, pattern)
