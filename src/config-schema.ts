@@ -88,7 +88,7 @@ const volatileFields = z.strictObject({
 })
 
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
-const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
+const { fields, defaults, where, statuses, extension, numbers, repair } = mappingOptionsSchema.shape
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
@@ -110,6 +110,7 @@ const feedSchema = z.strictObject({
   statuses,
   extension,
   numbers,
+  repair,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
     'tag',

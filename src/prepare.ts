@@ -90,7 +90,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
-  const notes = [...notesOf(trips, facts, state, lostAt, feed)]
+  const notes = [...notesOf(trips, facts, state, lostAt, feed), ...received.notes]
   const { validators } = delivery
   return {
     moment,

@@ -154,6 +154,8 @@ export interface Mapping {
     FormatOptions,
     'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
+  /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
+  mendsText?: boolean
   /** Never throws: what is wrong becomes a reject with every problem. */
   normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
 }

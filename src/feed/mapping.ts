@@ -9,6 +9,7 @@ import type { Delivered, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
+import { mendRecord } from './double-utf8.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
 import { inOrder, problemOf, readField, withSuffix } from './mapping-field.ts'
@@ -32,6 +33,7 @@ const MAPPING_CODE = 3
 export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
   const compiled = compile(preset, options, file)
   const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
+  const mendsText = options.repair === 'double-utf8'
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
@@ -46,7 +48,9 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
       requiredHeaders: preset.requiredHeaders,
       columns: preset.columns,
     },
+    mendsText,
     normalise(record, at, moment) {
+      if (mendsText) mendRecord(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment))
       const one = delivered(compiled, record, at, moment)

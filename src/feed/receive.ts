@@ -8,6 +8,7 @@ import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import { DoubledText, mayBeDoubled } from './double-utf8.ts'
 import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
@@ -37,6 +38,8 @@ export interface Received {
   unreadable: number
   /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
   delivery: 'full' | 'delta' | null
+  /** What people should know of the feed though nothing is wrong with the delivery, as sentences. */
+  notes: string[]
 }
 
 /** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
@@ -52,6 +55,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   })
   const summary = emptyDelivery()
   const seen = new SeenRows()
+  const doubled = new DoubledText()
   let unreadable = 0
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
   for await (const batch of reading.records) {
@@ -61,7 +65,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
       if (countSeen(known.find(raw), seen, summary)) continue
-      const delivered = normalised(parts, reading, record)
+      const delivered = normalised(parts, reading, record, doubled)
       const skippable = delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
@@ -86,12 +90,13 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     seen,
     unreadable,
     delivery,
+    notes: doubled.notes(),
   }
 }
 
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
-  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null }
+  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null, notes: [] }
 }
 
 /** A row of the same bytes under another header says something else. */
@@ -100,9 +105,17 @@ function contextHash(reading: Reading): string {
   return context === '' ? '' : shortHash(context).slice(0, 8)
 }
 
-function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {
+function normalised(
+  { mapping, moment }: ReceiveParts,
+  reading: Reading,
+  record: RawRecord,
+  doubled: DoubledText,
+): Delivered[] {
   try {
-    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment)
+    const fields = reading.parse(record)
+    const delivered = mapping.normalise(fields, record.at, moment)
+    if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
+    return delivered
   } catch (error) {
     return [
       {
