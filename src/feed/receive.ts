@@ -9,7 +9,17 @@ import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { DoubledText, mayBeDoubled } from './double-utf8.ts'
-import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
+import type {
+  Format,
+  FormatOptions,
+  KnownListing,
+  Mapping,
+  Moment,
+  Opened,
+  RawRecord,
+  Reading,
+  TransportEnd,
+} from './feed.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
@@ -25,6 +35,8 @@ export interface ReceiveParts {
   workspace: Workspace
   feed: string
   moment: Moment
+  /** Completes records that tell only what changed. */
+  known: KnownListing
   volatile: ReadonlySet<FieldName>
   signal: AbortSignal
   progress(records: number): void
@@ -106,14 +118,14 @@ function contextHash(reading: Reading): string {
 }
 
 function normalised(
-  { mapping, moment }: ReceiveParts,
+  { mapping, moment, known }: ReceiveParts,
   reading: Reading,
   record: RawRecord,
   doubled: DoubledText,
 ): Delivered[] {
   try {
     const fields = reading.parse(record)
-    const delivered = mapping.normalise(fields, record.at, moment)
+    const delivered = mapping.normalise(fields, record.at, moment, known)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
     return delivered
   } catch (error) {
