@@ -16,12 +16,14 @@ const longestExample = 40
 const bytesOf = new Map<number, number>()
 // The five bytes that windows-1252 leaves open, and those of senders that took Latin-1 for it, come as C1 controls.
 for (let byte = 0x80; byte <= 0xff; byte++) bytesOf.set(byte, byte)
-const marks = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
-for (let index = 0; index < marks.length; index++) bytesOf.set(marks.charCodeAt(index), 0x80 + index)
+const upperHalf = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+for (let index = 0; index < upperHalf.length; index++) bytesOf.set(upperHalf.charCodeAt(index), 0x80 + index)
 
-/** What may stand behind a letter in sound text, so that both are UTF-8 by chance: marks, and letters of windows-1252. */
-const marksBehind = /^[\u00a0\u00ad¡§¨©ª«®°²³´·¹º»¼½¾¿‚„…†‡‹‘’“”•–—™›]+$/
-const marksOrLettersBehind = new RegExp(marksBehind.source.replace(']', 'ŠšŽžŒœŸ]'))
+/** What may stand behind a word's last letter in sound text, so that both are UTF-8 by chance; behind Ã only these. */
+const marks = '\u00a0\u00ad«»‹›‘’“”„‚…–—•™®©·†‡'
+const marksBehind = new RegExp(`^[${marks}]+$`)
+/** Behind others numbers, degrees, ordinals and the letters of windows-1252 as well. */
+const moreBehind = new RegExp(`^[${marks}¡§¨ª°²³´¹º¼½¾¿ŠšŽžŒœŸ]+$`)
 const beyondAscii = /[\u0080-\uffff]+/g
 const lead = /[\u00c2-\u00f4]/
 const noCharacter = /[\p{Cn}\p{Co}]/u
@@ -106,7 +108,7 @@ function isSure(once: string, run: string, text: string, at: number): boolean {
   if (once <= '\u009f') return false
   const behind = run.slice(1)
   const letter = run[0]
-  if (!(letter <= 'Å' ? marksBehind : marksOrLettersBehind).test(behind)) return true
+  if (!(letter === 'Ã' ? marksBehind : moreBehind).test(behind)) return true
   const before = text.charAt(at - 1)
   const inWord = /[A-Za-z]/.test(text.charAt(at + run.length))
   if (letter === 'Â') return true

@@ -70,8 +70,12 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
   })
 
   test('UTF-8 and windows-1252 in one file that declares nothing: each record is what it can be', async () => {
-    const [head, rest] = [feed('Tromsø').split('M3')[0], feed('').slice(feed('').indexOf('M3'))]
-    const bytes = Buffer.concat([Buffer.from(head), cp1252(rest.replaceAll('Springfield', 'Århus'))])
+    const text = feed('Tromsø')
+    const last = text.lastIndexOf('Springfield')
+    const bytes = Buffer.concat([
+      Buffer.from(text.slice(0, last)),
+      cp1252(text.slice(last).replace('Springfield', 'Århus')),
+    ])
     const { listings, complete } = await delivered(bytes, { preset })
     expect(listings).toMatchObject({ M2: { City: 'Tromsø' }, M3: { City: 'Århus' } })
     expect(complete).toBe(true)
@@ -106,7 +110,7 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
 
     test('is told with an example, and sent as the feed has it', async () => {
       const { listings, rejects, complete, notes } = await delivered(feed(doubled), { preset })
-      expect(listings['M2']).toMatchObject({ City: doubled })
+      expect(listings['M2']).toMatchObject({ City: doubled.replace('\u009d', '') })
       expect({ rejects, complete }).toEqual({ rejects: [], complete: true })
       expect(notes).toEqual([
         '1 record holds text that was encoded twice (MLSNumber M2: "MÃ¡laga" for "Málaga"); ' +

@@ -35,7 +35,7 @@ export function readableLines(text: string): string {
   return clean
     .normalize('NFC')
     .replaceAll(controls, '')
-    .replaceAll(/[^\S\n]+/g, ' ')
+    .replaceAll(/(?:[^\S\n]|\u0085)+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
