@@ -298,11 +298,17 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       'Ñandú-7',
       'Nan\u0303du-7',
       '東京-7',
-      'W<12>&amp;',
+      'W<12>&',
       '🏠7',
       'x'.repeat(200),
     ])('%j stays as it is', async (value) => {
       expect(await became(container, number, value)).toMatchObject({ MLSNumber: value })
+    })
+
+    test('HTML escapes left in it are undone: the service may show any & as &amp;', async () => {
+      expect(await became(container, number, 'A&amp;amp;B &#x41;')).toMatchObject({ MLSNumber: 'A&B A' })
+      const controls = await became(container, number, 'A&#0;B')
+      expect(controls).toEqual([expect.stringMatching(/^MLSNumber: '/)])
     })
 
     test('blanks around it are not part of it', async () => {
