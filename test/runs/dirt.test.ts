@@ -37,13 +37,13 @@ describe.each([
   {
     preset: 'zillow',
     file: 'north.xml',
-    feed: (homes: readonly string[], price = '250000') =>
+    feed: (homes: readonly string[], price: string) =>
       zillowDocument(...homes.map((number) => zillowHome(escaped(number), { 'ListingDetails/Price': price }))),
   },
   {
     preset: 'reso-csv',
     file: 'north.csv',
-    feed: (homes: readonly string[], price = '250000') =>
+    feed: (homes: readonly string[], price: string) =>
       resoTable(...homes.map((number) => resoRow(quoted(number), { ListPrice: price }))),
   },
 ])('with $preset', ({ preset, file, feed }) => {
@@ -53,7 +53,7 @@ describe.each([
     const long = 'z'.repeat(300)
     const numbers = () => world.listings().map((one) => String(one['MLSNumber']))
 
-    world.deliver(feed([...odd, long]), file)
+    world.deliver(feed([...odd, long], '250000'), file)
     const created = await world.run()
     expect(created).toMatchObject({
       counts: { create: odd.length, reject: 1 },
@@ -69,7 +69,7 @@ describe.each([
     expect(numbers().toSorted()).toEqual(odd.toSorted())
 
     world.calls()
-    world.deliver(feed(odd), file)
+    world.deliver(feed(odd, '250000'), file)
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: odd.length }, changes: [] })
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
 
