@@ -163,7 +163,8 @@ function wire(feed: FeedConfig, config: Config): Feed {
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source } = feed
+  const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
   return {
     name,
     chatbot,
@@ -186,6 +187,8 @@ function wire(feed: FeedConfig, config: Config): Feed {
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
     ownership,
+    outranks: new Set(after.map((other) => other.name)),
+    drift,
     volatile: new Set(feed.volatile.fields),
     refresh: feed.volatile.refresh,
     settle,
@@ -193,6 +196,10 @@ function wire(feed: FeedConfig, config: Config): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
+}
+
+function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
+  return one.chatbot === other.chatbot && one.service.baseUrl === other.service.baseUrl
 }
 
 function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {

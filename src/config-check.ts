@@ -67,6 +67,18 @@ function originOf(address: unknown): string | null {
   return typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
 }
 
+/** A chatbot that belongs to one feed alone can't have another one: each would delete the other's listings. */
+function mirrorProblems(feeds: Record<string, unknown>): Located[] {
+  const written = Object.entries(feeds).map(([name, value]) => ({ name, ...mappingOf(value) }))
+  return written.flatMap((feed: { name: string; chatbot?: unknown; ownership?: unknown }) => {
+    if (feed.ownership !== 'mirror') return []
+    const others = written.filter((other: typeof feed) => other !== feed && other.chatbot === feed.chatbot)
+    if (others.length === 0) return []
+    const problem = `mirror is for a chatbot of one feed alone; this one is also that of ${others.map(({ name }) => name).join(', ')}`
+    return [{ path: ['feeds', feed.name, 'ownership'], problem }]
+  })
+}
+
 /**
  * What one value alone can't show: a service without any key, headers that nothing would send. Works on a tree whose
  * parts may be wrong, so that it adds to the schema's problems; `known` are places already complained about.
@@ -91,5 +103,6 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
       problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
     }
   }
+  problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
 }

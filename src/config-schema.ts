@@ -67,6 +67,12 @@ const limits = z.strictObject({
   shrink: percent('Smallest delivery, of the median of the last five').prefault(50),
   overlap: percent('Smallest share of MLSNumbers in common with the last delivery').prefault(50),
   lostField: share('A field that more than this share of the listings lost is a renamed column', 50, 10),
+  grace: z
+    .strictObject({
+      runs: whole('Complete deliveries running that a listing must be absent from', { min: 1, max: 1000 }).prefault(1),
+      hours: number('Hours that it must be absent over', { min: 0, max: 8760 }).prefault(0),
+    })
+    .prefault({}),
   onTrip: choice('hold: hold the changes it is about; abort: stop the whole run', ['hold', 'abort']).prefault('hold'),
 })
 
@@ -112,10 +118,14 @@ const feedSchema = z.strictObject({
   numbers,
   repair,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
-  ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
-    'tag',
-    'snapshot',
-  ]).prefault('tag'),
+  ownership: choice(
+    'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',
+    ['tag', 'snapshot', 'mirror'],
+  ).prefault('tag'),
+  drift: choice(
+    'Where a listing was edited on the service. overwrite: the feed is right; keep: until the feed changes it; report: held until somebody decides',
+    ['overwrite', 'keep', 'report'],
+  ).prefault('overwrite'),
   volatile: volatileFields.prefault({}),
   settle: duration('How long a call without an answer may still land', year).prefault('15m'),
   headers: z

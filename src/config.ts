@@ -49,6 +49,8 @@ export interface Limits {
   shrink: number
   overlap: number
   lostField: Share
+  /** How often and how long a listing must be absent before it is deleted. */
+  grace: { runs: number; hours: number }
   onTrip: 'hold' | 'abort'
 }
 
@@ -68,7 +70,8 @@ export interface FeedConfig {
   /** The preset with the feed's own options over it. */
   mapping: Mapping
   limits: Limits
-  ownership: 'tag' | 'snapshot'
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  drift: 'overwrite' | 'keep' | 'report'
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
   headers: Record<string, string>
