@@ -5,7 +5,8 @@ import { webAddress } from './text.ts'
 
 /**
  * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
- * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes, by number where both are numbers, those named in `first` before all others
+ * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes,
+ * by number where both are numbers, those named in `first` before all others
  * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
  */
 export const images: Converter = {
