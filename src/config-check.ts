@@ -3,6 +3,7 @@
  */
 import type { z } from 'zod'
 import { isHttp, isLoopback } from './config-address.ts'
+import { loginProblems } from './config-login.ts'
 import type { ConfigDocument, Filled } from './config-text.ts'
 import { located } from './schema-words.ts'
 import type { Located } from './schema-words.ts'
@@ -102,6 +103,7 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
     if ('headers' in feed && typeof feed.source === 'string' && !isHttp(feed.source)) {
       problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
     }
+    problems.push(...loginProblems(feed).map(({ path, problem }) => ({ path: ['feeds', name, ...path], problem })))
   }
   problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))

@@ -61,6 +61,9 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
       timeout: 60_000,
       maxRedirects: 0,
       headers: {},
+      login: {},
+      ready: {},
+      clock: { now: () => 0, sleep: () => Promise.resolve() },
       validators: null,
       scratch: folder,
       signal,
@@ -68,7 +71,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     if (opened === 'not-modified') throw new Error('a file is never "not modified"')
     const { summary, notes } = await receive({
       opened: { ...opened, charset },
-      decompress: (source) => decompressed(source, { maxBytes: 1e9 }),
+      decompress: (source) => decompressed(source, { maxBytes: 1e9, scratch: folder, member: null }),
       format: formats[mapping.format],
       formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
       mapping,
