@@ -136,10 +136,13 @@ const { fields, defaults, where, statuses, extension, numbers, repair } = mappin
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
-  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export').superRefine((value, context) => {
-    const problem = sourceProblem(value)
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-  }),
+  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export; -: standard input').superRefine(
+    (value, context) => {
+      const problem = sourceProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    },
+  ),
+  member: text('Which member of a ZIP archive is the feed: a glob over its path or name').optional(),
   preset: text('A preset in config/presets by its name, or the path of your own (ends in .yaml)'),
   delivery: choice("full: absence means gone; delta: it means nothing. Default: the preset's", [
     'full',

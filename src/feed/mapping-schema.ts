@@ -78,6 +78,7 @@ export interface Rule {
   times?: number
   parts?: Rule[]
 
+  units?: Record<string, string>
   unit?: string
   unitFrom?: string | string[]
   dimensions?: string
@@ -90,6 +91,8 @@ export interface Rule {
   prefix?: string
   separator?: string
   split?: string | string[]
+  /** Which of the values that `split` parts, from 1; with `split` where one text is read. */
+  nth?: number
   orderBy?: string
   first?: string[]
 
@@ -136,6 +139,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   get parts() {
     return z.array(ruleSchema).min(1).optional()
   },
+  units: z.record(z.string(), z.string()).optional(),
   unit: z.string().min(1).optional(),
   unitFrom: paths.optional(),
   dimensions: z.string().min(1).optional(),
@@ -148,6 +152,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   prefix: z.string().min(1).optional(),
   separator: z.string().optional(),
   split: paths.optional(),
+  nth: z.int().min(1).optional(),
   orderBy: path.optional(),
   first: z.array(z.string()).optional(),
   openHouses: z.array(openHouseSchema).optional(),

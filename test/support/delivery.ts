@@ -71,7 +71,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     if (opened === 'not-modified') throw new Error('a file is never "not modified"')
     const { summary, notes } = await receive({
       opened: { ...opened, charset },
-      decompress: (source) => decompressed(source, { maxBytes: 1e9 }),
+      decompress: (source) => decompressed(source, { maxBytes: 1e9, scratch: folder, member: null }),
       format: formats[mapping.format],
       formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
       mapping,
