@@ -201,6 +201,10 @@ export const mappingOptionsSchema = z.strictObject({
   numbers: numbersSchema
     .optional()
     .describe("How this feed writes numbers where it is not the preset's way, such as { decimal: '.', group: '' }."),
+  repair: z
+    .enum(['double-utf8'])
+    .optional()
+    .describe('double-utf8: text that was encoded twice (CafÃ©) is mended, MLSNumbers too.'),
   delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
   ...complianceShape,
   mlsPrefix: z

@@ -9,6 +9,7 @@ import type { Delivered, Listing, MovingListing, Problem } from '../listing.ts'
 import type { KnownListing, Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
+import { mendRecord } from './double-utf8.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
 import { compileCompliance, removeForbidden } from './mapping-compliance.ts'
@@ -25,7 +26,7 @@ import { PathError, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 4
+const MAPPING_CODE = 5
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
@@ -34,6 +35,7 @@ const MAPPING_CODE = 4
 export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
   const compiled = compile(preset, options, file)
   const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
+  const mendsText = options.repair === 'double-utf8'
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
@@ -48,7 +50,9 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
       requiredHeaders: preset.requiredHeaders,
       columns: preset.columns,
     },
+    mendsText,
     normalise(record, at, moment, known = () => null) {
+      if (mendsText) mendRecord(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
       const one = delivered(compiled, record, at, moment, known)

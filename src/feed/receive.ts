@@ -8,6 +8,7 @@ import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import { DoubledText, mayBeDoubled } from './double-utf8.ts'
 import type {
   Format,
   FormatOptions,
@@ -67,6 +68,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   })
   const summary = emptyDelivery()
   const seen = new SeenRows()
+  const doubled = new DoubledText()
   let unreadable = 0
   const leftOut = new ImagesCount()
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
@@ -77,7 +79,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
       if (countSeen(known.find(raw), seen, summary)) continue
-      const delivered = normalised(parts, reading, record)
+      const delivered = normalised(parts, reading, record, doubled)
       const skippable = delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
@@ -103,7 +105,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     seen,
     unreadable,
     delivery,
-    notes: leftOut.notes(),
+    notes: [...leftOut.notes(), ...doubled.notes()],
   }
 }
 
@@ -118,9 +120,17 @@ function contextHash(reading: Reading): string {
   return context === '' ? '' : shortHash(context).slice(0, 8)
 }
 
-function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {
+function normalised(
+  { mapping, moment, known }: ReceiveParts,
+  reading: Reading,
+  record: RawRecord,
+  doubled: DoubledText,
+): Delivered[] {
   try {
-    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment, parts.known)
+    const fields = reading.parse(record)
+    const delivered = mapping.normalise(fields, record.at, moment, known)
+    if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
+    return delivered
   } catch (error) {
     return [
       {

@@ -36,7 +36,7 @@ export const area: Converter = {
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
-      if (sideUnit !== undefined) {
+      if (sideUnit !== undefined && found.length <= longest) {
         const [length, width] = sidesOf(found).map(read)
         if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
       }
@@ -74,7 +74,7 @@ function leastOf(digits: string): string {
   return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
 }
 
-/** Longer than any area is written; what is longer is taken for a number, and is none. */
+/** Longer than any area is written; what is longer is taken for a number, and is none: expressions take it for ever. */
 const longest = 1000
 const letter = /^\p{L}$/u
 
