@@ -18,12 +18,13 @@ import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
+import { standardInput } from './feed/transport/stdin.ts'
 import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
-import type { Repaired, RepairPlan } from './repair.ts'
-import { repair } from './repair.ts'
 import { progressLine } from './progress.ts'
+import { repair } from './repair.ts'
+import type { Repaired, RepairPlan } from './repair.ts'
 import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
 import { markdownForm } from './report/markdown.ts'
@@ -41,7 +42,15 @@ import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
-const transports: Record<string, Transport> = { file, glob, http, https: http }
+/** A transport whose library is loaded once a feed needs it: most runs need none of them. */
+const lazily =
+  (load: () => Promise<Transport>): Transport =>
+  async (source, options) =>
+    (await load())(source, options)
+const sftp = lazily(async () => (await import('./feed/transport/sftp.ts')).sftp)
+const ftp = lazily(async () => (await import('./feed/transport/ftp.ts')).ftp)
+const stdin = standardInput(() => process.stdin)
+const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp, '-': stdin }
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
@@ -90,7 +99,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -151,25 +160,17 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   }
 
   /** What a job on a feed works with; `end` when it is through, but for the workspace. */
-  function open(feedConfig: FeedConfig): {
-    parts: Parts
-    wired: Feed
-    abandon: (reason: string) => void
-    end: () => void
-  } {
-    const workspace = openWorkspace()
+  function open(feedConfig: FeedConfig) {
     const calls = new AbortController()
     const progress = progressLine(feedConfig.name, process.stderr)
     const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
-    return {
-      parts: { service, workspace, runtime, signal, progress: progress.show },
-      wired: feeds.get(feedConfig.name)!,
-      abandon: (reason) => calls.abort(new FeedError(reason)),
-      end() {
-        progress.end()
-        log.endRun()
-      },
+    const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
+    const abandon = (reason: string): void => calls.abort(new FeedError(reason))
+    const end = (): void => {
+      progress.end()
+      log.endRun()
     }
+    return { wired: feeds.get(feedConfig.name)!, parts, abandon, end }
   }
 
   function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
@@ -191,19 +192,18 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config): Feed {
-  const scheme =
-    /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
+function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
+  const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member, login, ready } = feed
   const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
   return {
     name,
     chatbot,
     timezone,
     mapping,
-    source,
+    source: member === null ? source : `${source}#${member}`,
     open: (validators, signal, scratch) =>
       transports[scheme](source, {
         directory: config.directory,
@@ -213,9 +213,12 @@ function wire(feed: FeedConfig, config: Config): Feed {
         headers,
         validators,
         scratch,
+        login,
+        ready,
+        clock,
         signal,
       }),
-    decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
+    decompress: (opened, scratch) => decompressed(opened, { maxBytes: maxBytes * 20, scratch, member }),
     format: formats[mapping.format],
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
@@ -229,6 +232,13 @@ function wire(feed: FeedConfig, config: Config): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
+}
+
+/** Which transport a source needs, as a key of `transports`. */
+function schemeOf(source: string): string {
+  if (source === '-') return source
+  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
+  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
 }
 
 function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
