@@ -47,7 +47,8 @@ function planned(feed: string, { duplicates, surplus, allowed }: RepairPlan): st
 function written({ feed, duplicates, error }: Repaired): string {
   if (duplicates.length === 0 && error === null) return `${feed}: nothing is on the service more than once\n`
   const deleted = countOf(duplicates, 'deleted')
-  const lines = [`${feed}: ${deleted} surplus ${deleted === 1 ? 'copy' : 'copies'} deleted, each looked up`]
+  const done = deleted === 0 ? 'nothing was deleted' : `${deleted} surplus ${deleted === 1 ? 'copy' : 'copies'} deleted`
+  const lines = [`${feed}: ${done}`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
     if (problem !== null) lines.push(`  ${printable(mlsNumber)}: not repaired: ${printable(problem)}`)
     for (const outcome of outcomes)

@@ -22,9 +22,14 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
     return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
   if (shown.length > 1)
     return [
-      held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber: see listing-sync repair`, {
-        position,
-      }),
+      held(
+        key,
+        'twice-shown',
+        `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`,
+        {
+          position,
+        },
+      ),
     ]
   const item = shown.length === 1 ? shown[0] : null
   const { lostUntil, now } = one.settings
