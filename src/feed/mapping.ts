@@ -8,7 +8,7 @@ import { fieldRules, ownerKey } from '../listing.ts'
 import type { Delivered, Listing, Problem } from '../listing.ts'
 import type { Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read } from './converters/converter.ts'
+import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
 import { inOrder, problemOf, readField, withSuffix } from './mapping-field.ts'
@@ -28,8 +28,14 @@ const MAPPING_CODE = 3
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
  * Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values.
+ * `unmapped` is told of every word that no rule maps.
  */
-export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
+export function createMapping(
+  preset: Preset,
+  options: MappingOptions,
+  file = preset.file,
+  unmapped?: Unmapped,
+): Mapping {
   const compiled = compile(preset, options, file)
   const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
   return {
@@ -48,8 +54,8 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
     },
     normalise(record, at, moment) {
       const chosen = variants.filter((variant) => applies(variant, record, moment))
-      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment))
-      const one = delivered(compiled, record, at, moment)
+      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, unmapped))
+      const one = delivered(compiled, record, at, moment, unmapped)
       if (one.kind === 'listing' || one.mlsNumber === null || variants.length === 0) return [one]
       const { mlsNumber } = one
       // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
@@ -138,9 +144,16 @@ function applies({ paths, when }: Compiled, record: RecordFields, moment: Moment
   return when?.(record, begun(moment)) !== undefined
 }
 
-function delivered(compiled: Compiled, record: RecordFields, at: string, moment: Moment): Delivered {
+function delivered(
+  compiled: Compiled,
+  record: RecordFields,
+  at: string,
+  moment: Moment,
+  unmapped: Unmapped | undefined,
+): Delivered {
   compiled.paths.prepare(record)
   const making = begun(moment)
+  if (unmapped !== undefined) making.unmapped = unmapped
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.removeWhen) {
