@@ -25,7 +25,7 @@ export interface Surroundings {
 const everyRuleTakes: ReadonlySet<keyof Rule> = new Set(['from', 'each', 'as', 'when', 'missing'])
 
 /** What a field's rule starts from where it names no table or choices itself. */
-const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
+export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
   PropertyType: { table: 'propertyTypes', otherwise: 'Other', keepWordAs: 'PropertyType' },
   SaleType: { table: 'saleTypes' },
   SpaceType: { table: 'spaceTypes' },
