@@ -48,13 +48,13 @@ export interface Remedy {
 }
 
 /** Values that say nothing (0, Other), or a placeholder that a person has to replace; null for an MLSNumber: each has its own. */
-export function remedyOf(field: string, preset: Preset, options: MappingOptions): Remedy | null {
+export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   const rule = fieldRules.find(({ name }) => name === field)
   if (rule === undefined || rule.name === 'MLSNumber') return null
   if (rule.type === 'number') return { section: 'defaults', value: 0 }
   if (rule.name === 'Url') {
     const template: Rule = { template: 'https://www.example.com/listings/{MLSNumber}' }
-    const present = mappingOf(rule.name, preset, options)
+    const present = mappingOf(rule.name, feed)
     return { section: 'fields', value: present === undefined ? template : [...[present].flat(), template] }
   }
   const values: Partial<Record<FieldName, string>> = {
@@ -70,13 +70,12 @@ export function remedyOf(field: string, preset: Preset, options: MappingOptions)
 
 export function missingFacts(
   missing: readonly { field: string; count: number }[],
-  preset: Preset | null,
-  options: MappingOptions,
+  feed: FeedMapping | null,
 ): MissingFacts[] {
-  if (preset === null) return []
+  if (feed === null) return []
   return missing.map(({ field, count }) => {
-    const remedy = remedyOf(field, preset, options)
-    const write = remedy === null ? `fields: { ${field}: NAME OF ITS FIELD }` : flow(remedy.section, field, remedy.value)
+    const remedy = remedyOf(field, feed)
+    const write = remedy === null ? `fields: { ${field}: NAME OF ITS FIELD }` : flow({ [remedy.section]: { [field]: remedy.value } })
     return { field, count, write }
   })
 }
@@ -86,37 +85,61 @@ export function wordsMayBeMapped({ field }: { field: string }): boolean {
   return field !== 'ExtensionColumn'
 }
 
-export function wordFacts(
-  words: readonly { field: string; word: string; count: number }[],
-  preset: Preset | null,
-  options: MappingOptions,
-): WordFacts[] {
-  if (preset === null) return []
-  return words.map((one) => ({ ...one, write: wordRemedy(one.field, one.word, preset, options) }))
+export function wordFacts(words: readonly Omit<WordFacts, 'write'>[], feed: FeedMapping | null): WordFacts[] {
+  if (feed === null) return []
+  return words.map((one) => ({ ...one, write: wordRemedy(one, feed) }))
 }
 
-function wordRemedy(field: string, word: string, preset: Preset, options: MappingOptions): string {
-  if (field === 'Status') return flow('statuses', word, 'Active')
+/** So many words are written out; the others are mapped in the same way. */
+const wordsWritten = 12
+
+function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMapping): string {
+  const each = (value: string): Record<string, string> =>
+    Object.fromEntries(words.slice(0, wordsWritten).map(({ word }) => [word, value]))
+  if (field === 'Status') return flow({ statuses: each('Active') })
   const rule = fieldRules.find(({ name }) => name === field)
-  const mapping = rule && mappingOf(rule.name, preset, options)
-  if (rule === undefined || mapping === undefined) return `fields: { ${field}: … }`
+  const mapping = rule && mappingOf(rule.name, feed)
+  if (rule === undefined || mapping === undefined) return ''
   const rules = [mapping].flat().map((one): Rule => (typeof one === 'string' ? { from: one } : one))
   const last = rules.at(-1) ?? {}
-  if (last.period !== undefined) return flow('fields', field, [...rules.slice(0, -1), { ...last, periods: { ...last.periods, [word]: 'month' } }])
-  if (rule.type === 'number') return flow('fields', field, { from: last.from ?? 'PATH', as: 'area', unit: 'square feet' })
+  const written = (rule: Rule): string => flow({ fields: { [field]: rules.length > 1 ? [...rules.slice(0, -1), rule] : rule } })
+  if (last.period !== undefined) return written({ ...last, periods: { ...last.periods, ...each('month') } })
+  if (rule.type === 'number') return written({ from: last.from ?? 'PATH', as: 'area', unit: 'square feet' })
   const usual = last.table === undefined && last.choices === undefined ? usualArguments[rule.name] : undefined
   const value = rule.choices?.[0] ?? (rule.name === 'CurrencySymbol' ? '$' : 'Other')
-  return flow('fields', field, [...rules.slice(0, -1), { ...usual, ...last, choices: { ...last.choices, [word]: value } }])
+  return written({ ...usual, ...last, choices: { ...last.choices, ...each(value) } })
 }
 
-function mappingOf(field: FieldName, preset: Preset, options: MappingOptions): FieldMapping | undefined {
-  return options.fields?.[field] ?? preset.fields[field]
+/** The rule of a field, without the paths of which this feed has nothing. */
+function mappingOf(field: FieldName, { preset, options, found }: FeedMapping): FieldMapping | undefined {
+  const mapping = options.fields?.[field] ?? preset.fields[field]
+  if (mapping === undefined) return undefined
+  const rules = [mapping].flat().flatMap((rule): (string | Rule)[] => {
+    if (typeof rule === 'string') return found.has(rule) ? [rule] : []
+    if (!Array.isArray(rule.from) || rule.each !== undefined) return [rule]
+    const from = rule.from.filter((path) => found.has(path))
+    return from.length === 0 ? [] : [{ ...rule, from: from.length === 1 ? from[0] : from }]
+  })
+  return rules.length === 0 ? undefined : rules.length === 1 ? rules[0] : rules
+}
+
+/** A preset with the feed's own options, and which of its paths the feed has anything of. */
+export interface FeedMapping {
+  preset: Preset
+  options: MappingOptions
+  found: ReadonlySet<string>
+}
+
+export function feedMapping(preset: Preset, options: MappingOptions, profiles: readonly FieldProfile[]): FeedMapping {
+  const written = writtenPaths(preset, options)
+  const filled = profiles.filter((field) => field.filled > 0).map(({ path }) => path)
+  const read = fieldsRead(preset.format === 'xml', written, filled)
+  return { preset, options, found: new Set(written.filter((_, index) => read[index].length > 0).map(({ path }) => path)) }
 }
 
 /** One line of YAML. */
-export function flow(section: string, key: string, value: unknown): string {
-  const single = Array.isArray(value) && value.length === 1 ? value[0] : value
-  return stringify({ [section]: { [key]: single } }, { collectionStyle: 'flow', lineWidth: 0 }).trim().replace(/^\{ | \}$/g, '')
+export function flow(value: Record<string, unknown>): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim().replace(/^\{ | \}$/g, '')
 }
 
 /**

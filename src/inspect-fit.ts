@@ -54,7 +54,7 @@ export async function fitOf(preset: Preset, beginning: Beginning, format: Format
   const place = preset.record === undefined ? '' : `records at ${preset.record}; `
   const reason =
     `${place}the first ${records} map to ${percent(mapped)} %; ` +
-    `${filledOwners.size} of the ${owners.size} fields it fills and ${known.size} of the feed's ${fields.length} fields meet`
+    `it finds something for ${filledOwners.size} of its ${owners.size} fields, and uses ${known.size} of the feed's ${fields.length}`
   return { name, title, score: Math.round(score), reason }
 }
 

@@ -14,7 +14,8 @@ import { createMapping } from './feed/mapping.ts'
 import type { Preset } from './feed/preset.ts'
 import { chosenPreset } from './inspect-choice.ts'
 import type { Choice } from './inspect-choice.ts'
-import { fieldFacts, missingFacts, wordFacts, wordsMayBeMapped } from './inspect-facts.ts'
+import { feedMapping, fieldFacts, missingFacts, wordFacts, wordsMayBeMapped } from './inspect-facts.ts'
+import type { FeedMapping } from './inspect-facts.ts'
 import type { Beginning } from './inspect-fit.ts'
 import type { DocumentFacts, Findings } from './inspect/findings.ts'
 import { Profile } from './inspect/profile.ts'
@@ -41,11 +42,12 @@ export interface InspectParts {
   progress: (records: number) => void
 }
 
-/** What was found, and the preset and options it was found with: a configuration can be written from these. */
+/** What was found, and what it was found with: a configuration can be written from these. */
 export interface Inspected {
   findings: Findings
   preset: Preset | null
-  options: MappingOptions
+  /** null where no preset fits. */
+  feed: FeedMapping | null
 }
 
 /** Throws `FeedError` where the source can't be read or is no feed. */
@@ -88,7 +90,8 @@ export async function inspect(parts: InspectParts): Promise<Inspected> {
     complete: limited ? null : reasons.length === 0,
     reasons,
   }
-  return { findings: findingsOf(opened.name, document, choice, work), preset, options: choice.options }
+  const mapped = preset && feedMapping(preset, choice.options, work.profile.fields())
+  return { findings: findingsOf(opened.name, document, choice, work, mapped), preset, feed: mapped }
 }
 
 /** What of a reading is kept. */
@@ -169,10 +172,17 @@ async function readAll(reading: Reading, work: Work, { limit, signal, progress }
   return false
 }
 
-function findingsOf(source: string, document: DocumentFacts, choice: Choice, work: Work): Findings {
+function findingsOf(
+  source: string,
+  document: DocumentFacts,
+  choice: Choice,
+  work: Work,
+  feed: FeedMapping | null,
+): Findings {
   const { preset, options, fit, others, settings } = choice
   const { tally, profile, samples } = work
-  const fields = fieldFacts(profile.fields(), profile.records, preset, options)
+  const profiles = profile.fields()
+  const fields = fieldFacts(profiles, profile.records, preset, options)
   const endless = document.reasons.some((reason) => reason.includes('no line break shows that it is whole'))
   const lineBreak = {
     write: 'endsWithLineBreak: false',
@@ -191,10 +201,10 @@ function findingsOf(source: string, document: DocumentFacts, choice: Choice, wor
     unused: preset === null ? [] : fields.filter(({ filled, usedFor }) => filled > 0 && usedFor.length === 0).map(({ path }) => path),
     samples: samples.list(),
     rejects: tally.rejects(),
-    words: wordFacts(tally.words().filter(wordsMayBeMapped), preset, options),
+    words: wordFacts(tally.words().filter(wordsMayBeMapped), feed),
     moreWords: tally.moreWords,
     removals: tally.removals(),
-    missing: missingFacts(tally.missing(), preset, options),
+    missing: missingFacts(tally.missing(), feed),
   }
 }
 

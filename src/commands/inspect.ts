@@ -1,5 +1,6 @@
 import { findingsForms, inspectSource } from '../app.ts'
 import { FeedError, UsageError } from '../errors.ts'
+import { checkInit, startingConfiguration, writeNew } from '../inspect-init.ts'
 import { exitStatus } from '../result.ts'
 import { printable } from '../text.ts'
 import type { CommandContext } from './command.ts'
@@ -17,9 +18,14 @@ export interface InspectOptions {
  */
 export async function inspectCommand(context: CommandContext, source: string, options: InspectOptions): Promise<number> {
   const limit = limitOf(options.records)
+  if (options.init) checkInit(context.configFile, source)
   const inspected = await inspectSource(context, source, { preset: options.preset, limit })
   const { findings } = inspected
   process.stdout.write(findingsForms[options.format](findings, process.stdout.isTTY))
+  if (options.init) {
+    writeNew(context.configFile, startingConfiguration(inspected, source, context.configFile))
+    process.stderr.write(`listing-sync: wrote ${context.configFile}\n`)
+  }
   if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
     throw new FeedError(`the document is not whole: ${printable(findings.document.reasons.join('; '))}`)
   const mapped = findings.preset !== null && findings.counts.rejects === 0

@@ -57,12 +57,11 @@ export interface RejectFacts {
   examples: { at: string; mlsNumber: string | null; value: string | null }[]
 }
 
-/** A word of the feed that no rule maps. */
+/** The words of the feed that no rule maps to a field, the most frequent first. */
 export interface WordFacts {
   field: string
-  word: string
-  count: number
-  /** What to write in the feed's configuration. */
+  words: { word: string; count: number }[]
+  /** What to write in the feed's configuration, for the first words. */
   write: string
 }
 

@@ -41,9 +41,11 @@ export class Tally {
     return [...this.#removals].map(([why, count]) => ({ why, count })).toSorted((a, b) => b.count - a.count)
   }
 
-  words(): { field: string; word: string; count: number }[] {
-    const all = [...this.#words].flatMap(([field, words]) => [...words].map(([word, count]) => ({ field, word, count })))
-    return all.toSorted((a, b) => (a.field === b.field ? b.count - a.count : a.field < b.field ? -1 : 1))
+  words(): { field: string; words: { word: string; count: number }[] }[] {
+    return [...this.#words].map(([field, words]) => ({
+      field,
+      words: [...words].map(([word, count]) => ({ word, count })).toSorted((a, b) => b.count - a.count),
+    }))
   }
 
   /** Required fields that records lack wholly, with the number of these records. */

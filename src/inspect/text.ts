@@ -82,7 +82,7 @@ function* resultLines({ preset, counts, removals }: Findings, paint: Paint): Gen
   yield* row('removals', grouped(counts.removals), paint)
   for (const { why, count } of removals.slice(0, mostShown)) yield* wrapped(`${grouped(count)}: ${printable(why)}`, 14)
   if (filtered > 0) yield* row('left out', `${grouped(filtered)} by where`, paint)
-  const only = lackingFactsOnly === 0 ? '' : `, ${grouped(lackingFactsOnly)} of them only for facts that they lack (below)`
+  const only = lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings if the facts below were given`
   yield* row('rejects', rejects === 0 ? '0' : paint('yellow', `${grouped(rejects)}${only}`), paint)
 }
 
@@ -90,22 +90,29 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
   if (missing.length === 0) return
   yield ''
   yield paint('bold', 'Facts that a listing needs and records lack, and what to write')
-  for (const { field, count, write } of missing) yield* remedy(count, field, write, paint)
+  for (const { field, count, write } of missing) {
+    const text = printable(write)
+    const start = `${grouped(count).padStart(8)}  ${field.padEnd(14)}  `
+    if (start.length + text.length <= width) yield start + paint('cyan', text)
+    else {
+      yield start.trimEnd()
+      yield* wrapped(text, 14, (line) => paint('cyan', line))
+    }
+  }
 }
 
 function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<string> {
   if (words.length === 0) return
   yield ''
   yield paint('bold', 'Words that no rule maps, and what to write')
-  for (const { field, word, count, write } of words.slice(0, mostShown))
-    yield* remedy(count, `${field} "${shorten(printable(word), 60)}"`, write, paint)
-  if (words.length > mostShown || moreWords)
-    yield `  and more${moreWords ? '' : `: ${words.length - mostShown}`} (see --format json)`
-}
-
-function* remedy(count: number, what: string, write: string, paint: Paint): Generator<string> {
-  yield `${grouped(count).padStart(8)}  ${what}`
-  yield* wrapped(printable(write), 14, (text) => paint('cyan', text))
+  for (const { field, words: found, write } of words) {
+    const total = found.reduce((sum, { count }) => sum + count, 0)
+    const listed = found.slice(0, mostShown).map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
+    const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
+    yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
+    const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
+    yield* wrapped(shorten(printable(write), 600) + hint, 14, (text) => paint('cyan', text))
+  }
 }
 
 function* rejectLines({ rejects }: Findings, paint: Paint): Generator<string> {
