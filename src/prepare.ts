@@ -135,6 +135,7 @@ async function receiveDelivery(
     return { received: receivedUnchanged(saved.summary), validators: saved }
   }
   const { format, formatOptions, mapping, name, volatile } = feed
+  const known = (mlsNumber: string) => store.confirmed(feed.chatbot, feed.name, mlsNumber)
   const parts = {
     opened,
     decompress: (source: Opened) => feed.decompress(source, workspace.folder),
@@ -145,6 +146,7 @@ async function receiveDelivery(
     workspace,
     feed: name,
     moment,
+    known,
     volatile,
     signal,
   }

@@ -2,7 +2,7 @@
  * The feed stage's interfaces: bytes → raw records → record nodes → listings.
  * A transport yields bytes, a format cuts and parses them, a mapping normalises; none knows another.
  */
-import type { Delivered } from '../listing.ts'
+import type { Delivered, MovingListing } from '../listing.ts'
 
 /** HTTP validators of a delivery, kept so that an unchanged feed costs one request. */
 export interface Validators {
@@ -142,6 +142,9 @@ export interface Moment {
   timezone: string
 }
 
+/** The listing of this feed that the service confirmed last under an MLSNumber; null where there is none. */
+export type KnownListing = (mlsNumber: string) => MovingListing | null
+
 /** A preset and the feed's own additions, ready to use. */
 export interface Mapping {
   /** Changes whenever the same bytes could become another listing: preset, fields, defaults, where, code. */
@@ -154,6 +157,9 @@ export interface Mapping {
     FormatOptions,
     'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
-  /** Never throws: what is wrong becomes a reject with every problem. */
-  normalise(record: RecordFields, at: string, moment: Moment): Delivered[]
+  /**
+   * Never throws: what is wrong becomes a reject with every problem. `known` completes records that tell only what
+   * changed; without it they are rejects, too.
+   */
+  normalise(record: RecordFields, at: string, moment: Moment, known?: KnownListing): Delivered[]
 }

@@ -1,7 +1,7 @@
 /**
  * What a mapping checks beside single fields: flags, `where`, coordinates, ExtensionColumn.
  */
-import type { Delivered, ExtensionEntry, FieldValue, Listing, Problem } from '../listing.ts'
+import type { ExtensionEntry, FieldValue, Listing } from '../listing.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
 import type { RecordFields, RecordNode } from './feed.ts'
 import { Unreadable } from './converters/converter.ts'
@@ -11,7 +11,7 @@ import type { MappingOptions } from './mapping-schema.ts'
 import { isFieldName } from './mapping-schema.ts'
 import type { Flag, Preset } from './preset.ts'
 import { childNames, childrenOf, textOf } from './select.ts'
-import type { Paths, Select } from './select.ts'
+import type { Paths } from './select.ts'
 import { readBoolean, saysNothing, wordKey } from './vocabulary.ts'
 
 const longestKey = 100
@@ -45,16 +45,19 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
     const numbers = new Set(values.map(Number))
     const rule = fieldRules.find((one) => one.name === name)
     const select = rule ? null : paths.compile(name)
-    return (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
+    const test = (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
       const found = select ? select.first(record) : comparable(isFieldName(name) ? listing[name] : undefined)
       const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(found))
       if (stays) return null
       const said = found === '' ? 'is missing' : `is "${String(found).slice(0, 100)}"`
       return { name, why: `${name} ${said}; where wants ${values.slice(0, 10).join(', ')}` }
     }
+    return { test, ofRecord: select }
   })
-  return (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
-    for (const test of tests) {
+  return (record: RecordFields, listing: Partial<Listing>, isStub = false): LeftOut | null => {
+    for (const { test, ofRecord } of tests) {
+      // What a stub does not repeat is as it was when its listing was let through.
+      if (isStub && ofRecord !== null && saysNothing(ofRecord.first(record))) continue
       const left = test(record, listing)
       if (left !== null) return left
     }
@@ -64,24 +67,6 @@ export function compileWhere(where: NonNullable<MappingOptions['where']>, paths:
 
 function comparable(value: FieldValue | undefined): string | number {
   return typeof value === 'string' || typeof value === 'number' ? value : ''
-}
-
-/** Whether a record has none of what makes a listing (`stubWithout` of a preset), or has it without a text in it. */
-export function isStub(stubWithout: readonly Select[], record: RecordFields): boolean {
-  if (stubWithout.length === 0) return false
-  return stubWithout.every((path) => path.nodes(record).every((node) => leaves(node).length === 0))
-}
-
-/** The reject of a stub: with defaults for all that it lacks, a stub would blank the listing that it is about (domain trap 16). */
-export function stub({ MLSNumber, Status }: Partial<Listing>, problems: Problem[], at: string): Delivered {
-  const about = problems.filter(({ field }) => field === 'MLSNumber' || field === 'Status')
-  const problem = 'is a stub: it holds news of a listing, and nothing that would make one'
-  return {
-    kind: 'reject',
-    at,
-    mlsNumber: MLSNumber ?? null,
-    problems: [...about, { field: 'record', value: Status ?? null, problem }],
-  }
 }
 
 /** Leaves out coordinates that are half there, or 0,0: null island is no address (domain trap 32). */
@@ -138,7 +123,8 @@ export function compileExtension(
   }
 }
 
-function leaves(node: RecordNode): string[] {
+/** Every text in a node that says something, its own first. */
+export function leaves(node: RecordNode): string[] {
   const own = readableLine(textOf(node))
   if (typeof node === 'string') return saysNothing(own) ? [] : [own]
   const inside = childNames(node).flatMap((name) => childrenOf(node, name).flatMap(leaves))

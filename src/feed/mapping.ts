@@ -5,8 +5,8 @@
 import { ConfigError, messageOf } from '../errors.ts'
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey } from '../listing.ts'
-import type { Delivered, Listing, Problem } from '../listing.ts'
-import type { Mapping, Moment, RecordFields } from './feed.ts'
+import type { Delivered, Listing, MovingListing, Problem } from '../listing.ts'
+import type { KnownListing, Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
@@ -14,7 +14,8 @@ import { compileMapping } from './mapping-compile.ts'
 import { inOrder, problemOf, readField, withSuffix } from './mapping-field.ts'
 import type { FieldStep } from './mapping-field.ts'
 import { whereProblems, wrongDefault } from './mapping-options.ts'
-import { compileExtension, compileFlag, compileWhere, isStub, stub, tidyCoordinates } from './mapping-record.ts'
+import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
+import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './mapping-stub.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { isFieldName, unknownFields } from './mapping-schema.ts'
 import type { Preset, Variant } from './preset.ts'
@@ -23,7 +24,7 @@ import { PathError, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 3
+const MAPPING_CODE = 4
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
@@ -36,8 +37,8 @@ export function createMapping(
   file = preset.file,
   unmapped?: Unmapped,
 ): Mapping {
-  const compiled = compile(preset, options, file)
-  const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
+  const compiled = { ...compile(preset, options, file), unmapped }
+  const variants = preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped }))
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
@@ -52,10 +53,10 @@ export function createMapping(
       requiredHeaders: preset.requiredHeaders,
       columns: preset.columns,
     },
-    normalise(record, at, moment) {
+    normalise(record, at, moment, known = () => null) {
       const chosen = variants.filter((variant) => applies(variant, record, moment))
-      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, unmapped))
-      const one = delivered(compiled, record, at, moment, unmapped)
+      if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
+      const one = delivered(compiled, record, at, moment, known)
       if (one.kind === 'listing' || one.mlsNumber === null || variants.length === 0) return [one]
       const { mlsNumber } = one
       // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
@@ -70,7 +71,7 @@ function saidDelivery({ delivery, deliveryFrom }: Preset, header: Readonly<Recor
   return deliveryFrom?.delta.some((one) => wordKey(one) === word) ? 'delta' : delivery
 }
 
-type Compiled = ReturnType<typeof compile>
+type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
   const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
@@ -119,11 +120,12 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     if (read) columns.set(key, read)
   }
   const rules = JSON.stringify([[...fields.values()], preset.variants, preset.extension, options.extension ?? {}])
+  problems.push(...stubProblems(preset))
   problems.push(...whereProblems(options.where ?? {}, rules))
   const flags = attempt('hideAddress', () => ({
     hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
     removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
-    stubWithout: preset.stubWithout.map((path) => paths.compile(path)),
+    stub: compileStub(preset.stub, paths),
   }))
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
@@ -149,11 +151,11 @@ function delivered(
   record: RecordFields,
   at: string,
   moment: Moment,
-  unmapped: Unmapped | undefined,
+  known: KnownListing,
 ): Delivered {
   compiled.paths.prepare(record)
   const making = begun(moment)
-  if (unmapped !== undefined) making.unmapped = unmapped
+  if (compiled.unmapped !== undefined) making.unmapped = compiled.unmapped
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.removeWhen) {
@@ -169,8 +171,29 @@ function delivered(
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
       return { kind: 'reject', at, mlsNumber: null, problems: problems.filter(({ field }) => field === 'MLSNumber') }
     }
-    if (step.rule.name === 'Status' && isStub(compiled.stubWithout, record)) return stub(making.listing, problems, at)
+    if (step.rule.name === 'Status' && compiled.stub !== null && isStub(compiled.stub, record)) {
+      const before = knownOf(making.listing, known)
+      if (before === null) return unknownStub(making.listing, problems, at)
+      // What the record lacks is no problem of it, and what it has is read again over the listing that it is about.
+      const wrong: Problem[] = []
+      const completed = complete(compiled.stub, compiled.steps, record, making, before, wrong)
+      if (completed.removal !== null)
+        return { kind: 'removal', at, mlsNumber: before.listing.MLSNumber, why: completed.removal }
+      return finished(compiled, record, completed, wrong, at, before)
+    }
   }
+  return finished(compiled, record, making, problems, at, null)
+}
+
+/** What a record became once its fields are read; `before`: the listing that a stub was put over. */
+function finished(
+  compiled: Compiled,
+  record: RecordFields,
+  making: Making,
+  problems: Problem[],
+  at: string,
+  before: MovingListing | null,
+): Delivered {
   const { listing } = making
   tidyCoordinates(listing)
   for (const raised of compiled.hideAddress) {
@@ -181,7 +204,7 @@ function delivered(
   const street = hiddenStreet(listing.Address)
   if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
-  const left = compiled.where?.(record, listing) ?? null
+  const left = compiled.where?.(record, listing, before !== null) ?? null
   // A field that can't be read can't leave its record out.
   if (
     left !== null &&
@@ -190,9 +213,11 @@ function delivered(
   ) {
     return { kind: 'filtered', at, mlsNumber, why: left.why }
   }
-  const extension = compiled.extension(record, making)
+  const columns = compiled.extension(record, making)
+  const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
   const entries = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
   if (entries.length > 0) listing.ExtensionColumn = entries
+  else delete listing.ExtensionColumn
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   return { kind: 'listing', at, listing, moving: making.moving }

@@ -9,6 +9,7 @@ import { createMapping } from './mapping.ts'
 import { fieldSchema, numbersSchema, statusesSchema, unknownFields } from './mapping-schema.ts'
 
 const path = z.string().min(1)
+const paths = z.union([path, z.array(path).min(1)])
 
 /** Something a record says of itself: yes or no (`is`), or one of some words (`equals`, by the vocabulary's matching rule). */
 const flagSchema = z
@@ -62,10 +63,16 @@ export const presetSchema = z.strictObject({
     })
     .optional()
     .describe('Which words of a header attribute mean full and which delta; any other, or none: as delivery says.'),
-  stubWithout: z
-    .array(path)
-    .default([])
-    .describe('A record that has none of these is a stub: its status may take a listing off, but it is no listing.'),
+  stub: z
+    .strictObject({
+      without: z.array(path).min(1),
+      fields: z.record(z.string(), paths).default({}),
+      extension: z.record(z.string(), paths).default({}),
+    })
+    .optional()
+    .describe(
+      'A record that has none of `without` tells only what changed. Where it says something under one of the paths of a field (or column), that field is what it says; all others stay as last confirmed.',
+    ),
   numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),

@@ -8,7 +8,17 @@ import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
-import type { Format, FormatOptions, Mapping, Moment, Opened, RawRecord, Reading, TransportEnd } from './feed.ts'
+import type {
+  Format,
+  FormatOptions,
+  KnownListing,
+  Mapping,
+  Moment,
+  Opened,
+  RawRecord,
+  Reading,
+  TransportEnd,
+} from './feed.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
@@ -24,6 +34,8 @@ export interface ReceiveParts {
   workspace: Workspace
   feed: string
   moment: Moment
+  /** Completes records that tell only what changed. */
+  known: KnownListing
   volatile: ReadonlySet<FieldName>
   signal: AbortSignal
   progress(records: number): void
@@ -102,7 +114,7 @@ function contextHash(reading: Reading): string {
 
 function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {
   try {
-    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment)
+    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment, parts.known)
   } catch (error) {
     return [
       {

@@ -24,6 +24,10 @@ export function createReader(database: Database.Database, file: string): Omit<St
   const recalled = database.prepare<[number], { listing: string; moving: string; echo: string | null }>(
     'SELECT listing, moving, echo FROM payload WHERE id = ? AND listing IS NOT NULL',
   )
+  const confirmed = database.prepare<[string, string, string], { listing: string; moving: string }>(
+    `SELECT payload.listing, payload.moving FROM listing JOIN payload USING (id)
+    WHERE chatbot = ? AND feed = ? AND key = ? AND owned = 1 AND payload.listing IS NOT NULL`,
+  )
   const baseline = database
     .prepare<[string, string], string | null>(
       'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
@@ -88,6 +92,10 @@ export function createReader(database: Database.Database, file: string): Omit<St
     knownRecords: (feed, mapping) =>
       inStore(file, () => knownRecords(countKnown.get(feed, mapping) ?? 0, known.iterate(feed, mapping))),
     recall,
+    confirmed(chatbot, feed, mlsNumber) {
+      const row = confirmed.get(chatbot, feed, mlsNumber)
+      return row === undefined ? null : { listing: JSON.parse(row.listing), moving: JSON.parse(row.moving) }
+    },
     baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
     approved: (feed, now) => new Set(approved.all(feed, now)),
     held: (feed) => held.all(feed),

@@ -83,6 +83,8 @@ export interface StoreReader {
   knownRecords(feed: string, mapping: string): KnownRecords
   /** Throws `StoreError` where the id is not (or no longer) an owned row's. */
   recall(id: number): Recalled
+  /** What was sent last under an MLSNumber of this feed and confirmed; null where there is nothing. */
+  confirmed(chatbot: string, feed: string, mlsNumber: string): MovingListing | null
   /** The baseline hash of an owned row, null where there is none or a call is in flight: what is shown has to be looked at then. */
   baseline(chatbot: string, key: string): string | null
   /** Keys and kinds that an approval lets through now. */

@@ -87,6 +87,7 @@ async function received(
     format,
     formatOptions: { encoding: null, maxRecordBytes: 4_000_000, endsWithLineBreak: true },
     mapping,
+    known: () => null,
     store,
     workspace,
     feed: 'bench',

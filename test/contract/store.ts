@@ -313,6 +313,18 @@ export function storeContract(name: string, open: () => Store): void {
       expect(row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
     })
 
+    it('gives the listing confirmed last, to its own feed only', () => {
+      store.confirm(chatbot, [confirmation('A')])
+      store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
+      store.markInFlight(chatbot, 'north', 'create', ['B'], now, false)
+      const { listing, moving } = store.recall(row('A').id)
+      expect(store.confirmed(chatbot, 'north', 'A')).toEqual({ listing, moving })
+      expect(store.confirmed(chatbot, 'south', 'A')).toBeNull()
+      expect(store.confirmed('another chatbot', 'north', 'A')).toBeNull()
+      expect(store.confirmed(chatbot, 'north', 'B')).toBeNull()
+      expect(store.confirmed(chatbot, 'north', 'a')).toBeNull()
+    })
+
     describe('records known by their raw hash', () => {
       it('are all the listings of one record, or none', () => {
         const twins = { record: { raw: 'two in one', parts: 2 } }

@@ -143,7 +143,17 @@ describe('records of several names', () => {
 })
 
 describe('stubs', () => {
-  const given = preset({ stubWithout: ['address'], statuses: { sold: 'Sold', gone: 'remove' } }, { Status: '@status' })
+  it('name fields and columns that have rules', () => {
+    const wrong = { fields: { SalePrise: 'price', MLSNumber: 'id', City: 'city' }, extension: { View: 'view' } }
+    expect(() => preset({ stub: { without: ['address'], ...wrong } })).toThrow(
+      /SalePrise.*did you mean SalePrice[^]*MLSNumber: it is how[^]*City: the field has no rule[^]*View: there is no such column/,
+    )
+  })
+
+  const given = preset(
+    { stub: { without: ['address'] }, statuses: { sold: 'Sold', gone: 'remove' } },
+    { Status: '@status' },
+  )
 
   it('remove, and are never filled up with defaults', async () => {
     const home = (id: string, status: string, more: string) => `<home status="${status}"><id>${id}</id>${more}</home>`
