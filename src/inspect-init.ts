@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { presetDirectory } from './config-mapping.ts'
+import { shippedPresets } from './config-preset.ts'
 import { UsageError, UserError, messageOf } from './errors.ts'
 import { remedyOf } from './inspect-facts.ts'
+import { guessedPreset } from './inspect-preset.ts'
 import type { Inspected } from './inspect.ts'
+import type { Findings } from './inspect/findings.ts'
 import { withoutSecrets } from './inspect-source.ts'
 import { printable, shorten } from './text.ts'
 
@@ -34,11 +37,10 @@ export function feedNameOf(source: string): string {
 }
 
 /**
- * The configuration as YAML with comments. `preset` is null where none fits: then there is none to write, as nothing
- * could be mapped.
+ * The configuration as YAML with comments. Throws `UserError` where no preset was found: nothing could be mapped.
  */
 export function startingConfiguration({ findings, preset, feed }: Inspected, source: string, configFile: string): string {
-  if (preset === null || feed === null) throw new UserError('no preset fits, so there is nothing to write; write one (config/presets/README.md)')
+  if (preset === null || feed === null) throw new UserError('no preset fits, so there is no configuration to write')
   const { document, settings, missing, words } = findings
   const safe = withoutSecrets(sourceFrom(source, configFile))
   const lines: string[] = []
@@ -110,7 +112,10 @@ function fromConfiguration(path: string, configFile: string): string {
   return way.startsWith('.') || way === path ? way : `./${way}`
 }
 
-/** Where a preset of one's own goes: beside the configuration. */
-export function ownPresetFile(configFile: string, name: string): string {
-  return join(dirname(resolve(configFile)), 'presets', `${name}.yaml`)
+/** Writes a first preset for a feed that none fits, beside the configuration; gives its file. Throws `UserError`. */
+export function writeGuessedPreset(findings: Findings, source: string, configFile: string): string {
+  const name = feedNameOf(source).toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'feed'
+  const file = join(dirname(resolve(configFile)), 'presets', `${name}.yaml`)
+  writeNew(file, guessedPreset(findings, shippedPresets(), name))
+  return file
 }

@@ -1,6 +1,7 @@
 import { findingsForms, inspectSource } from '../app.ts'
 import { FeedError, UsageError } from '../errors.ts'
-import { checkInit, startingConfiguration, writeNew } from '../inspect-init.ts'
+import { checkInit, startingConfiguration, writeGuessedPreset, writeNew } from '../inspect-init.ts'
+import type { Inspected } from '../inspect.ts'
 import { exitStatus } from '../result.ts'
 import { printable } from '../text.ts'
 import type { CommandContext } from './command.ts'
@@ -22,14 +23,29 @@ export async function inspectCommand(context: CommandContext, source: string, op
   const inspected = await inspectSource(context, source, { preset: options.preset, limit })
   const { findings } = inspected
   process.stdout.write(findingsForms[options.format](findings, process.stdout.isTTY))
-  if (options.init) {
-    writeNew(context.configFile, startingConfiguration(inspected, source, context.configFile))
-    process.stderr.write(`listing-sync: wrote ${context.configFile}\n`)
-  }
+  if (options.init) await initialise(context, source, inspected, limit)
   if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
     throw new FeedError(`the document is not whole: ${printable(findings.document.reasons.join('; '))}`)
   const mapped = findings.preset !== null && findings.counts.rejects === 0
   return mapped ? exitStatus.right : exitStatus.partial
+}
+
+/** Writes the configuration, and before it a preset where none fits: only its rules can tell what is missing then. */
+async function initialise(
+  context: CommandContext,
+  source: string,
+  found: Inspected,
+  limit: number | null,
+): Promise<void> {
+  const { configFile } = context
+  let inspected = found
+  if (inspected.preset === null) {
+    const preset = writeGuessedPreset(found.findings, source, configFile)
+    process.stderr.write(`listing-sync: wrote ${preset}: guessed, go over it\n`)
+    inspected = await inspectSource(context, source, { preset, limit })
+  }
+  writeNew(configFile, startingConfiguration(inspected, source, configFile))
+  process.stderr.write(`listing-sync: wrote ${configFile}\n`)
 }
 
 function limitOf(records: string | undefined): number | null {

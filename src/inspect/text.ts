@@ -46,7 +46,7 @@ function* documentLines({ source, document }: Findings, paint: Paint): Generator
   yield paint('bold', shorten(printable(source), width))
   yield* row('format', `${titles[format]}${how}${within}`, paint)
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
-  yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} records`, paint)
+  yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
   if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
   else if (complete) yield* row('whole', 'yes', paint)
   else yield* row('whole', paint('yellow', `no: ${reasons.map(printable).join('; ')}`), paint)
@@ -66,7 +66,7 @@ function* presetLines({ preset, others, settings }: Findings, paint: Paint): Gen
     yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 50 ? 'green' : 'yellow', `${preset.score} of 100`)}`
     yield* wrapped(`${printable(preset.title)}: ${printable(preset.reason)}.`, 2)
   }
-  if (others.length > 0) yield* wrapped(`then ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`, 2)
+  if (others.length > 0) yield* wrapped(`${preset === null ? 'the nearest:' : 'then'} ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`, 2)
   for (const { write, why } of settings) {
     yield* wrapped(`${why}:`, 2)
     yield `    ${paint('cyan', printable(write))}`
