@@ -47,7 +47,9 @@ function anySource(source: string, env: NodeJS.ProcessEnv): { config: Config; fe
     return { config, feed: config.feeds[0] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    throw new UsageError(error.problems.map((line) => line.replace(/^feeds\.inspect\./, '').replace(/ \(line \d+\)$/, '')).join('\n'))
+    throw new UsageError(
+      error.problems.map((line) => line.replace(/^feeds\.inspect\./, '').replace(/ \(line \d+\)$/, '')).join('\n'),
+    )
   }
 }
 

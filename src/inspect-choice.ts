@@ -30,13 +30,20 @@ export async function chosenPreset(parts: InspectParts, kind: Kind, beginning: B
     const { score, ...fit } = await fitOf(preset, beginning, format, moment)
     // The preset's own format says best why it can't read this.
     if (score === 0 && preset.format !== kind.format)
-      throw new FeedError(`the document is ${formatTitle(kind.format)}; the preset ${preset.name} reads ${formatTitle(preset.format)}`)
+      throw new FeedError(
+        `the document is ${formatTitle(kind.format)}; the preset ${preset.name} reads ${formatTitle(preset.format)}`,
+      )
     if (score === 0) throw new FeedError(`the preset ${preset.name} can't read it: ${fit.reason}`)
-    return withNumbers({ preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }, parts, beginning)
+    return withNumbers(
+      { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] },
+      parts,
+      beginning,
+    )
   }
   const presets = parts.presets.filter(({ format }) => format === kind.format)
   const fits: { preset: Preset; fit: Fit }[] = []
-  for (const preset of presets) fits.push({ preset, fit: await fitOf(preset, beginning, formats[preset.format], moment) })
+  for (const preset of presets)
+    fits.push({ preset, fit: await fitOf(preset, beginning, formats[preset.format], moment) })
   fits.sort((a, b) => b.fit.score - a.fit.score)
   const [best] = fits
   const only = presets.length === 1

@@ -75,7 +75,10 @@ export function missingFacts(
   if (feed === null) return []
   return missing.map(({ field, count }) => {
     const remedy = remedyOf(field, feed)
-    const write = remedy === null ? `fields: { ${field}: NAME OF ITS FIELD }` : flow({ [remedy.section]: { [field]: remedy.value } })
+    const write =
+      remedy === null
+        ? `fields: { ${field}: NAME OF ITS FIELD }`
+        : flow({ [remedy.section]: { [field]: remedy.value } })
     return { field, count, write }
   })
 }
@@ -102,7 +105,8 @@ function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMappin
   if (rule === undefined || mapping === undefined) return ''
   const rules = [mapping].flat().map((one): Rule => (typeof one === 'string' ? { from: one } : one))
   const last = rules.at(-1) ?? {}
-  const written = (rule: Rule): string => flow({ fields: { [field]: rules.length > 1 ? [...rules.slice(0, -1), rule] : rule } })
+  const written = (rule: Rule): string =>
+    flow({ fields: { [field]: rules.length > 1 ? [...rules.slice(0, -1), rule] : rule } })
   if (last.period !== undefined) return written({ ...last, periods: { ...last.periods, ...each('month') } })
   if (rule.type === 'number') return written({ from: last.from ?? 'PATH', as: 'area', unit: 'square feet' })
   const usual = last.table === undefined && last.choices === undefined ? usualArguments[rule.name] : undefined
@@ -134,12 +138,18 @@ export function feedMapping(preset: Preset, options: MappingOptions, profiles: r
   const written = writtenPaths(preset, options)
   const filled = profiles.filter((field) => field.filled > 0).map(({ path }) => path)
   const read = fieldsRead(preset.format === 'xml', written, filled)
-  return { preset, options, found: new Set(written.filter((_, index) => read[index].length > 0).map(({ path }) => path)) }
+  return {
+    preset,
+    options,
+    found: new Set(written.filter((_, index) => read[index].length > 0).map(({ path }) => path)),
+  }
 }
 
 /** One line of YAML. */
 export function flow(value: Record<string, unknown>): string {
-  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim().replace(/^\{ | \}$/g, '')
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 })
+    .trim()
+    .replace(/^\{ | \}$/g, '')
 }
 
 /**
@@ -167,7 +177,7 @@ export async function looksLikeListings(
   const shown = names.slice(0, 6).map((name) => JSON.stringify(shorten(printable(name), 40)))
   throw new FeedError(
     `the document is a table of ${names.length} columns (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
-      'listings, as market statistics are: no column is a listing\'s number, its address or its page. If it is one all the ' +
+      "listings, as market statistics are: no column is a listing's number, its address or its page. If it is one all the " +
       'same, write a preset of your own and name it with --preset (config/presets/README.md)',
   )
 }

@@ -39,10 +39,15 @@ export async function fitOf(preset: Preset, beginning: Beginning, format: Format
     return { name, title, score: 0, reason: error.message }
   }
   const { profile, records, qualities } = found
-  if (records === 0) return { name, title, score: 0, reason: `there is no record under ${preset.record ?? 'its header'}` }
+  if (records === 0)
+    return { name, title, score: 0, reason: `there is no record under ${preset.record ?? 'its header'}` }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
   const written = writtenPaths(preset)
-  const read = fieldsRead(preset.format === 'xml', written, fields.map(({ path }) => path))
+  const read = fieldsRead(
+    preset.format === 'xml',
+    written,
+    fields.map(({ path }) => path),
+  )
   const owners = new Set(written.map(({ owner }) => owner).filter((owner) => owner !== 'record'))
   const filledOwners = new Set(written.flatMap(({ owner }, index) => (read[index].length > 0 ? [owner] : [])))
   filledOwners.delete('record')
@@ -80,11 +85,13 @@ async function trial(
   for await (const batch of reading.records) {
     for (const record of batch) {
       if (delivered.length === tried) break
-      delivered.push(parsed(() => {
-        const fields = reading.parse(record)
-        profile.add(fields)
-        return mapping.normalise(fields, record.at, moment)
-      }, record.at))
+      delivered.push(
+        parsed(() => {
+          const fields = reading.parse(record)
+          profile.add(fields)
+          return mapping.normalise(fields, record.at, moment)
+        }, record.at),
+      )
     }
     if (delivered.length === tried) break
   }
@@ -158,7 +165,13 @@ export async function numbersThatFit(
   moment: Moment,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
-    const { delivered } = await trial(preset, numbers === undefined ? options : { ...options, numbers }, beginning, format, moment)
+    const { delivered } = await trial(
+      preset,
+      numbers === undefined ? options : { ...options, numbers },
+      beginning,
+      format,
+      moment,
+    )
     const problems = delivered.flatMap((one) => (one.kind === 'reject' ? one.problems : []))
     return problems.filter(({ problem }) => /written like|needs an area/.test(problem)).length
   }

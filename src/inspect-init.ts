@@ -15,7 +15,8 @@ import { printable, shorten } from './text.ts'
 /** Throws `UserError` where the file is there already or can't be made, `UsageError` for a source that can't be configured. */
 export function checkInit(configFile: string, source: string): void {
   if (source === '-') throw new UsageError('--init needs a source that can be read again; standard input can not')
-  if (existsSync(configFile)) throw new UserError(`${configFile} is there already; --init writes over no file (name another with --config)`)
+  if (existsSync(configFile))
+    throw new UserError(`${configFile} is there already; --init writes over no file (name another with --config)`)
 }
 
 /** Writes a file that must not be there yet, with its folder. Throws `UserError`. */
@@ -31,7 +32,8 @@ export function writeNew(file: string, text: string): void {
 /** A feed's name, made of the last part of its address or path. */
 export function feedNameOf(source: string): string {
   const url = URL.parse(source)
-  const last = url !== null && /^[a-z]{3,}:$/.test(url.protocol) ? basename(url.pathname) || url.hostname : basename(source)
+  const last =
+    url !== null && /^[a-z]{3,}:$/.test(url.protocol) ? basename(url.pathname) || url.hostname : basename(source)
   const name = last.replace(/(?:\.[A-Za-z0-9]{1,5}){1,2}$/, '').replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
   return name.replaceAll(/^[-.]+|[-.]+$/g, '') || 'feed'
 }
@@ -39,16 +41,24 @@ export function feedNameOf(source: string): string {
 /**
  * The configuration as YAML with comments. Throws `UserError` where no preset was found: nothing could be mapped.
  */
-export function startingConfiguration({ findings, preset, feed }: Inspected, source: string, configFile: string): string {
+export function startingConfiguration(
+  { findings, preset, feed }: Inspected,
+  source: string,
+  configFile: string,
+): string {
   if (preset === null || feed === null) throw new UserError('no preset fits, so there is no configuration to write')
   const { document, settings, missing, words } = findings
   const safe = withoutSecrets(sourceFrom(source, configFile))
   const lines: string[] = []
-  const add = (depth: number, text: string): void => void lines.push(...text.split('\n').map((line) => `${'  '.repeat(depth)}${line}`))
+  const add = (depth: number, text: string): void =>
+    void lines.push(...text.split('\n').map((line) => `${'  '.repeat(depth)}${line}`))
   add(0, '# Written by `listing-sync inspect --init`. A placeholder stands for what the feed does not say: replace it.')
   add(0, '# Every other setting: config/listing-sync.yaml of the program. See what would happen: listing-sync diff')
   add(0, 'service:')
-  add(1, '# The stand-in, to try things out: start it with `listing-sync stand-in`. Then put the address of your service here,')
+  add(
+    1,
+    '# The stand-in, to try things out: start it with `listing-sync stand-in`. Then put the address of your service here,',
+  )
   add(1, '# and its keys.')
   add(1, 'baseUrl: http://127.0.0.1:8080')
   add(1, '# secretKey: ${LISTING_SECRET_KEY}')
@@ -57,10 +67,13 @@ export function startingConfiguration({ findings, preset, feed }: Inspected, sou
   add(0, 'feeds:')
   add(1, `${stringify(feedNameOf(source)).trim()}:`)
   add(2, 'chatbot: SN-1 # placeholder: the SerialNumber of your chatbot')
-  for (const name of safe.variables) add(2, `# ${name}: set this environment variable to what stood in its place in the address`)
+  for (const name of safe.variables)
+    add(2, `# ${name}: set this environment variable to what stood in its place in the address`)
   add(2, entry('source', safe.text))
   add(2, `${entry('preset', presetName(preset.file, configFile))} # ${printable(preset.title)}`)
-  const delivery = { full: 'what is not in it is deleted', delta: 'what is not in it is left as it is' }[preset.delivery]
+  const delivery = { full: 'what is not in it is deleted', delta: 'what is not in it is left as it is' }[
+    preset.delivery
+  ]
   add(2, `# delivery: ${preset.delivery} # the preset's: ${delivery}`)
   add(2, "# schedule: '*/30 * * * *' # for the daemon; left out: only run by hand")
   add(2, '# timezone: UTC')
@@ -114,7 +127,11 @@ function fromConfiguration(path: string, configFile: string): string {
 
 /** Writes a first preset for a feed that none fits, beside the configuration; gives its file. Throws `UserError`. */
 export function writeGuessedPreset(findings: Findings, source: string, configFile: string): string {
-  const name = feedNameOf(source).toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'feed'
+  const name =
+    feedNameOf(source)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-+|-+$/g, '') || 'feed'
   const file = join(dirname(resolve(configFile)), 'presets', `${name}.yaml`)
   writeNew(file, guessedPreset(findings, shippedPresets(), name))
   return file

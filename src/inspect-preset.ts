@@ -25,7 +25,9 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
     const narrowed = narrowedMapping(mapping, names)
     if (narrowed !== null) rules[field] = narrowed
   }
-  const images = filled.filter(({ examples }) => examples.some((text) => /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i.test(text)))
+  const images = filled.filter(({ examples }) =>
+    examples.some((text) => /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i.test(text)),
+  )
   if (rules['Images'] === undefined && images.length > 0) rules['Images'] = { from: images.map(({ path }) => path) }
   const number = rules['MLSNumber'] === undefined ? numberOf(filled) : null
   if (number !== null) rules['MLSNumber'] = number
@@ -34,13 +36,18 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
   if (number !== null) used.add(number)
 
   const { numbers, dates, statuses } = aliases
-  const headers = [rules['MLSNumber']].flat().flatMap((rule) => (typeof rule === 'string' ? [rule] : [rule?.from ?? []].flat()))
+  const headers = [rules['MLSNumber']]
+    .flat()
+    .flatMap((rule) => (typeof rule === 'string' ? [rule] : [rule?.from ?? []].flat()))
   const head = {
     name,
     title: `${name} (guessed)`,
     format: document.format,
     ...(document.record !== null && { record: document.record }),
-    ...(document.dialect !== null && { delimiter: document.dialect.delimiter, requiredHeaders: headers.length > 0 ? headers : [filled[0]?.path ?? 'x'] }),
+    ...(document.dialect !== null && {
+      delimiter: document.dialect.delimiter,
+      requiredHeaders: headers.length > 0 ? headers : [filled[0]?.path ?? 'x'],
+    }),
   }
   const rest = filled.filter(({ path }) => !used.has(path))
   return [
@@ -52,11 +59,16 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
     'delivery: delta',
     flow({ numbers }),
     flow({ dates }),
-    ...(rules['MLSNumber'] === undefined ? ['# MLSNumber is missing: which field tells the listings apart? Without it every record is rejected.'] : []),
+    ...(rules['MLSNumber'] === undefined
+      ? ['# MLSNumber is missing: which field tells the listings apart? Without it every record is rejected.']
+      : []),
     'fields:',
     ...Object.entries(rules).map(([field, mapping]) => `  ${flow({ [field]: mapping })}`),
     '# Fields that no rule reads yet: percent of the records that fill them, and examples.',
-    ...rest.map(({ path, filled: share, examples }) => `#   ${printable(path)}: ${share} %: ${examples.map(printable).join(' | ')}`),
+    ...rest.map(
+      ({ path, filled: share, examples }) =>
+        `#   ${printable(path)}: ${share} %: ${examples.map(printable).join(' | ')}`,
+    ),
     '# What the words of the status mean; a word that is not here rejects its record.',
     stringify({ statuses }, { lineWidth: 110 }).trimEnd(),
     '',
@@ -93,7 +105,9 @@ function narrowedMapping(mapping: FieldMapping, names: Names): FieldMapping | nu
     return narrowed === null ? [] : [narrowed]
   })
   if (rules.length === 0) return null
-  const written = rules.map((rule) => (Object.keys(rule).length === 1 && typeof rule.from === 'string' ? rule.from : rule))
+  const written = rules.map((rule) =>
+    Object.keys(rule).length === 1 && typeof rule.from === 'string' ? rule.from : rule,
+  )
   return written.length === 1 ? written[0] : written
 }
 
@@ -119,7 +133,8 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
 /** A field that every record has and that is named like what tells records apart. */
 function numberOf(fields: readonly FieldFacts[]): string | null {
   const likely = fields.filter(
-    ({ path, filled }) => filled > 99 && /(?:^|[^a-z])(?:id|ref|reference|referencia|code|codigo|number|nr|key|sku)$/i.test(spaced(path)),
+    ({ path, filled }) =>
+      filled > 99 && /(?:^|[^a-z])(?:id|ref|reference|referencia|code|codigo|number|nr|key|sku)$/i.test(spaced(path)),
   )
   return likely.toSorted((a, b) => depth(a.path) - depth(b.path))[0]?.path ?? null
 }

@@ -4,7 +4,9 @@
 export function withoutSecrets(source: string): { text: string; variables: string[] } {
   const variables: string[] = []
   // A `${` of the address itself is no reference.
-  const parts = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(\?[^#]*)?(.*)$/.exec(source.replaceAll('${', '$${'))
+  const parts = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(\?[^#]*)?(.*)$/.exec(
+    source.replaceAll('${', '$${'),
+  )
   if (parts === null) return { text: source.replaceAll('${', '$${'), variables }
   const [, scheme, credentials, place, query = '', rest] = parts
   const hidden = (name: string): string => {

@@ -62,7 +62,9 @@ export async function inspect(parts: InspectParts): Promise<Inspected> {
   const { head, whole, bytes } = await beginning(source.bytes, beginningBytes)
   if (head.length === 0 && source.end().reasons.length > 0) throw new FeedError(source.end().reasons.join('; '))
   const said = { encoding: feed.formatOptions.encoding, charset: opened.charset }
-  const delimiters = parts.presets.flatMap(({ delimiter }) => (delimiter === undefined || delimiter.length < 2 ? [] : [delimiter]))
+  const delimiters = parts.presets.flatMap(({ delimiter }) =>
+    delimiter === undefined || delimiter.length < 2 ? [] : [delimiter],
+  )
   const kind = kindOf(head, said, delimiters)
   const start: Beginning = { head, whole, options: { ...said, maxRecordBytes: feed.formatOptions.maxRecordBytes } }
   const choice = await chosenPreset(parts, kind, start)
@@ -78,12 +80,20 @@ export async function inspect(parts: InspectParts): Promise<Inspected> {
   })
   const limited = await readAll(reading, work, parts)
   const reasons = limited ? [] : [...new Set([...source.end().reasons, ...reading.end().reasons])]
-  if (!limited && work.profile.records + work.broken === 0 && reasons.length === 0) reasons.push('the document holds no record')
+  if (!limited && work.profile.records + work.broken === 0 && reasons.length === 0)
+    reasons.push('the document holds no record')
   const document: DocumentFacts = {
     container: containerOf(opened, sent.head, head),
     format,
     encoding: encodingFacts(saidEncoding(head, said), work),
-    dialect: format === 'csv' ? dialectOf(head.subarray(0, 128 * 1024), preset?.delimiter ?? kind.dialect?.delimiter ?? null, preset?.quote ?? '"') : null,
+    dialect:
+      format === 'csv'
+        ? dialectOf(
+            head.subarray(0, 128 * 1024),
+            preset?.delimiter ?? kind.dialect?.delimiter ?? null,
+            preset?.quote ?? '"',
+          )
+        : null,
     record: format === 'xml' ? (preset?.record ?? kind.record) : null,
     bytes: counted.count(),
     records: work.records,
@@ -198,7 +208,10 @@ function findingsOf(
     counts: tally.counts,
     fields,
     moreFields: profile.more,
-    unused: preset === null ? [] : fields.filter(({ filled, usedFor }) => filled > 0 && usedFor.length === 0).map(({ path }) => path),
+    unused:
+      preset === null
+        ? []
+        : fields.filter(({ filled, usedFor }) => filled > 0 && usedFor.length === 0).map(({ path }) => path),
     samples: samples.list(),
     rejects: tally.rejects(),
     words: wordFacts(tally.words().filter(wordsMayBeMapped), feed),
@@ -211,11 +224,16 @@ function findingsOf(
 /** The way to read a document that no preset fits. */
 function unknownFormat({ record, dialect }: Kind): Mapping['formatOptions'] {
   if (record === null && dialect === null)
-    throw new FeedError('the document is XML, but no element in it is repeated and has several children, as records have')
+    throw new FeedError(
+      'the document is XML, but no element in it is repeated and has several children, as records have',
+    )
   return { record, delimiter: dialect?.delimiter ?? null, quote: '"', requiredHeaders: [] }
 }
 
-function encodingFacts(said: { name: string; by: string } | null, { notUtf8, beyondAscii }: Work): DocumentFacts['encoding'] {
+function encodingFacts(
+  said: { name: string; by: string } | null,
+  { notUtf8, beyondAscii }: Work,
+): DocumentFacts['encoding'] {
   if (said !== null) return said
   if (notUtf8 > 0) return { name: 'windows-1252', by: 'a guess: nothing says it, and it is no UTF-8' }
   if (beyondAscii) return { name: 'utf-8', by: 'a guess: nothing says it, and every record is UTF-8' }
@@ -225,7 +243,8 @@ function encodingFacts(said: { name: string; by: string } | null, { notUtf8, bey
 function containerOf({ contentEncoding }: Opened, sent: Buffer, head: Buffer): string[] {
   const around = contentEncoding === null ? [] : [contentEncoding]
   if (sent.subarray(0, 2).toString('hex') === '1f8b' && contentEncoding === null) around.push('gzip')
-  if (sent.subarray(0, 4).toString('hex') === '504b0304' && !sent.subarray(0, 4).equals(head.subarray(0, 4))) around.push('zip')
+  if (sent.subarray(0, 4).toString('hex') === '504b0304' && !sent.subarray(0, 4).equals(head.subarray(0, 4)))
+    around.push('zip')
   return around
 }
 
@@ -248,7 +267,8 @@ async function beginning(source: AsyncIterable<Buffer>, size: number) {
   async function* bytes(): AsyncGenerator<Buffer> {
     try {
       if (head.length > 0) yield head
-      for (let next = done ? null : await iterator.next(); next && !next.done; next = await iterator.next()) yield next.value
+      for (let next = done ? null : await iterator.next(); next && !next.done; next = await iterator.next())
+        yield next.value
     } finally {
       await iterator.return?.()
     }

@@ -17,7 +17,11 @@ export interface InspectOptions {
  * `inspect`: what is in a source, and with `--init` a configuration for it. The status is 1 for a document that was cut off,
  * 4 where records would be rejected.
  */
-export async function inspectCommand(context: CommandContext, source: string, options: InspectOptions): Promise<number> {
+export async function inspectCommand(
+  context: CommandContext,
+  source: string,
+  options: InspectOptions,
+): Promise<number> {
   const limit = limitOf(options.records)
   if (options.init) checkInit(context.configFile, source)
   const inspected = await inspectSource(context, source, { preset: options.preset, limit })

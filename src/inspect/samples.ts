@@ -44,7 +44,10 @@ export class Samples {
 function sampleOf(delivered: Delivered, whole: Extract<Delivered, { kind: 'listing' }> | null): Sample {
   const problems = delivered.kind === 'reject' ? delivered.problems : []
   const missing = whole === null ? [] : problems.map(({ field }) => field)
-  const listing = whole === null ? null : Object.fromEntries(Object.entries(whole.listing).filter(([name]) => !missing.includes(name)))
+  const listing =
+    whole === null
+      ? null
+      : Object.fromEntries(Object.entries(whole.listing).filter(([name]) => !missing.includes(name)))
   return {
     at: delivered.at,
     kind: delivered.kind,

@@ -14,7 +14,10 @@ export function* fieldLines({ fields, moreFields, preset }: Findings, paint: Pai
   if (fields.length === 0) return
   const pathWidth = Math.min(longestPath, Math.max(...filled.map(({ path }) => shown(path).length), 0))
   yield ''
-  yield paint('bold', `Fields (${fields.length}${moreFields ? ' and more' : ''}): percent of records, name, use, examples`)
+  yield paint(
+    'bold',
+    `Fields (${fields.length}${moreFields ? ' and more' : ''}): percent of records, name, use, examples`,
+  )
   for (const field of filled) {
     const { path, examples } = field
     const use = preset === null ? '' : useOf(field).padEnd(longestUse + 2)

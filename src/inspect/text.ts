@@ -66,7 +66,11 @@ function* presetLines({ preset, others, settings }: Findings, paint: Paint): Gen
     yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 50 ? 'green' : 'yellow', `${preset.score} of 100`)}`
     yield* wrapped(`${printable(preset.title)}: ${printable(preset.reason)}.`, 2)
   }
-  if (others.length > 0) yield* wrapped(`${preset === null ? 'the nearest:' : 'then'} ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`, 2)
+  if (others.length > 0)
+    yield* wrapped(
+      `${preset === null ? 'the nearest:' : 'then'} ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`,
+      2,
+    )
   for (const { write, why } of settings) {
     yield* wrapped(`${why}:`, 2)
     yield `    ${paint('cyan', printable(write))}`
@@ -82,7 +86,8 @@ function* resultLines({ preset, counts, removals }: Findings, paint: Paint): Gen
   yield* row('removals', grouped(counts.removals), paint)
   for (const { why, count } of removals.slice(0, mostShown)) yield* wrapped(`${grouped(count)}: ${printable(why)}`, 14)
   if (filtered > 0) yield* row('left out', `${grouped(filtered)} by where`, paint)
-  const only = lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings if the facts below were given`
+  const only =
+    lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings if the facts below were given`
   yield* row('rejects', rejects === 0 ? '0' : paint('yellow', `${grouped(rejects)}${only}`), paint)
 }
 
@@ -107,7 +112,9 @@ function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<str
   yield paint('bold', 'Words that no rule maps, and what to write')
   for (const { field, words: found, write } of words) {
     const total = found.reduce((sum, { count }) => sum + count, 0)
-    const listed = found.slice(0, mostShown).map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
+    const listed = found
+      .slice(0, mostShown)
+      .map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
     const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
     yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
     const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
