@@ -4,8 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { givenPreset, sourceToInspect } from './config-inspect.ts'
-import { makeMapping, shippedPresets } from './config-preset.ts'
+import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
 import { FeedError, UserError } from './errors.ts'
@@ -19,14 +18,8 @@ import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
-import { inspect } from './inspect.ts'
-import type { Inspected } from './inspect.ts'
-import type { Findings } from './inspect/findings.ts'
-import { findingsJson } from './inspect/json.ts'
-import { findingsText } from './inspect/text.ts'
 import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
-import { dayIn } from './prepare.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
 import { htmlForm } from './report/html.ts'
@@ -47,21 +40,15 @@ import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 const transports: Record<string, Transport> = { file, glob, http, https: http }
-const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
+export const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
   (options: FormOptions) => ReportForm
 >
 
-/** How findings of `inspect` are written. */
-export const findingsForms: Record<'text' | 'json', (findings: Findings, colour: boolean) => string> = {
-  text: findingsText,
-  json: findingsJson,
-}
-
 export type FormName = keyof typeof reportForms
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
 }
@@ -171,7 +158,8 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config): Feed {
+/** A feed with its parts. */
+export function wire(feed: FeedConfig, config: Config): Feed {
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
@@ -205,35 +193,6 @@ function wire(feed: FeedConfig, config: Config): Feed {
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,
-  }
-}
-
-/** Reads a source for `inspect`: a feed of the configuration by its name, else any source, every setting at its default. */
-export async function inspectSource(
-  { env, signal, configFile }: CommandContext,
-  source: string,
-  { preset, limit }: { preset: string | undefined; limit: number | null },
-): Promise<Inspected> {
-  const { config, feed, parts } = sourceToInspect(source, configFile, env)
-  const wired = wire(feed, config)
-  const moment = { now: systemClock.now(), today: dayIn(feed.timezone, systemClock.now()), timezone: feed.timezone }
-  const workspace = openWorkspace()
-  const progress = progressLine(feed.name, process.stderr)
-  try {
-    return await inspect({
-      feed: wired,
-      formats,
-      given: givenPreset(preset, parts),
-      presets: shippedPresets(),
-      limit,
-      moment,
-      scratch: workspace.folder,
-      signal,
-      progress: (records) => progress.show('records', records, null),
-    })
-  } finally {
-    progress.end()
-    workspace.close()
   }
 }
 

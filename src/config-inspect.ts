@@ -8,7 +8,7 @@ import { makeMapping, presetAt } from './config-preset.ts'
 import { loadConfig } from './config.ts'
 import type { Config, FeedConfig } from './config.ts'
 import { ConfigError, UsageError } from './errors.ts'
-import type { InspectParts } from './inspect.ts'
+import type { InspectParts } from './inspect/parts.ts'
 
 interface Source {
   config: Config

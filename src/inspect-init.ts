@@ -5,11 +5,11 @@ import { stringify } from 'yaml'
 import { presetDirectory } from './config-mapping.ts'
 import { shippedPresets } from './config-preset.ts'
 import { UsageError, UserError, messageOf } from './errors.ts'
-import { remedyOf } from './inspect-facts.ts'
-import { guessedPreset } from './inspect-preset.ts'
-import type { Inspected } from './inspect.ts'
+import { remedyOf } from './inspect/facts.ts'
+import { guessedPreset } from './inspect/guess.ts'
+import type { Inspected } from './inspect/parts.ts'
 import type { Findings } from './inspect/findings.ts'
-import { withoutSecrets } from './inspect-source.ts'
+import { withoutSecrets } from './inspect/address.ts'
 import { printable, shorten } from './text.ts'
 
 /** Throws `UserError` where the file is there already or can't be made, `UsageError` for a source that can't be configured. */
@@ -19,8 +19,29 @@ export function checkInit(configFile: string, source: string): void {
     throw new UserError(`${configFile} is there already; --init writes over no file (name another with --config)`)
 }
 
+/**
+ * Writes the configuration, and before it a preset where none fits: what is missing then only its rules can tell, so the
+ * source is read `again` with it. Gives the files written. Throws `UserError`.
+ */
+export async function initialise(
+  configFile: string,
+  source: string,
+  found: Inspected,
+  again: (preset: string) => Promise<Inspected>,
+): Promise<string[]> {
+  const written: string[] = []
+  let inspected = found
+  if (inspected.preset === null) {
+    const preset = writeGuessedPreset(found.findings, source, configFile)
+    written.push(`${preset}: guessed, go over it`)
+    inspected = await again(preset)
+  }
+  writeNew(configFile, startingConfiguration(inspected, source, configFile))
+  return [...written, configFile]
+}
+
 /** Writes a file that must not be there yet, with its folder. Throws `UserError`. */
-export function writeNew(file: string, text: string): void {
+function writeNew(file: string, text: string): void {
   try {
     mkdirSync(dirname(resolve(file)), { recursive: true })
     writeFileSync(file, text, { flag: 'wx' })
@@ -30,7 +51,7 @@ export function writeNew(file: string, text: string): void {
 }
 
 /** A feed's name, made of the last part of its address or path. */
-export function feedNameOf(source: string): string {
+function feedNameOf(source: string): string {
   const url = URL.parse(source)
   const last =
     url !== null && /^[a-z]{3,}:$/.test(url.protocol) ? basename(url.pathname) || url.hostname : basename(source)
@@ -41,11 +62,7 @@ export function feedNameOf(source: string): string {
 /**
  * The configuration as YAML with comments. Throws `UserError` where no preset was found: nothing could be mapped.
  */
-export function startingConfiguration(
-  { findings, preset, feed }: Inspected,
-  source: string,
-  configFile: string,
-): string {
+function startingConfiguration({ findings, preset, feed }: Inspected, source: string, configFile: string): string {
   if (preset === null || feed === null) throw new UserError('no preset fits, so there is no configuration to write')
   const { document, settings, missing, words } = findings
   const safe = withoutSecrets(sourceFrom(source, configFile))
@@ -61,7 +78,7 @@ export function startingConfiguration(
   )
   add(1, '# and its keys.')
   add(1, 'baseUrl: http://127.0.0.1:8080')
-  add(1, '# secretKey: ${LISTING_SECRET_KEY}')
+  add(1, 'secretKey: stand-in # to the stand-in any will do; for your service: ${LISTING_SECRET_KEY}')
   add(1, '# sessionKey: ${LISTING_SESSION_KEY}')
   add(0, 'store: ./data/listing-sync.db')
   add(0, 'feeds:')
@@ -126,7 +143,7 @@ function fromConfiguration(path: string, configFile: string): string {
 }
 
 /** Writes a first preset for a feed that none fits, beside the configuration; gives its file. Throws `UserError`. */
-export function writeGuessedPreset(findings: Findings, source: string, configFile: string): string {
+function writeGuessedPreset(findings: Findings, source: string, configFile: string): string {
   const name =
     feedNameOf(source)
       .toLowerCase()

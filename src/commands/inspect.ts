@@ -1,7 +1,6 @@
-import { findingsForms, inspectSource } from '../app.ts'
+import { findingsForms, inspectSource } from '../inspect-app.ts'
 import { FeedError, UsageError } from '../errors.ts'
-import { checkInit, startingConfiguration, writeGuessedPreset, writeNew } from '../inspect-init.ts'
-import type { Inspected } from '../inspect.ts'
+import { checkInit, initialise } from '../inspect-init.ts'
 import { exitStatus } from '../result.ts'
 import { printable } from '../text.ts'
 import type { CommandContext } from './command.ts'
@@ -27,29 +26,16 @@ export async function inspectCommand(
   const inspected = await inspectSource(context, source, { preset: options.preset, limit })
   const { findings } = inspected
   process.stdout.write(findingsForms[options.format](findings, process.stdout.isTTY))
-  if (options.init) await initialise(context, source, inspected, limit)
+  if (options.init) {
+    const again = (preset: string): ReturnType<typeof inspectSource> =>
+      inspectSource(context, source, { preset, limit })
+    for (const file of await initialise(context.configFile, source, inspected, again))
+      process.stderr.write(`listing-sync: wrote ${file}\n`)
+  }
   if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
     throw new FeedError(`the document is not whole: ${printable(findings.document.reasons.join('; '))}`)
   const mapped = findings.preset !== null && findings.counts.rejects === 0
   return mapped ? exitStatus.right : exitStatus.partial
-}
-
-/** Writes the configuration, and before it a preset where none fits: only its rules can tell what is missing then. */
-async function initialise(
-  context: CommandContext,
-  source: string,
-  found: Inspected,
-  limit: number | null,
-): Promise<void> {
-  const { configFile } = context
-  let inspected = found
-  if (inspected.preset === null) {
-    const preset = writeGuessedPreset(found.findings, source, configFile)
-    process.stderr.write(`listing-sync: wrote ${preset}: guessed, go over it\n`)
-    inspected = await inspectSource(context, source, { preset, limit })
-  }
-  writeNew(configFile, startingConfiguration(inspected, source, configFile))
-  process.stderr.write(`listing-sync: wrote ${configFile}\n`)
 }
 
 function limitOf(records: string | undefined): number | null {

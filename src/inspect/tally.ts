@@ -42,10 +42,12 @@ export class Tally {
   }
 
   words(): { field: string; words: { word: string; count: number }[] }[] {
-    return [...this.#words].map(([field, words]) => ({
-      field,
-      words: [...words].map(([word, count]) => ({ word, count })).toSorted((a, b) => b.count - a.count),
-    }))
+    return [...this.#words]
+      .map(([field, words]) => ({
+        field,
+        words: [...words].map(([word, count]) => ({ word, count })).toSorted((a, b) => b.count - a.count),
+      }))
+      .toSorted((a, b) => (a.field < b.field ? -1 : 1))
   }
 
   /** Required fields that records lack wholly, with the number of these records. */

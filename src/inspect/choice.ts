@@ -1,13 +1,13 @@
 /** Which preset a feed is read with: the one that is given, else the one that fits best. */
-import { FeedError } from './errors.ts'
-import type { Kind } from './feed/detect.ts'
-import type { MappingOptions } from './feed/mapping-schema.ts'
-import type { Preset } from './feed/preset.ts'
-import { fitOf, formatTitle, numbersThatFit } from './inspect-fit.ts'
-import type { Beginning } from './inspect-fit.ts'
-import type { InspectParts } from './inspect.ts'
-import { looksLikeListings } from './inspect-facts.ts'
-import type { Findings, Fit } from './inspect/findings.ts'
+import { FeedError } from '../errors.ts'
+import type { Kind } from '../feed/detect.ts'
+import type { MappingOptions } from '../feed/mapping-schema.ts'
+import type { Preset } from '../feed/preset.ts'
+import { fitOf, numbersThatFit } from './fit.ts'
+import type { Beginning } from './fit.ts'
+import type { InspectParts } from './parts.ts'
+import { looksLikeListings } from './facts.ts'
+import type { Findings, Fit } from './findings.ts'
 
 /** Below this a preset is none of the feed's, and its own one is needed. */
 const leastScore = 50
@@ -72,4 +72,8 @@ async function withNumbers(choice: Choice, { formats, moment }: InspectParts, be
   const write = `numbers: { decimal: '${numbers.decimal}', group: ${JSON.stringify(numbers.group)} }`
   const why = "numbers are not written in the preset's way; most of them can be read in this one"
   return { ...choice, options: { ...options, numbers }, settings: [...settings, { write, why }] }
+}
+
+function formatTitle(format: Preset['format']): string {
+  return { xml: 'XML', csv: 'CSV', 'rets-compact': 'RETS COMPACT', blm: 'BLM' }[format]
 }

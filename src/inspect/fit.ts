@@ -2,19 +2,19 @@
  * How well presets fit a feed: each one reads its first records, and what comes of them, and how much of preset and feed
  * know each other, makes the score.
  */
-import { FeedError, messageOf } from './errors.ts'
-import { RecordError } from './feed/feed.ts'
-import type { Format, FormatOptions, Mapping, Moment } from './feed/feed.ts'
-import { fieldsRead, writtenPaths } from './feed/mapping-paths.ts'
-import type { MappingOptions } from './feed/mapping-schema.ts'
-import { createMapping } from './feed/mapping.ts'
-import type { Preset } from './feed/preset.ts'
-import type { Fit } from './inspect/findings.ts'
-import { Profile } from './inspect/profile.ts'
-import type { FieldProfile } from './inspect/profile.ts'
-import { isLack } from './inspect/tally.ts'
-import { fieldRules } from './listing.ts'
-import type { Delivered } from './listing.ts'
+import { FeedError, messageOf } from '../errors.ts'
+import { RecordError } from '../feed/feed.ts'
+import type { Format, FormatOptions, Mapping, Moment } from '../feed/feed.ts'
+import { fieldsRead, writtenPaths } from '../feed/mapping-paths.ts'
+import type { MappingOptions } from '../feed/mapping-schema.ts'
+import { createMapping } from '../feed/mapping.ts'
+import type { Preset } from '../feed/preset.ts'
+import type { Fit } from './findings.ts'
+import { Profile } from './profile.ts'
+import type { FieldProfile } from './profile.ts'
+import { isLack } from './tally.ts'
+import { fieldRules } from '../listing.ts'
+import type { Delivered, Problem } from '../listing.ts'
 
 /** The beginning of a feed, decompressed. */
 export interface Beginning {
@@ -142,9 +142,15 @@ function quality(one: Delivered): number {
   if (one.kind !== 'reject') return 1
   if (one.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
   const lacks = one.problems.filter(isLack).length
-  const unreadable = one.problems.length - lacks
-  const rest = Math.max(0, 1 - lacks / requiredFields - 0.15 * unreadable)
+  const otherNumbers = one.problems.filter(isOtherNumber).length
+  const unreadable = one.problems.length - lacks - otherNumbers
+  const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
   return one.mlsNumber === null ? 0.2 * rest : rest
+}
+
+/** A number in another form than the preset's: a setting of the feed (`numbers`), no sign of another format. */
+function isOtherNumber({ problem }: Problem): boolean {
+  return /written like|needs an area/.test(problem)
 }
 
 const forms = [
@@ -173,7 +179,7 @@ export async function numbersThatFit(
       moment,
     )
     const problems = delivered.flatMap((one) => (one.kind === 'reject' ? one.problems : []))
-    return problems.filter(({ problem }) => /written like|needs an area/.test(problem)).length
+    return problems.filter(isOtherNumber).length
   }
   let least = await unreadable(undefined)
   const most = least / 2
@@ -186,11 +192,6 @@ export async function numbersThatFit(
     best = form
   }
   return best
-}
-
-/** The mapping's own name for what it is, for a person. */
-export function formatTitle(format: Mapping['format']): string {
-  return { xml: 'XML', csv: 'CSV', 'rets-compact': 'RETS COMPACT', blm: 'BLM' }[format]
 }
 
 function sum(values: readonly number[]): number {

@@ -1,19 +1,19 @@
 /** What is told of fields, words and missing facts, with what to write about them in a configuration. */
 import { stringify } from 'yaml'
-import { FeedError } from './errors.ts'
-import type { Dialect } from './feed/format/csv-dialect.ts'
-import { usualArguments } from './feed/mapping-compile.ts'
-import { fieldsRead, writtenPaths } from './feed/mapping-paths.ts'
-import type { FieldMapping, MappingOptions, Rule } from './feed/mapping-schema.ts'
-import type { Preset } from './feed/preset.ts'
-import { firstFields } from './inspect-fit.ts'
-import type { Beginning } from './inspect-fit.ts'
-import type { InspectParts } from './inspect.ts'
-import type { FieldFacts, MissingFacts, WordFacts } from './inspect/findings.ts'
-import type { FieldProfile } from './inspect/profile.ts'
-import { fieldRules } from './listing.ts'
-import type { FieldName } from './listing.ts'
-import { printable, shorten } from './text.ts'
+import { FeedError } from '../errors.ts'
+import type { Dialect } from '../feed/format/csv-dialect.ts'
+import { usualArguments } from '../feed/mapping-compile.ts'
+import { fieldsRead, writtenPaths } from '../feed/mapping-paths.ts'
+import type { FieldMapping, MappingOptions, Rule } from '../feed/mapping-schema.ts'
+import type { Preset } from '../feed/preset.ts'
+import { firstFields } from './fit.ts'
+import type { Beginning } from './fit.ts'
+import type { InspectParts } from './parts.ts'
+import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
+import type { FieldProfile } from './profile.ts'
+import { fieldRules } from '../listing.ts'
+import type { FieldName } from '../listing.ts'
+import { printable, shorten } from '../text.ts'
 
 /** The fields of a feed and what uses them. */
 export function fieldFacts(
@@ -157,7 +157,7 @@ export function flow(value: Record<string, unknown>): string {
  * column of addresses on the web, or of street addresses, tells.
  */
 export async function looksLikeListings(
-  { presets, formats, moment }: InspectParts,
+  { presets, formats }: InspectParts,
   dialect: Dialect,
   beginning: Beginning,
 ): Promise<void> {
