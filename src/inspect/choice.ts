@@ -10,7 +10,7 @@ import { looksLikeListings } from './facts.ts'
 import type { Findings, Fit } from './findings.ts'
 
 /** Below this a preset is none of the feed's, and its own one is needed. */
-const leastScore = 50
+const leastScore = 40
 const mostOthers = 4
 
 export interface Choice {

@@ -63,7 +63,7 @@ function* presetLines({ preset, others, settings }: Findings, paint: Paint): Gen
     )
   } else {
     const chosen = { found: 'fits best', given: 'as asked for', configured: 'as configured' }[preset.chosen]
-    yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 50 ? 'green' : 'yellow', `${preset.score} of 100`)}`
+    yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 60 ? 'green' : 'yellow', `${preset.score} of 100`)}`
     yield* wrapped(`${printable(preset.title)}: ${printable(preset.reason)}.`, 2)
   }
   if (others.length > 0)

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FeedError, messageOf } from '../../src/errors.ts'
 import { inspectSource } from '../../src/inspect-app.ts'
 import { initialise } from '../../src/inspect-init.ts'
 import type { Findings } from '../../src/inspect/findings.ts'
@@ -148,9 +149,9 @@ describe('what is said of a feed', () => {
   })
 
   test("numbers that are not written in the preset's way, a last row without line break", async () => {
-    const rows = [1, 2, 3, 4, 5].map((n) => `${n};Active;${n}50.000,00;3;2;1990;${n}.200`)
+    const rows = [1, 2, 3, 4, 5].map((n) => `${n};Active;${n}50.000,00;3;2;1990;${n}.200;Main Road ${n}`)
     const { findings } = await found(
-      made('de.csv', `MLS #;Status;List Price;Beds;Baths;Year Built;SqFt\n${rows.join('\n')}`),
+      made('de.csv', `MLS #;Status;List Price;Beds;Baths;Year Built;SqFt;Address\n${rows.join('\n')}`),
     )
     expect(findings.preset?.name).toBe('mls-csv')
     expect(findings.document).toMatchObject({ dialect: { delimiter: ';' }, complete: false })
@@ -266,11 +267,19 @@ describe('what is no feed', () => {
     ['XML about nothing', '<a><b>1</b></a>', 'no element in it is repeated'],
     ['binary data', Buffer.from(Array.from({ length: 512 }, (_, n) => n % 256)), 'binary data'],
   ]
-  test.each(wrong)('%s: one sentence, status 1, nothing on standard output', async (_, content, said) => {
-    const { status, stdout, stderr } = await inspect(made('wrong.dat', content))
+  test.each(wrong)('%s: one sentence says what it is', async (_, content, said) => {
+    const refusal = await inProcess(made('wrong.dat', content)).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(FeedError)
+    expect(messageOf(refusal)).toContain(said)
+    expect(messageOf(refusal).split('\n')).toHaveLength(1)
+  })
+
+  test('status 1, the sentence on standard error, nothing on standard output', async () => {
+    const { status, stdout, stderr } = await inspect(
+      made('stats.csv', `period,city,median_sale_price,homes_sold\n2025-01,A,1,2\n`),
+    )
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(said)
-    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stderr).toContain('market statistics')
   })
 
   test('a document that was cut off: what is there is shown, and status 1 says that it is not whole', async () => {
