@@ -3,6 +3,8 @@ import type { Sample } from './findings.ts'
 import { lacksFactsOnly } from './tally.ts'
 
 const shown = 3
+/** Records looked at: a feed of sales only has no rental to wait for. */
+const lookedAt = 2000
 
 /**
  * The records that show best how a feed is mapped: a whole one for sale, a whole one for rent, more whole ones, and only
@@ -13,8 +15,11 @@ export class Samples {
   #rent: Sample[] = []
   #others: Sample[] = []
 
-  /** Whether a record of this kind could still be one of those shown. */
+  #looked = 0
+
+  /** Whether a record of this kind could still be one of those shown. Asked once for each. */
   wants(delivered: Delivered): boolean {
+    if (++this.#looked > lookedAt) return false
     if (delivered.kind === 'listing' || (delivered.kind === 'reject' && lacksFactsOnly(delivered.problems)))
       return this.#sale.length < shown || this.#rent.length < shown
     return this.#others.length < shown
