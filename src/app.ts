@@ -39,7 +39,14 @@ import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
-const transports: Record<string, Transport> = { file, glob, http, https: http }
+/** A transport whose library is loaded once a feed needs it: most runs need none of them. */
+const lazily =
+  (load: () => Promise<Transport>): Transport =>
+  async (source, options) =>
+    (await load())(source, options)
+const sftp = lazily(async () => (await import('./feed/transport/sftp.ts')).sftp)
+const ftp = lazily(async () => (await import('./feed/transport/ftp.ts')).ftp)
+const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp }
 export const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
@@ -86,7 +93,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -159,12 +166,13 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
 /** A feed with its parts. */
-export function wire(feed: FeedConfig, config: Config): Feed {
+export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, login, ready } = feed
+  const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
   return {
     name,
     chatbot,
@@ -180,6 +188,9 @@ export function wire(feed: FeedConfig, config: Config): Feed {
         headers,
         validators,
         scratch,
+        login,
+        ready,
+        clock,
         signal,
       }),
     decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
@@ -187,6 +198,8 @@ export function wire(feed: FeedConfig, config: Config): Feed {
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
     ownership,
+    outranks: new Set(after.map((other) => other.name)),
+    drift,
     volatile: new Set(feed.volatile.fields),
     refresh: feed.volatile.refresh,
     settle,
@@ -194,6 +207,10 @@ export function wire(feed: FeedConfig, config: Config): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
+}
+
+function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
+  return one.chatbot === other.chatbot && one.service.baseUrl === other.service.baseUrl
 }
 
 function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {

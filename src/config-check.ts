@@ -3,6 +3,7 @@
  */
 import type { z } from 'zod'
 import { isHttp, isLoopback } from './config-address.ts'
+import { loginProblems } from './config-login.ts'
 import type { ConfigDocument, Filled } from './config-text.ts'
 import { located } from './schema-words.ts'
 import type { Located } from './schema-words.ts'
@@ -67,6 +68,18 @@ function originOf(address: unknown): string | null {
   return typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
 }
 
+/** A chatbot that belongs to one feed alone can't have another one: each would delete the other's listings. */
+function mirrorProblems(feeds: Record<string, unknown>): Located[] {
+  const written = Object.entries(feeds).map(([name, value]) => ({ name, ...mappingOf(value) }))
+  return written.flatMap((feed: { name: string; chatbot?: unknown; ownership?: unknown }) => {
+    if (feed.ownership !== 'mirror') return []
+    const others = written.filter((other: typeof feed) => other !== feed && other.chatbot === feed.chatbot)
+    if (others.length === 0) return []
+    const problem = `mirror is for a chatbot of one feed alone; this one is also that of ${others.map(({ name }) => name).join(', ')}`
+    return [{ path: ['feeds', feed.name, 'ownership'], problem }]
+  })
+}
+
 /**
  * What one value alone can't show: a service without any key, headers that nothing would send. Works on a tree whose
  * parts may be wrong, so that it adds to the schema's problems; `known` are places already complained about.
@@ -90,6 +103,8 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
     if ('headers' in feed && typeof feed.source === 'string' && !isHttp(feed.source)) {
       problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
     }
+    problems.push(...loginProblems(feed).map(({ path, problem }) => ({ path: ['feeds', name, ...path], problem })))
   }
+  problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
 }

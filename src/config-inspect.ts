@@ -47,9 +47,11 @@ function anySource(source: string, env: NodeJS.ProcessEnv): { config: Config; fe
     return { config, feed: config.feeds[0] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    throw new UsageError(
-      error.problems.map((line) => line.replace(/^feeds\.inspect\./, '').replace(/ \(line \d+\)$/, '')).join('\n'),
-    )
+    const problems = error.problems.map((line) => line.replace(/^feeds\.inspect\./, '').replace(/ \(line \d+\)$/, ''))
+    const hint = problems.some((line) => line.startsWith('login'))
+      ? '\nwrite it in a feed of the configuration, and name that feed as SOURCE'
+      : ''
+    throw new UsageError(problems.join('\n') + hint)
   }
 }
 

@@ -67,6 +67,12 @@ const limits = z.strictObject({
   shrink: percent('Smallest delivery, of the median of the last five').prefault(50),
   overlap: percent('Smallest share of MLSNumbers in common with the last delivery').prefault(50),
   lostField: share('A field that more than this share of the listings lost is a renamed column', 50, 10),
+  grace: z
+    .strictObject({
+      runs: whole('Complete deliveries running that a listing must be absent from', { min: 1, max: 1000 }).prefault(1),
+      hours: number('Hours that it must be absent over', { min: 0, max: 8760 }).prefault(0),
+    })
+    .prefault({}),
   onTrip: choice('hold: hold the changes it is about; abort: stop the whole run', ['hold', 'abort']).prefault('hold'),
 })
 
@@ -87,12 +93,50 @@ const volatileFields = z.strictObject({
   refresh: duration('By then they are sent at the latest, spread over the days by key', year).prefault('7d'),
 })
 
+const loginText = (description: string) =>
+  z
+    .string()
+    .regex(/^\P{Cc}+$/u, 'is empty or has a line break or another control character')
+    .meta({ description })
+const fingerprint = z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, {
+  error: 'is not a fingerprint such as ssh-keygen -lf prints: SHA256: and 43 characters',
+})
+const login = z.strictObject({
+  user: loginText('Name to log in with, where the address does not say it').optional(),
+  password: loginText('Password to log in with').optional(),
+  privateKey: text('SFTP: text of the private key, normally ${file:…}').optional(),
+  passphrase: text('SFTP: what the private key is encrypted with').optional(),
+  hostKey: z
+    .union([fingerprint, z.array(fingerprint).min(1)])
+    .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
+    .optional()
+    .meta({
+      description: "SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)",
+    }),
+  ca: text('FTPS: certificates of a private authority as PEM, normally ${file:…}').optional(),
+})
+
+const ready = z.strictObject({
+  marker: z
+    .string()
+    .regex(
+      /^(?!\{name\}$)[^/\\\p{Cc}]+$/u,
+      'takes the name of a file beside the delivery, such as {name}.done or _SUCCESS',
+    )
+    .optional()
+    .meta({
+      description:
+        "File that has to be beside the delivery; {name} is the delivery's name, {stem} without its extension",
+    }),
+  unchanged: duration('Neither size nor time may change for so long').refine(positive, tooShort).optional(),
+})
+
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
 const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
-  source: text('Path, glob or http(s) address of the export').superRefine((value, context) => {
+  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export').superRefine((value, context) => {
     const problem = sourceProblem(value)
     if (problem !== null) context.addIssue({ code: 'custom', message: problem })
   }),
@@ -111,16 +155,22 @@ const feedSchema = z.strictObject({
   extension,
   numbers,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
-  ownership: choice('tag: listings carry a mark of their feed; snapshot: only the store knows', [
-    'tag',
-    'snapshot',
-  ]).prefault('tag'),
+  ownership: choice(
+    'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',
+    ['tag', 'snapshot', 'mirror'],
+  ).prefault('tag'),
+  drift: choice(
+    'Where a listing was edited on the service. overwrite: the feed is right; keep: until the feed changes it; report: held until somebody decides',
+    ['overwrite', 'keep', 'report'],
+  ).prefault('overwrite'),
   volatile: volatileFields.prefault({}),
   settle: duration('How long a call without an answer may still land', year).prefault('15m'),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
+  login: login.prefault({}).meta({ description: 'Who fetches from an sftp or ftp(s) source' }),
+  ready: ready.prefault({}).meta({ description: 'When a dropped file is taken for whole' }),
   endsWithLineBreak: z.boolean().prefault(true).meta({
     description: 'false: a CSV whose last row has no line break is taken for whole, though it may have been cut',
   }),

@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
-import { addressSecrets, isHttp } from './config-address.ts'
+import { addressSecrets } from './config-address.ts'
 import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
 import { makeMappings } from './config-mapping.ts'
 import type { MappingMaker } from './config-mapping.ts'
@@ -14,7 +14,7 @@ import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
 import { ConfigError, messageOf } from './errors.ts'
-import type { Mapping } from './feed/feed.ts'
+import type { Login, Mapping, Readiness } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
 
@@ -49,6 +49,8 @@ export interface Limits {
   shrink: number
   overlap: number
   lostField: Share
+  /** How often and how long a listing must be absent before it is deleted. */
+  grace: { runs: number; hours: number }
   onTrip: 'hold' | 'abort'
 }
 
@@ -57,7 +59,7 @@ export interface FeedConfig {
   name: string
   /** SerialNumber. */
   chatbot: string
-  /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
+  /** As written: an http(s), sftp or ftp(s) address, or a path or glob relative to `Config.directory`. */
   source: string
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
@@ -68,10 +70,13 @@ export interface FeedConfig {
   /** The preset with the feed's own options over it. */
   mapping: Mapping
   limits: Limits
-  ownership: 'tag' | 'snapshot'
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  drift: 'overwrite' | 'keep' | 'report'
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
   headers: Record<string, string>
+  login: Login
+  ready: Readiness
   maxBytes: number
   maxRecordBytes: number
   /** false: a last CSV row without line break is taken for whole. */
@@ -165,7 +170,8 @@ function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: str
     secrets.push(secretKey ?? '', sessionKey ?? '')
   }
   for (const feed of feeds) {
-    if (isHttp(feed.source)) secrets.push(...addressSecrets(feed.source))
+    const { password = '', privateKey = '', passphrase = '' } = feed.login
+    secrets.push(...addressSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(feed.headers)) secrets.push(value, value.replace(/^\S+\s+/, ''))
   }
   return [...new Set(secrets.filter((secret) => secret !== ''))]

@@ -25,7 +25,7 @@ export async function inspectSource(
   { preset, limit }: { preset: string | undefined; limit: number | null },
 ): Promise<Inspected> {
   const { config, feed, parts } = sourceToInspect(source, configFile, env)
-  const wired = wire(feed, config)
+  const wired = wire(feed, config, systemClock)
   const moment = { now: systemClock.now(), today: dayIn(feed.timezone, systemClock.now()), timezone: feed.timezone }
   const workspace = openWorkspace()
   const progress = progressLine(feed.name, process.stderr)

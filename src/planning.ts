@@ -26,7 +26,7 @@ export function planSettings(
   lostAt: number | null,
   deletes: boolean,
 ): PlanSettings {
-  const { name, mapping, ownership, volatile, refresh, settle } = feed
+  const { name, mapping, ownership, outranks, drift, limits, volatile, refresh, settle } = feed
   const lostUntil = lostAt !== null && moment.now < lostAt + settle + lostLately ? lostAt + settle : null
   return {
     feed: name,
@@ -40,6 +40,9 @@ export function planSettings(
     deletes,
     mapping: mapping.version,
     ownership,
+    outranks: (other) => ownership === 'mirror' || outranks.has(other),
+    drift,
+    grace: { runs: limits.grace.runs, time: limits.grace.hours * 3_600_000 },
     volatile,
     refresh,
     settle,
@@ -65,6 +68,7 @@ export function plan(
       delivered: workspace.delivered(),
       snapshot: store.snapshot(feed.chatbot),
       shown: workspace.shown(),
+      absences: store.absences(feed.name, feed.chatbot),
       seen: (id) => seen.has(id),
       recall: (id) => store.recall(id),
     },
@@ -116,17 +120,19 @@ export function count(
   { workspace }: Readers,
   counts: Counts,
   doubtful: boolean,
-): { digest: string; lookUps: number; held: number } {
+): { digest: string; lookUps: number; held: number; inGrace: number } {
   const digest = createHash('sha256')
   let lookUps = 0
   let held = 0
+  let inGrace = 0
   for (const change of workspace.changes()) {
     counts[change.kind]++
     if (change.kind === 'create' && (change.lookUp || doubtful)) lookUps++
-    if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
+    if (change.kind === 'hold' && change.cause === 'grace') inGrace++
+    else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { digest: digest.digest('hex').slice(0, 32), lookUps, held }
+  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace }
 }
 
 /** Most keys of one Delete: the profile's number, or less where a larger batch was refused (U7). */
@@ -151,9 +157,10 @@ export function* notesOf(
   lostAt: number | null,
   feed: Feed,
 ): Generator<string> {
+  if (facts.mappingUpdates > 0) yield mappingChanged(facts.mappingUpdates, feed.rate)
   for (const trip of trips) yield trip.sentence
-  if (facts.mappingUpdates > 0)
-    yield `the mapping changed: ${facts.mappingUpdates} updates, about ${Math.ceil(facts.mappingUpdates / feed.rate / 60)} minutes of calls`
+  if (facts.driftKept > 0)
+    yield `${facts.driftKept} ${facts.driftKept === 1 ? 'listing was' : 'listings were'} edited on the service and stay so until the feed changes them (drift: keep)`
   if (lostAt !== null && state.lostAt === null) {
     yield `the store is new, but the service shows listings with this feed's mark: the store was lost. What is there is taken over; creates wait ${Math.ceil(feed.settle / 60_000)} minutes`
   }
@@ -164,6 +171,12 @@ export function* notesOf(
     if (times === facts.uncleared[field as FieldName] || state.echoReported.includes(field as FieldName)) continue
     yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, remembered and not fought`
   }
+}
+
+/** The first word of a plan after a new mapping or preset version: without it the guard's would sound like an accident. */
+function mappingChanged(updates: number, rate: number): string {
+  const minutes = Math.ceil(updates / rate / 60)
+  return `the mapping changed: ${updates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${rate} a second`
 }
 
 /** Hands items on in batches. */

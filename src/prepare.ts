@@ -30,8 +30,11 @@ export interface Feed {
   decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Format
   formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'> & { endsWithLineBreak: boolean }
-  limits: Limits
-  ownership: 'tag' | 'snapshot'
+  limits: Limits & { grace: { runs: number; hours: number } }
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  /** Feeds of the same chatbot that come after this one: it takes their listings over. */
+  outranks: ReadonlySet<string>
+  drift: 'overwrite' | 'keep' | 'report'
   volatile: ReadonlySet<FieldName>
   refresh: number
   settle: number
@@ -58,6 +61,10 @@ export interface Prepared {
   counts: Counts
   /** Holds that wait for a person. */
   held: number
+  /** Holds that are as the configuration wants them: absent listings in their grace. */
+  inGrace: number
+  /** What is absent from this delivery is surely gone, and was noted. */
+  absenceProven: boolean
   trips: Trip[]
   /** What an approval lets through, by `approvalKey`. */
   approved: ReadonlySet<string>
@@ -88,10 +95,12 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
   const doubtful = tally.recreates > 0
-  const { digest, lookUps, held } = count(readers, counts, doubtful)
+  const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery
+  const absenceProven =
+    deletes && settings.mode === 'full' && summary.complete && received.unreadable === 0 && remote.complete
   return {
     moment,
     state,
@@ -100,6 +109,8 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     facts,
     counts,
     held,
+    inGrace,
+    absenceProven,
     trips,
     approved,
     lostAt,

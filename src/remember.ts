@@ -16,21 +16,27 @@ export function remember(feed: Feed, store: Store, workspace: Workspace, prepare
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
-    write(feed, store, workspace, entries)
+    write(feed, store, workspace, entries, prepared.moment.now)
     entries = []
   }
-  write(feed, store, workspace, entries)
+  write(feed, store, workspace, entries, prepared.moment.now)
+  // What was noted before and is neither absent nor back by now is no listing of ours any more.
+  if (prepared.absenceProven) store.pruneAbsences(feed.name, feed.chatbot, prepared.moment.now)
 }
 
-function write(feed: Feed, store: Store, workspace: Workspace, entries: Bookkeeping[]): void {
+function write(feed: Feed, store: Store, workspace: Workspace, entries: Bookkeeping[], now: number): void {
   const touches: Touch[] = []
   const sights: { id: number; hash: string; echo: Extract<Bookkeeping, { op: 'first-sight' }>['echo'] }[] = []
   const steady: number[] = []
   const marks: string[] = []
+  const absent: string[] = []
+  const returned: string[] = []
   for (const entry of entries) {
     if (entry.op === 'first-sight') sights.push({ id: entry.snapshot, hash: entry.hash, echo: entry.echo })
     else if (entry.op === 'steady') steady.push(entry.snapshot)
     else if (entry.op === 'forget-flight') marks.push(entry.key)
+    else if (entry.op === 'absent') absent.push(entry.key)
+    else if (entry.op === 'returned') returned.push(entry.key)
     else {
       const { raw, parts, filled, moving, movesAt } = workspace.deliveredAt(entry.position)
       touches.push({ id: entry.snapshot, raw, parts, filled, moving, movesAt, mapping: feed.mapping.version })
@@ -40,6 +46,7 @@ function write(feed: Feed, store: Store, workspace: Workspace, entries: Bookkeep
   store.firstSight(sights)
   store.steady(steady)
   store.forget(feed.chatbot, marks, null)
+  store.noteAbsences(feed.name, feed.chatbot, { absent, returned }, now)
 }
 
 /** Records the run, its delivery as a measure for the next ones, and what it holds. */
@@ -101,7 +108,8 @@ function recordDelivery(
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   const isDelta = received.delivery === 'delta'
   // Of a delta, "not modified" says nothing of the listings that are not in it.
-  const keep = known && !isDelta && report.command === 'sync' && report.result === 'ok'
+  // Nor may what waits for the end of its grace be taken for delivered.
+  const keep = known && !isDelta && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
   const saved = keep
     ? {
         ...validators,

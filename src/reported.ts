@@ -16,7 +16,7 @@ export function reportOf(
   prepared: Prepared,
   applied: Applied | null,
 ): Report {
-  const { received: delivery, remote, counts, held, trips, estimate, digest, notes, moment } = prepared
+  const { received: delivery, remote, counts, held, inGrace, trips, estimate, digest, notes, moment } = prepared
   const error = applied?.stopped ?? null
   return {
     feed: feed.name,
@@ -24,7 +24,15 @@ export function reportOf(
     command,
     startedAt,
     finishedAt: readers.runtime.clock.now(),
-    result: resultOf({ command, counts, held, tripped: trips.length > 0, outcomes: applied?.outcomes ?? null, error }),
+    result: resultOf({
+      command,
+      counts,
+      held,
+      inGrace,
+      tripped: trips.length > 0,
+      outcomes: applied?.outcomes ?? null,
+      error,
+    }),
     error,
     delivery: delivery.summary,
     remote: { complete: remote.complete, reasons: remote.reasons, pages: remote.pages, listings: remote.listings },

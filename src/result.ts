@@ -23,6 +23,8 @@ export interface ResultFacts {
   counts: Counts
   /** Holds that wait for a person. */
   held: number
+  /** Holds that are as the configuration wants them: they leave nothing unfinished. */
+  inGrace: number
   /** A rule of the guard tripped. */
   tripped: boolean
   outcomes: Record<OutcomeResult, number> | null
@@ -30,13 +32,13 @@ export interface ResultFacts {
 }
 
 /** The one word of a run: failed over held over partial; a dry run with changes says so. */
-export function resultOf({ command, counts, held, tripped, outcomes, error }: ResultFacts): RunResult {
+export function resultOf({ command, counts, held, inGrace, tripped, outcomes, error }: ResultFacts): RunResult {
   if (error !== null) return 'failed'
   if (tripped || held > 0) return 'held'
   const changes = counts.create + counts.update + counts.delete + counts.adopt + counts.forget
   if (command === 'diff' && changes > 0) return 'changes'
   const unfinished = outcomes === null ? 0 : outcomes.failed + outcomes.unknown + outcomes.skipped
-  return unfinished + counts.reject + counts.hold > 0 ? 'partial' : 'ok'
+  return unfinished + counts.reject + counts.hold - inGrace > 0 ? 'partial' : 'ok'
 }
 
 /** The exit status of several runs: failed, then held, then (dry run) changes, then partial. */

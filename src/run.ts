@@ -88,6 +88,14 @@ export interface Recalled extends MovingListing {
   echo: Partial<Record<FieldName, FieldValue | null>>
 }
 
+/** How often and since when a listing of ours was absent from deliveries that prove it, one after another. */
+export interface Absence {
+  key: string
+  runs: number
+  /** When it was first absent, in milliseconds. */
+  since: number
+}
+
 export type ChangeKind = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | 'hold'
 
 /** What a held change would have been. */
@@ -125,6 +133,7 @@ export type Cause =
   | 'not-converging'
   | 'unproven'
   | 'unreadable'
+  | 'grace'
   | 'guard'
 
 /** One difference between feed and service and what is to be done about it. */
@@ -165,6 +174,8 @@ export interface FirstSight {
   uncleared: FieldName[]
   /** false: an earlier baseline is only spelled anew. */
   first: boolean
+  /** Somebody's edit that stays (`drift: keep`). */
+  kept?: boolean
 }
 
 /** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
@@ -173,6 +184,8 @@ export type Bookkeeping =
   | FirstSight
   | { op: 'steady'; snapshot: number }
   | { op: 'forget-flight'; key: string }
+  | { op: 'absent'; key: string }
+  | { op: 'returned'; key: string }
 
 /** What became of one change. `unknown`: the call may have been carried out. */
 export type OutcomeResult = 'done' | 'failed' | 'unknown' | 'skipped'

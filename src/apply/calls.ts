@@ -48,7 +48,7 @@ export async function createOne(context: ApplyContext, change: StoredChange): Pr
     if (shown.length > 1)
       return record(context, change, 'failed', `${shown.length} listings on the service have this MLSNumber`)
     const owner = shown[0]?.owner ?? null
-    if (settings.owner !== null && owner !== null && owner !== settings.owner)
+    if (settings.owner !== null && owner !== null && owner !== settings.owner && !settings.outranks(owner))
       return record(context, change, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1) return updateOne(context, { ...change, clear: clearedBy(context, change, shown[0].fields) })
   }

@@ -21,6 +21,8 @@ export interface ApplySettings {
   today: string
   /** Look every create up first, as the list is in doubt. */
   lookUpCreates: boolean
+  /** Whether this feed takes listings over from another one of the chatbot. */
+  outranks(feed: string): boolean
   /** Whether an approval covers this change. */
   approved(kind: CallKind, mlsNumber: string): boolean
 }

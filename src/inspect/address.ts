@@ -13,14 +13,19 @@ export function withoutSecrets(source: string): { text: string; variables: strin
     variables.push(name)
     return `\${${name}}`
   }
+  const isHttp = /^https?:/i.test(scheme)
   let before = ''
   if (credentials !== undefined) {
     const colon = credentials.indexOf(':')
-    before = colon < 0 ? `${hidden('FEED_USER')}@` : `${credentials.slice(0, colon)}:${hidden('FEED_PASSWORD')}@`
+    // A token often stands alone in the user's place; to a file server it is a name, such as anonymous.
+    const user = colon < 0 ? (isHttp ? hidden('FEED_USER') : credentials) : credentials.slice(0, colon)
+    before = colon < 0 ? `${user}@` : `${user}:${hidden('FEED_PASSWORD')}@`
   }
-  const asked = query.replaceAll(/([?&])([^=&]+)=([^&]{8,})/g, (_, mark: string, name: string) => {
-    const variable = `FEED_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`
-    return `${mark}${name}=${hidden(variable)}`
-  })
+  const asked = !isHttp
+    ? query
+    : query.replaceAll(/([?&])([^=&]+)=([^&]{8,})/g, (_, mark: string, name: string) => {
+        const variable = `FEED_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`
+        return `${mark}${name}=${hidden(variable)}`
+      })
   return { text: `${scheme}${before}${place}${asked}${rest}`, variables }
 }

@@ -1,17 +1,32 @@
 import { shortHash } from '../hash.ts'
 import { optionalFields } from '../listing.ts'
 import type { Bookkeeping, CallKind, Cause, Change, ChangeKind } from '../run.ts'
-import type { PlanStep } from './plan.ts'
+import type { AbsenceProof, PlanStep } from './plan.ts'
 
 type Details = Partial<Pick<Change, 'fields' | 'position' | 'snapshot' | 'clear' | 'lookUp' | 'shownHash'>>
 
 /** A step that changes something; `why` is a sentence for a person, `content` the hash of the wanted listing. */
-export function change(
+export function change<Kind extends ChangeKind>(
+  kind: Kind,
+  mlsNumber: string,
+  cause: Kind extends 'delete' ? Exclude<Cause, 'absent'> : Cause,
+  why: string,
+  details: Details & { content?: string } = {},
+): PlanStep {
+  return changeOf(kind, mlsNumber, cause, why, details)
+}
+
+/** The delete of a listing of ours that the feed no longer holds. */
+export function deleteAbsent(_: AbsenceProof, mlsNumber: string, why: string, snapshot: number | null): PlanStep {
+  return changeOf('delete', mlsNumber, 'absent', why, { snapshot })
+}
+
+function changeOf(
   kind: ChangeKind,
   mlsNumber: string,
   cause: Cause,
   why: string,
-  details: Details & { content?: string } = {},
+  details: Details & { content?: string },
 ): PlanStep {
   const {
     content,

@@ -18,7 +18,7 @@ import { contentHash } from '../hash.ts'
 import { listingAt } from '../listing.ts'
 import type { Listing } from '../listing.ts'
 import type { SnapshotRow } from '../run.ts'
-import { held } from './change.ts'
+import { held, note } from './change.ts'
 import { absent, gone } from './leaving.ts'
 import type { PlanInputs, PlanSettings, PlanStep } from './plan.ts'
 import { present } from './staying.ts'
@@ -52,14 +52,16 @@ export interface WantedListing {
 }
 
 export function decide(situation: Situation, settings: PlanSettings, recall: PlanInputs['recall']): Decision {
-  const { key, delivered, row, seen, shown } = situation
+  const { key, delivered, row, seen, shown, absence } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null
-  const marked = settings.ownership === 'tag' && shown.some((item) => item.owner === settings.feed)
+  const marked = settings.ownership !== 'snapshot' && shown.some((item) => item.owner === settings.feed)
+  const mirrored = settings.ownership === 'mirror' && shown.length > 0
   const elsewhere = row !== null && row.owned && mine === null
   const created = mine?.flight === 'create' && shown.length > 0
-  const ours = !elsewhere && (mine?.owned === true || marked || created)
+  const ours = mirrored || (!elsewhere && (mine?.owned === true || marked || created))
   const one: Case = { ...situation, mine, ours, settings, recall }
-  const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps, duplicates, ours })
+  const back = absence !== null && (seen || delivered.length > 0) ? [note({ op: 'returned', key })] : []
+  const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps: [...steps, ...back], duplicates, ours })
 
   if (delivered.length === 0 && !seen) return decision(absent(one))
 

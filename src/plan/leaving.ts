@@ -1,29 +1,55 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
-import type { DeliveredRow, SnapshotRow } from '../run.ts'
-import { change, held, note } from './change.ts'
+import type { Cause, DeliveredRow, SnapshotRow } from '../run.ts'
+import { change, deleteAbsent, held, note } from './change.ts'
 import type { Case } from './decide.ts'
-import type { PlanSettings, PlanStep } from './plan.ts'
+import type { AbsenceProof, PlanSettings, PlanStep } from './plan.ts'
 
 /** The feed does not hold this MLSNumber. Absence means something in a full, complete delivery only, and deletes need both proofs. */
 export function absent(one: Case): PlanStep[] {
   const { key, mine, ours, shown, settings } = one
-  const { delivery, unreadable, remote } = settings
   if (mine !== null && !mine.owned && shown.length === 0) return forgottenMark(key, mine, settings)
   if (!ours || settings.mode === 'delta' || !settings.deletes) return []
   const snapshot = mine?.id ?? null
+  const proof = absenceProof(settings)
   if (shown.length === 0) {
-    const certain = delivery.complete && unreadable === 0 && remote.complete && !mayStillLand(mine, settings)
+    const certain = !('cause' in proof) && !mayStillLand(mine, settings)
     return certain ? [change('forget', key, 'absent', 'gone from the feed and from the service', { snapshot })] : []
   }
   if (shown.length > 1) return [twiceShown(one)]
-  const heldBecause = (cause: 'unproven' | 'unreadable', why: string): PlanStep[] => [
-    held(key, cause, `absent from the feed, but ${why}`, { snapshot, kind: 'delete' }),
-  ]
-  if (!delivery.complete) return heldBecause('unproven', `the delivery is incomplete: ${delivery.reasons[0]}`)
+  if ('cause' in proof)
+    return [held(key, proof.cause, `absent from the feed, but ${proof.why}`, { snapshot, kind: 'delete' })]
+  const { runs, time } = settings.grace
+  if (runs <= 1 && time === 0) return [deleteAbsent(proof, key, whyAbsent(one), snapshot)]
+  // Noted even where it is deleted now: the guard may hold that, and the next run must not start counting again.
+  const noted = note({ op: 'absent', key })
+  const waiting = inGrace(one)
+  if (waiting === null) return [deleteAbsent(proof, key, whyAbsent(one), snapshot), noted]
+  return [held(key, 'grace', `absent from the feed ${waiting} (limits.grace)`, { snapshot, kind: 'delete' }), noted]
+}
+
+/** What proves that an absent listing is gone, or what is missing for it. */
+function absenceProof({ delivery, unreadable, remote }: PlanSettings): AbsenceProof | { cause: Cause; why: string } {
+  if (!delivery.complete) return { cause: 'unproven', why: `the delivery is incomplete: ${delivery.reasons[0]}` }
   if (unreadable > 0)
-    return heldBecause('unreadable', `${unreadable} delivered without a readable MLSNumber may be this one`)
-  if (!remote.complete) return heldBecause('unproven', `the service's list is incomplete: ${remote.reasons[0]}`)
-  return [change('delete', key, 'absent', 'gone from the feed', { snapshot })]
+    return { cause: 'unreadable', why: `${unreadable} delivered without a readable MLSNumber may be this one` }
+  if (!remote.complete) return { cause: 'unproven', why: `the service's list is incomplete: ${remote.reasons[0]}` }
+  return {} as AbsenceProof
+}
+
+function whyAbsent({ row, shown, settings }: Case): string {
+  const isOurs = row !== null || shown.some(({ owner }) => owner === settings.feed)
+  return isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
+}
+
+/** How far a listing is in its grace, in words; null: it is over. */
+function inGrace({ absence, settings }: Case): string | null {
+  const { runs, time } = settings.grace
+  const seen = (absence?.runs ?? 0) + 1
+  const since = absence?.since ?? settings.now
+  if (seen >= runs && settings.now - since >= time) return null
+  const times = runs > 1 ? `for run ${seen} of ${runs}` : ''
+  const until = time > 0 ? `deleted after ${new Date(since + time).toISOString()} at the earliest` : ''
+  return [times, until].filter((part) => part !== '').join(', ')
 }
 
 /** The feed says that this listing is gone: a status that means removal, or left out by `where`. */

@@ -21,6 +21,7 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     echoed: {},
     uncleared: {},
     unknownMarks: 0,
+    driftKept: 0,
     mappingUpdates: 0,
   }
   for (const situation of situations(inputs, settings.feed)) {
@@ -29,7 +30,8 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     if (ours) facts.ours++
     facts.duplicates += duplicates
     if (delivered) keys.add(situation.key)
-    else if (ours && situation.row === null) facts.unknownMarks++
+    else if (situation.row === null && situation.shown.some(({ owner }) => owner === settings.feed))
+      facts.unknownMarks++
     if (isMatched(situation, settings.feed)) {
       facts.matched++
       countFilled(facts.had, situation.row!.filled)
@@ -62,7 +64,9 @@ function countStep(facts: Omit<PlanFacts, 'keys'>, step: PlanStep): void {
 
 /** Counts what a first sight says of the service's form, or takes it back. */
 function countSight(facts: Omit<PlanFacts, 'keys'>, step: PlanStep, by: 1 | -1): void {
-  if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight' || !step.entry.first) return
+  if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight') return
+  if (step.entry.kept) facts.driftKept += by
+  if (!step.entry.first) return
   const { echo, uncleared } = step.entry
   facts.firstSights += by
   for (const field of fieldNames) {

@@ -3,13 +3,15 @@
  * it takes values (some of them read on demand) and returns values.
  */
 import type { DeliverySummary, FieldName, RemoteSummary } from '../listing.ts'
-import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+import type { Absence, Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../run.ts'
 
 /** The three sides, each sorted by key (`compareKeys`). */
 export interface PlanInputs {
   delivered: Iterable<DeliveredRow>
   snapshot: Iterable<SnapshotRow>
   shown: Iterable<ShownRow>
+  /** What earlier runs noted of listings that are in their grace (`limits.grace`). */
+  absences: Iterable<Absence>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
   recall: (id: number) => Recalled
@@ -32,7 +34,14 @@ export interface PlanSettings {
   /** Backfill never deletes. */
   deletes: boolean
   mapping: string
-  ownership: 'tag' | 'snapshot'
+  /** `mirror`: the chatbot belongs to this feed alone, so whatever it shows is ours. */
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
+  outranks(feed: string): boolean
+  /** What is done where the service shows another listing than after our last write. */
+  drift: 'overwrite' | 'keep' | 'report'
+  /** A listing must be absent in so many complete deliveries running, over so many milliseconds, before it is deleted. */
+  grace: { runs: number; time: number }
   volatile: ReadonlySet<FieldName>
   refresh: number
   settle: number
@@ -58,6 +67,17 @@ export type PlanStep =
   | { step: 'unchanged' }
   | { step: 'bookkeeping'; entry: Bookkeeping }
 
+declare const proven: unique symbol
+
+/**
+ * That a listing which was not delivered is gone: the delivery is full and whole, every MLSNumber in it could be read, and
+ * the list of what the service has is complete. Only `leaving.ts` gives it out, and no delete by absence can be written
+ * down without one.
+ */
+export interface AbsenceProof {
+  readonly [proven]: true
+}
+
 /** What the walk counted, for the guard and the report. */
 export interface PlanFacts {
   /** Listings of ours: in the snapshot, or marked as this feed's on the service. */
@@ -78,6 +98,8 @@ export interface PlanFacts {
   uncleared: Partial<Record<FieldName, number>>
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   unknownMarks: number
+  /** Listings edited on the service that stay so (`drift: keep`). */
+  driftKept: number
   /** Of the changes, how many are due to a new mapping or preset version alone. */
   mappingUpdates: number
 }

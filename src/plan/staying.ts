@@ -1,13 +1,12 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../compare.ts'
-import { fieldRules } from '../listing.ts'
-import type { FieldValue } from '../listing.ts'
-import type { FieldChange, FirstSight, Recalled, ShownRow, SnapshotRow } from '../run.ts'
+import type { FieldChange, ShownRow, SnapshotRow } from '../run.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
 import { isSettled } from './leaving.ts'
 import type { PlanStep } from './plan.ts'
+import { firstSight, isExact, withoutEcho } from './sight.ts'
 import { movedFields, refreshDue } from './volatile.ts'
 
 const day = 86_400_000
@@ -17,8 +16,10 @@ const convergeWithin = 3
 export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const { key, mine, shown } = one
   const { position } = wanted
-  const foreign = otherOwner(one)
-  if (foreign !== null) return [held(key, 'other-feed', `feed ${foreign} of this chatbot has it`, { position })]
+  const other = otherOwner(one)
+  const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
+  if (other !== null && !takeOver)
+    return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
   if (shown.length > 1)
     return [held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { position })]
   const item = shown.length === 1 ? shown[0] : null
@@ -32,7 +33,7 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
     if (unsettled && finished.step === 'change') finished.change.unsettled = true
     return finished
   }
-  return stepsFor(one, wanted, mine, item).map(finish)
+  return (takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)).map(finish)
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
@@ -44,8 +45,21 @@ function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, it
 /** The name of another feed that has this listing, by our own memory or by its mark on the service. */
 function otherOwner({ row, mine, shown, settings }: Case): string | null {
   if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
-  if (settings.ownership !== 'tag') return null
+  if (settings.ownership === 'snapshot') return null
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
+}
+
+/** While a call of the other feed may still land, nobody knows what it leaves behind. */
+function mayTakeOver({ row, settings }: Case): boolean {
+  return row === null || row.flight === null || isSettled(row, settings)
+}
+
+/** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
+function takenOver(one: Case, wanted: WantedListing, other: string, item: ShownRow | null): PlanStep[] {
+  const why = `taken over from feed ${other}, which comes later`
+  if (item === null) return [create(one, wanted, 'new', why, true)]
+  if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, wanted, item, 'never-sent', why)
+  return [update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item))]
 }
 
 /** A call was under way when we last knew: what the service shows settles it. */
@@ -83,17 +97,28 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
     const doubted = fields.filter(isExact).map(({ field }) => field)
     if (doubted.length === 0) return rest
-    const asEdit = [update(one, wanted, 'drifted', 'shown otherwise than sent, unlike other listings', fields)]
+    if (settings.drift === 'keep') return rest
+    const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
     // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
     if (asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason) return rest
     return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
-    if (fields.length > 0) return [update(one, wanted, 'drifted', 'drifted on the service', fields)]
-    notes.push(note({ op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared: [], first: false }))
+    if (fields.length > 0 && settings.drift !== 'keep') return [drifted(one, wanted, 'drifted on the service', fields)]
+    const kept = { ...echo, ...Object.fromEntries(fields.map(({ field, from }) => [field, from])) }
+    const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: fields.length > 0 }
+    notes.push(note(sight))
   }
   return [refreshed(one, wanted, mine, key), ...notes]
+}
+
+/** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
+function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): PlanStep {
+  if (one.settings.drift === 'overwrite') return update(one, wanted, 'drifted', why, fields)
+  const { position } = wanted
+  const snapshot = one.mine?.id ?? null
+  return held(one.key, 'drifted', `${why} (drift: report)`, { fields, position, snapshot, kind: 'update' })
 }
 
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
@@ -200,28 +225,9 @@ function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
-function shownDifferences({ settings, mine, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+function shownDifferences({ settings, row, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
   if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
-  if (mine === null || wanted.content === mine.content) return []
-  return changedFields(recall(mine.id).listing, wanted.listing(), settings.volatile)
-}
-
-function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
-  const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
-  const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
-  return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
-}
-
-/** Numbers and choices that services seldom spell their own way; what can't be cleared (U4) is no edit either. */
-function isExact({ field, to }: FieldChange): boolean {
-  const rule = fieldRules.find(({ name }) => name === field)
-  return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
-}
-
-/** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */
-function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
-  const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
-    JSON.stringify(a) === JSON.stringify(b)
-  return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
+  if (row === null || wanted.content === row.content) return []
+  return changedFields(recall(row.id).listing, wanted.listing(), settings.volatile)
 }

@@ -1,5 +1,5 @@
 import { compareKeys } from '../listing.ts'
-import type { DeliveredRow, ShownRow, SnapshotRow } from '../run.ts'
+import type { Absence, DeliveredRow, ShownRow, SnapshotRow } from '../run.ts'
 import type { PlanInputs } from './plan.ts'
 
 /** All that the three sides say of one MLSNumber. */
@@ -10,22 +10,25 @@ export interface Situation {
   /** The delivery held the very bytes of this feed's snapshot row. */
   seen: boolean
   shown: ShownRow[]
+  absence: Absence | null
 }
 
-/** Walks the three sorted sides together, once, one MLSNumber at a time. */
+/** Walks the sorted sides together, once, one MLSNumber at a time. */
 export function* situations(inputs: PlanInputs, feed: string): Generator<Situation> {
   const delivered = new Groups(inputs.delivered)
   const snapshot = new Groups(inputs.snapshot)
   const shown = new Groups(inputs.shown)
+  const absences = new Groups(inputs.absences)
   for (;;) {
     let key: string | null = null
-    for (const side of [delivered, snapshot, shown]) {
+    for (const side of [delivered, snapshot, shown, absences]) {
       if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
     }
     if (key === null) return
     const row = snapshot.take(key)[0] ?? null
     const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
-    yield { key, delivered: delivered.take(key), row, seen, shown: shown.take(key) }
+    const absence = absences.take(key)[0] ?? null
+    yield { key, delivered: delivered.take(key), row, seen, shown: shown.take(key), absence }
   }
 }
 

@@ -129,7 +129,20 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 `
 
-export const migrations: readonly string[] = [first]
+/** Listings absent from complete deliveries, while `limits.grace` keeps them. */
+const absences = `
+CREATE TABLE absence (
+  feed TEXT NOT NULL,
+  chatbot TEXT NOT NULL,
+  key TEXT NOT NULL,
+  runs INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  noted INTEGER NOT NULL,
+  PRIMARY KEY (feed, chatbot, key)
+) STRICT, WITHOUT ROWID;
+`
+
+export const migrations: readonly string[] = [first, absences]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

@@ -1,6 +1,6 @@
 /** The reading half of the store, on an open connection. */
 import type Database from 'better-sqlite3'
-import type { Recalled, SnapshotRow } from '../run.ts'
+import type { Absence, Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
@@ -49,6 +49,17 @@ export function createReader(database: Database.Database, file: string): Omit<St
       'SELECT 1 FROM delete_ledger WHERE feed = ? AND key = ? AND at > ? LIMIT 1',
     )
     .pluck()
+  const pageOfAbsences = database.prepare<[string, string, string], Absence>(
+    `SELECT key, runs, since FROM absence WHERE feed = ? AND chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
+  )
+  function* absences(feed: string, chatbot: string): Generator<Absence> {
+    for (let after = ''; ;) {
+      const rows = inStore(file, () => pageOfAbsences.all(feed, chatbot, after))
+      yield* rows
+      if (rows.length < pageRows) return
+      after = rows[rows.length - 1].key
+    }
+  }
   const readFeed = database.transaction(feedStateOf(database))
 
   // Not one query of a million rows: while such an iteration is open, the connection takes no write.
@@ -89,6 +100,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
   return {
     feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
     snapshot,
+    absences,
     knownRecords: (feed, mapping) =>
       inStore(file, () => knownRecords(countKnown.get(feed, mapping) ?? 0, known.iterate(feed, mapping))),
     recall,

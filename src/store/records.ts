@@ -5,7 +5,16 @@ import type { Store } from './store.ts'
 
 type RecordMethods = Pick<
   Store,
-  'recordRun' | 'recordDelivery' | 'recordLost' | 'reportEcho' | 'replaceHeld' | 'approve' | 'consumeApproval' | 'learn'
+  | 'noteAbsences'
+  | 'pruneAbsences'
+  | 'recordRun'
+  | 'recordDelivery'
+  | 'recordLost'
+  | 'reportEcho'
+  | 'replaceHeld'
+  | 'approve'
+  | 'consumeApproval'
+  | 'learn'
 >
 
 /** Runs kept per feed (fault-model F141). */
@@ -93,10 +102,35 @@ export function createRecords(database: Database.Database): RecordMethods {
     for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)
   }
 
+  const noteAbsence = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
+    VALUES (@feed, @chatbot, @key, 1, @now, @now)
+    ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now`)
+  const endAbsence = database.prepare('DELETE FROM absence WHERE feed = ? AND chatbot = ? AND key = ?')
+  const noteAbsences: Store['noteAbsences'] = (feed, chatbot, { absent, returned }, now) => {
+    for (const key of absent) noteAbsence.run({ feed, chatbot, key, now })
+    for (const key of returned) endAbsence.run(feed, chatbot, key)
+  }
+
+  const endAbsences = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
+  const pruneAbsences: Store['pruneAbsences'] = (feed, chatbot, now) => {
+    endAbsences.run(feed, chatbot, now)
+  }
+
   const setLearnt = database.prepare('INSERT OR REPLACE INTO learnt VALUES (?, ?, ?)')
   const learn: Store['learn'] = (chatbot, name, value) => {
     setLearnt.run(chatbot, name, value)
   }
 
-  return { recordRun, recordDelivery, recordLost, reportEcho, replaceHeld, approve, consumeApproval, learn }
+  return {
+    noteAbsences,
+    pruneAbsences,
+    recordRun,
+    recordDelivery,
+    recordLost,
+    reportEcho,
+    replaceHeld,
+    approve,
+    consumeApproval,
+    learn,
+  }
 }

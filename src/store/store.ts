@@ -3,7 +3,7 @@
  * All methods throw `StoreError` where the store can't be used.
  */
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
-import type { CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
+import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
 import type { Validators } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
 
@@ -79,6 +79,8 @@ export interface StoreReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
   snapshot(chatbot: string): Iterable<SnapshotRow>
+  /** What `noteAbsences` wrote of a feed, sorted by key (`compareKeys`). */
+  absences(feed: string, chatbot: string): Iterable<Absence>
   /** Every record of the feed that need not be parsed again under this mapping; held in memory, a few bytes each. */
   knownRecords(feed: string, mapping: string): KnownRecords
   /** Throws `StoreError` where the id is not (or no longer) an owned row's. */
@@ -161,6 +163,15 @@ export interface Store extends StoreReader {
   firstSight(sights: readonly { id: number; hash: string; echo: Partial<Record<FieldName, FieldValue | null>> }[]): void
   /** Ends the streak of listings that needed no update in this run. */
   steady(ids: readonly number[]): void
+  /** Counts one more absence of listings, and ends those of listings that came back. */
+  noteAbsences(
+    feed: string,
+    chatbot: string,
+    keys: { absent: readonly string[]; returned: readonly string[] },
+    now: number,
+  ): void
+  /** Drops the absences that were not noted at `now`: they did not go on. */
+  pruneAbsences(feed: string, chatbot: string, now: number): void
   recordRun(run: RunRecord): void
   /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
   recordDelivery(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): void

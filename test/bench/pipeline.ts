@@ -72,6 +72,9 @@ async function opened(path: string): Promise<Opened> {
     headers: {},
     validators: null,
     scratch: dirname(path),
+    login: {},
+    ready: {},
+    clock: { now: () => 0, sleep: () => Promise.resolve() },
   }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
 }
@@ -144,6 +147,7 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
         delivered: workspace.delivered(),
         snapshot: store.snapshot('bench'),
         shown: pipeline.shown,
+        absences: [],
         seen: (id) => seen.has(id),
         recall: (id) => store.recall(id),
       },
@@ -159,6 +163,9 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
         deletes: true,
         mapping: mapping.version,
         ownership: 'tag',
+        outranks: () => false,
+        drift: 'overwrite',
+        grace: { runs: 1, time: 0 },
         volatile,
         refresh: 7 * 86_400_000,
         settle: 900_000,

@@ -313,6 +313,23 @@ export function storeContract(name: string, open: () => Store): void {
       expect(row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
     })
 
+    it('counts absences of a feed from a chatbot, until they end or are not noted again', () => {
+      const absences = (feed = 'north', ofChatbot = chatbot) => [...store.absences(feed, ofChatbot)]
+      store.noteAbsences('north', chatbot, { absent: ['B', 'A'], returned: [] }, now)
+      store.noteAbsences('north', 'another chatbot', { absent: ['A'], returned: [] }, now)
+      store.noteAbsences('north', chatbot, { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
+      expect(absences()).toEqual([
+        { key: 'A', runs: 2, since: now },
+        { key: 'C', runs: 1, since: now + hour },
+      ])
+      expect(absences('south')).toEqual([])
+      store.noteAbsences('north', chatbot, { absent: ['C'], returned: [] }, now + 2 * hour)
+      store.pruneAbsences('south', chatbot, now + 2 * hour)
+      store.pruneAbsences('north', chatbot, now + 2 * hour)
+      expect(absences()).toEqual([{ key: 'C', runs: 2, since: now + hour }])
+      expect(absences('north', 'another chatbot')).toEqual([])
+    })
+
     it('gives the listing confirmed last, to its own feed only', () => {
       store.confirm(chatbot, [confirmation('A')])
       store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)

@@ -66,6 +66,7 @@ function trips(world: World) {
     echoed: {},
     uncleared: {},
     unknownMarks: 0,
+    driftKept: 0,
     mappingUpdates: 0,
     ...world.facts,
   }

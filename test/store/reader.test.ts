@@ -17,7 +17,8 @@ const now = Date.UTC(2026, 10, 21, 13)
  * shared memory. By another process: to close a file here would drop the locks that SQLite holds on it here.
  */
 function stateOf(folder: string): string {
-  const script = 'cd "$1" && stat -c "%n %s %Y %a" * && find . -type f ! -name "*-shm" | sort | xargs sha256sum'
+  const script =
+    'cd "$1" && ls *-shm; find . -type f ! -name "*-shm" -exec stat -c "%n %s %Y %a" {} + | sort && find . -type f ! -name "*-shm" | sort | xargs sha256sum'
   return execFileSync('sh', ['-c', script, 'sh', folder], { encoding: 'utf8' })
 }
 

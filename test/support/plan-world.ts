@@ -4,7 +4,7 @@ import { compareKeys, filledFields } from '../../src/listing.ts'
 import type { FieldName, Listing, Moving, Shown } from '../../src/listing.ts'
 import type { PlanFacts, PlanInputs, PlanSettings, PlanStep } from '../../src/plan/plan.ts'
 import { planChanges, settleDoubts } from '../../src/plan/plan-changes.ts'
-import type { Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
+import type { Absence, Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 export const minute = 60_000
@@ -48,6 +48,9 @@ export class PlanWorld {
     deletes: true,
     mapping: 'mapping-1',
     ownership: 'tag',
+    outranks: () => false,
+    drift: 'overwrite',
+    grace: { runs: 1, time: 0 },
     volatile,
     refresh: 7 * day,
     settle: 15 * minute,
@@ -58,6 +61,7 @@ export class PlanWorld {
   #delivered: DeliveredRow[] = []
   #snapshot: SnapshotRow[] = []
   #shown: ShownRow[] = []
+  #absences: Absence[] = []
   #seen = new Set<number>()
   #recalled = new Map<number, Recalled>()
 
@@ -89,6 +93,12 @@ export class PlanWorld {
         throw new Error('no listing')
       },
     })
+  }
+
+  /** Absent from earlier deliveries, as noted. */
+  wasAbsent(key: string, runs: number, since: number): this {
+    this.#absences.push({ key, runs, since })
+    return this
   }
 
   #deliver(row: Pick<DeliveredRow, 'kind' | 'key' | 'why' | 'content' | 'filled' | 'listing'>): this {
@@ -164,6 +174,7 @@ export class PlanWorld {
       delivered: this.#delivered.toSorted(byKey),
       snapshot: this.#snapshot.toSorted(byKey),
       shown: this.#shown.toSorted(byKey),
+      absences: this.#absences.toSorted(byKey),
       seen: (id) => this.#seen.has(id),
       recall: (id) => this.#recalled.get(id)!,
     }

@@ -1,0 +1,235 @@
+/** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/stand-in.ts'
+import { home, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+import { startFeedServer } from './feed-server.ts'
+
+const hour = 3_600_000
+const all: Home[] = Array.from({ length: 12 }, (_, i) => home(i + 1))
+const [first, second] = all
+const rest = all.slice(1)
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start()
+})
+afterEach(() => world.end())
+
+const held = ({ changes }: ReadReport): string[] => changes.filter(({ kind }) => kind === 'hold').map(({ why }) => why)
+
+async function load(feed: object): Promise<void> {
+  world.configure({ north: { volatile: { refresh: '365d' }, ...feed } })
+  world.deliver(zillowFeed(all))
+  await world.run()
+  await world.run()
+  world.calls()
+}
+
+describe('grace', () => {
+  test('counts runs: absent for the third time running, it goes', async () => {
+    await load({ limits: { grace: { runs: 3 } } })
+    world.deliver(zillowFeed(rest))
+    for (const run of [1, 2]) {
+      const report = await world.run()
+      expect(report).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 1 } })
+      expect(held(report)).toEqual([`absent from the feed for run ${run} of 3 (limits.grace)`])
+    }
+    expect((await world.run('diff')).counts).toMatchObject({ delete: 1, hold: 0 })
+    expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
+    expect(world.listing(first.mlsNumber)).toBeUndefined()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 0 } })
+  })
+
+  test('a listing that comes back begins anew, also by its very bytes or in an incomplete delivery', async () => {
+    await load({ limits: { grace: { runs: 2 } } })
+    const absent = zillowFeed(rest)
+    for (const back of [
+      zillowFeed(all),
+      zillowFeed([first, second]).slice(0, -12),
+      zillowFeed([{ ...first, price: 1 }, ...rest]),
+    ]) {
+      world.deliver(absent)
+      expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 1 })
+      world.deliver(back)
+      await world.run()
+    }
+    world.deliver(absent)
+    expect(held(await world.run())).toEqual(['absent from the feed for run 1 of 2 (limits.grace)'])
+    expect((await world.run()).counts.delete).toBe(1)
+  })
+
+  test('incomplete deliveries and dry runs count nothing', async () => {
+    await load({ limits: { grace: { runs: 2 } } })
+    world.deliver(zillowFeed(rest))
+    await world.run()
+    world.deliver(zillowFeed(rest).slice(0, -12))
+    for (let i = 0; i < 3; i++) expect((await world.run()).counts.delete).toBe(0)
+    world.deliver(zillowFeed(rest))
+    for (let i = 0; i < 3; i++) expect((await world.run('diff')).counts.delete).toBe(1)
+    expect((await world.run()).counts.delete).toBe(1)
+  })
+
+  test('counts hours, and both must be over', async () => {
+    await load({ limits: { grace: { runs: 2, hours: 48 } } })
+    world.deliver(zillowFeed(rest))
+    expect(held(await world.run())[0]).toMatch(/run 1 of 2, deleted after 2026-11-23T12:00:\d\d.\d{3}Z at the earliest/)
+    world.clock.advance(47 * hour)
+    expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 1 })
+    world.clock.advance(hour)
+    expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
+  })
+
+  test('goes on while the guard holds the delete', async () => {
+    await load({ limits: { grace: { runs: 2 }, delete: { percent: 0, floor: 0 } } })
+    world.deliver(zillowFeed(rest))
+    await world.run()
+    for (let i = 0; i < 2; i++) expect(held(await world.run())[0]).toContain('limits.delete')
+    world.approve()
+    expect((await world.run()).counts.delete).toBe(1)
+  })
+
+  test('is for absence only: what the feed says is gone goes at once', async () => {
+    await load({ limits: { grace: { runs: 5 } } })
+    world.deliver(zillowFeed([{ ...first, status: 'Withdrawn' }, ...rest]))
+    expect((await world.run()).counts.delete).toBe(1)
+  })
+
+  test('a source that answers "not modified" is read until it is over', async () => {
+    const server = await startFeedServer()
+    try {
+      server.give(zillowFeed(all))
+      await load({ source: server.url, limits: { grace: { runs: 2 } } })
+      expect(server.statuses.at(-1)).toBe(304)
+      server.give(zillowFeed(rest))
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { hold: 1 } })
+      expect((await world.run()).counts).toMatchObject({ delete: 1, hold: 0 })
+      expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 0 })
+      expect(server.statuses.slice(-3)).toEqual([200, 200, 304])
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+describe('drift', () => {
+  const edit = (): number => world.standIn.edit(chatbot, first.mlsNumber, { Description: 'Mine' })
+  const dearer = zillowFeed([{ ...first, price: first.price + 100 }, ...rest])
+
+  test('overwrite: the feed is right', async () => {
+    await load({})
+    edit()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+  })
+
+  test('keep: the edit stays, said once, until the feed changes the listing', async () => {
+    await load({ drift: 'keep' })
+    edit()
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
+    expect(report.notes.join()).toContain('1 listing was edited on the service and stay')
+    expect((await world.run()).notes.join()).not.toContain('edited')
+    expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
+    world.deliver(dearer)
+    expect((await world.run()).counts.update).toBe(1)
+    expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+  })
+
+  test('report: held with what is shown and what was sent, until the feed changes the listing', async () => {
+    await load({ drift: 'report' })
+    edit()
+    for (let i = 0; i < 4; i++) {
+      const report = await world.run()
+      expect(report).toMatchObject({ result: 'held', counts: { update: 0, hold: 1 } })
+      expect(report.changes[0].fields).toMatchObject([{ field: 'Description', from: 'Mine' }])
+    }
+    world.deliver(dearer)
+    expect((await world.run()).counts).toMatchObject({ update: 1, hold: 0 })
+  })
+})
+
+describe('ownership: mirror', () => {
+  /** Listings that a person made: like ours, without our mark. */
+  const foreign = (count: number): void => {
+    const { ExtensionColumn: _, ...listing } = world.listing(second.mlsNumber)!
+    for (let i = 1; i <= count; i++)
+      world.standIn.seed(chatbot, [{ ...(listing as StandInListing), MLSNumber: `HAND-${i}` }])
+  }
+
+  test('what others made is deleted, too, under the guard', async () => {
+    await load({ ownership: 'mirror', limits: { delete: { percent: 20, floor: 3 } } })
+    foreign(3)
+    const report = await world.run()
+    expect(report.counts).toMatchObject({ delete: 3, unchanged: 12 })
+    expect(report.changes[0].why).toContain('ownership: mirror')
+    expect(world.listings()).toHaveLength(12)
+    foreign(9)
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 9 } })
+    expect(world.listings()).toHaveLength(21)
+  })
+
+  test('an incomplete or empty delivery deletes nothing', async () => {
+    await load({ ownership: 'mirror' })
+    foreign(2)
+    world.deliver(zillowFeed(all).slice(0, -12))
+    expect((await world.run()).counts.delete).toBe(0)
+    world.deliver(zillowFeed([]))
+    expect((await world.run()).counts.delete).toBe(0)
+    expect(world.listings()).toHaveLength(14)
+  })
+
+  test('without it hand-made listings stay for ever', async () => {
+    await load({})
+    foreign(3)
+    for (let i = 0; i < 3; i++) expect((await world.run()).counts).toMatchObject({ delete: 0, unchanged: 12 })
+    expect(world.listings()).toHaveLength(15)
+  })
+
+  test('is refused where the chatbot has another feed', async () => {
+    world.configure({ north: { ownership: 'mirror' }, south: {} })
+    const { status, stderr } = await world.command('diff')
+    expect(status).toBe(78)
+    expect(stderr).toContain('feeds.north.ownership: mirror is for a chatbot of one feed alone')
+  })
+})
+
+describe('several feeds of a chatbot', () => {
+  test.each(['tag', 'snapshot'])('the one that comes first takes over what another has (%s)', async (ownership) => {
+    world.configure({ north: { ownership }, south: { ownership } })
+    world.deliver(zillowFeed([first]), 'north.xml')
+    world.deliver(zillowFeed([{ ...first, price: 999_000 }, second]), 'south.xml')
+    await world.run('sync', 'south')
+    await world.run('sync', 'south')
+    const before = world.listings()
+
+    const taken = await world.run('sync', 'north')
+    expect(taken.counts).toMatchObject({ update: 1, create: 0, hold: 0 })
+    expect(taken.changes[0].why).toBe('taken over from feed south, which comes later')
+    expect(world.listing(first.mlsNumber)!['SalePrice']).toBe(first.price)
+    expect(world.listings()).toHaveLength(before.length)
+    const south = await world.run('sync', 'south')
+    expect(held(south)).toEqual(['feed north of this chatbot has it'])
+    for (let i = 0; i < 2; i++)
+      expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 1 } })
+
+    // What the first one gives up falls back to the other.
+    world.deliver(zillowFeed([home(20)]), 'north.xml')
+    expect((await world.run('sync', 'north')).counts).toMatchObject({ delete: 1, create: 1 })
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 1, hold: 0 })
+    expect(world.listing(first.mlsNumber)!['SalePrice']).toBe(999_000)
+  })
+
+  test('the one that comes later takes nothing', async () => {
+    world.configure({ north: {}, south: {} })
+    world.deliver(zillowFeed(all), 'north.xml')
+    world.deliver(zillowFeed([{ ...first, price: 1 }]), 'south.xml')
+    await world.run('sync', 'north')
+    expect(held(await world.run('sync', 'south'))).toEqual(['feed north of this chatbot has it'])
+    world.deliver(zillowFeed([home(30)]), 'south.xml')
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ delete: 0, create: 1 })
+    expect(world.listings()).toHaveLength(13)
+  })
+})
