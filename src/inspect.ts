@@ -5,8 +5,7 @@
 import { FeedError } from './errors.ts'
 import { archiveProblem, kindOf } from './feed/detect.ts'
 import type { Kind } from './feed/detect.ts'
-import type { Mapping, Opened, Reading } from './feed/feed.ts'
-import { dialectOf } from './feed/format/csv-dialect.ts'
+import type { Mapping, Opened, Reading, TransportEnd } from './feed/feed.ts'
 import { saidEncoding } from './feed/format/encoding.ts'
 import { beginning, counting } from './inspect/bytes.ts'
 import { chosenPreset } from './inspect/choice.ts'
@@ -23,23 +22,46 @@ const beginningBytes = 2 * 1024 * 1024
 
 /** Throws `FeedError` where the source can't be read or is no feed. */
 export async function inspect(parts: InspectParts): Promise<Inspected> {
-  const { feed, signal, scratch, formats, moment } = parts
+  const { feed, signal, scratch } = parts
   const opened = await feed.open(null, signal, scratch)
   if (opened === 'not-modified') throw new FeedError('the source says "not modified" to a first request')
   const sent = await beginning(opened.bytes, 64 * 1024)
-  const problem = sent.head.length < 30 ? null : archiveProblem(sent.head)
-  if (problem !== null) throw new FeedError(problem)
-  const source = feed.decompress({ ...opened, bytes: sent.bytes }, scratch)
-  const { head, whole, bytes } = await beginning(source.bytes, beginningBytes)
-  if (head.length === 0 && source.end().reasons.length > 0) throw new FeedError(source.end().reasons.join('; '))
-  const said = { encoding: feed.formatOptions.encoding, charset: opened.charset }
-  const delimiters = parts.presets.flatMap(({ delimiter }) =>
-    delimiter === undefined || delimiter.length < 2 ? [] : [delimiter],
-  )
-  const kind = kindOf(head, said, delimiters)
-  const start: Beginning = { head, whole, options: { ...said, maxRecordBytes: feed.formatOptions.maxRecordBytes } }
+  try {
+    const problem = sent.head.length < 30 ? null : archiveProblem(sent.head)
+    if (problem !== null) throw new FeedError(problem)
+    const source = feed.decompress({ ...opened, bytes: sent.bytes }, scratch)
+    const start = await beginning(source.bytes, beginningBytes)
+    try {
+      if (start.head.length === 0 && source.end().reasons.length > 0)
+        throw new FeedError(source.end().reasons.join('; '))
+      return await read(parts, { opened, sent: sent.head, end: () => source.end(), ...start })
+    } finally {
+      await start.close()
+    }
+  } finally {
+    await sent.close()
+  }
+}
+
+/** An open source: the first bytes as `sent`, and its document from the beginning. */
+interface Started {
+  opened: Opened
+  sent: Buffer
+  end: () => TransportEnd
+  head: Buffer
+  whole: boolean
+  bytes: AsyncIterable<Buffer>
+}
+
+async function read(parts: InspectParts, { opened, sent, end, head, whole, bytes }: Started): Promise<Inspected> {
+  const { formats, moment } = parts
+  const { endsWithLineBreak, encoding, maxRecordBytes } = parts.feed.formatOptions
+  const said = { encoding, charset: opened.charset }
+  const rare = parts.presets.flatMap(({ delimiter = '' }) => (delimiter.length < 2 ? [] : [delimiter]))
+  const kind = kindOf(head, said, rare)
+  const start: Beginning = { head, whole, options: { ...said, maxRecordBytes } }
   const choice = await chosenPreset(parts, kind, start)
-  const { preset } = choice
+  const { preset, options } = choice
 
   const work = new Work(choice, moment)
   const format = preset?.format ?? kind.format
@@ -47,31 +69,24 @@ export async function inspect(parts: InspectParts): Promise<Inspected> {
   const reading = formats[format](counted.bytes, {
     ...(work.mapping?.formatOptions ?? unknownFormat(kind)),
     ...start.options,
-    lengthProven: () => !feed.formatOptions.endsWithLineBreak || source.end().proven,
+    lengthProven: () => !endsWithLineBreak || end().proven,
   })
   const limited = await readAll(reading, work, parts)
-  const reasons = limited ? [] : [...new Set([...source.end().reasons, ...reading.end().reasons])]
-  if (!limited && work.profile.records + work.broken === 0 && reasons.length === 0)
-    reasons.push('the document holds no record')
+  const reasons = limited ? [] : [...new Set([...end().reasons, ...reading.end().reasons])]
+  if (!limited && work.records === 0 && reasons.length === 0) reasons.push('the document holds no record')
+  const { dialect } = kind
   const document: DocumentFacts = {
-    container: containerOf(opened, sent.head, head),
+    container: containerOf(opened, sent, head),
     format,
     encoding: encodingFacts(saidEncoding(head, said), work),
-    dialect:
-      format === 'csv'
-        ? dialectOf(
-            head.subarray(0, 128 * 1024),
-            preset?.delimiter ?? kind.dialect?.delimiter ?? null,
-            preset?.quote ?? '"',
-          )
-        : null,
+    dialect: format === 'csv' && dialect ? { ...dialect, delimiter: preset?.delimiter ?? dialect.delimiter } : null,
     record: format === 'xml' ? (preset?.record ?? kind.record) : null,
     bytes: counted.count(),
     records: work.records,
     complete: limited ? null : reasons.length === 0,
     reasons,
   }
-  const mapped = preset && feedMapping(preset, choice.options, work.profile.fields())
+  const mapped = preset && feedMapping(preset, options, work.profile.fields())
   return { findings: findingsOf(opened.name, document, choice, work, mapped), preset, feed: mapped }
 }
 

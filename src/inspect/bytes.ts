@@ -1,6 +1,6 @@
 /** Two ways to look at bytes on their way. */
 
-/** The first bytes as a copy, and all of them in order. */
+/** The first bytes as a copy, and all of them in order; `close` where they are not read to their end. */
 export async function beginning(source: AsyncIterable<Buffer>, size: number) {
   const iterator = source[Symbol.asyncIterator]()
   const parts: Buffer[] = []
@@ -25,7 +25,8 @@ export async function beginning(source: AsyncIterable<Buffer>, size: number) {
       await iterator.return?.()
     }
   }
-  return { head, whole: done, bytes: bytes() }
+  const close = async (): Promise<void> => void (await iterator.return?.())
+  return { head, whole: done, bytes: bytes(), close }
 }
 
 /** The bytes as they pass, counted. */

@@ -27,7 +27,7 @@ export async function chosenPreset(parts: InspectParts, kind: Kind, beginning: B
   if (given !== null) {
     const { preset, options, how } = given
     const format = formats[preset.format]
-    const { score, ...fit } = await fitOf(preset, beginning, format, moment)
+    const { score, ...fit } = await fitOf(preset, options, beginning, format, moment)
     // The preset's own format says best why it can't read this.
     if (score === 0 && preset.format !== kind.format)
       throw new FeedError(
@@ -43,7 +43,7 @@ export async function chosenPreset(parts: InspectParts, kind: Kind, beginning: B
   const presets = parts.presets.filter(({ format }) => format === kind.format)
   const fits: { preset: Preset; fit: Fit }[] = []
   for (const preset of presets)
-    fits.push({ preset, fit: await fitOf(preset, beginning, formats[preset.format], moment) })
+    fits.push({ preset, fit: await fitOf(preset, {}, beginning, formats[preset.format], moment) })
   fits.sort((a, b) => b.fit.score - a.fit.score)
   const [best] = fits
   const only = presets.length === 1

@@ -29,11 +29,17 @@ const tried = 200
 const requiredFields = fieldRules.filter(({ required }) => required).length
 
 /** A preset that does not fit at all has score 0 and the reason why. */
-export async function fitOf(preset: Preset, beginning: Beginning, format: Format, moment: Moment): Promise<Fit> {
+export async function fitOf(
+  preset: Preset,
+  options: MappingOptions,
+  beginning: Beginning,
+  format: Format,
+  moment: Moment,
+): Promise<Fit> {
   const { name, title } = preset
   let found: Trial
   try {
-    found = await trial(preset, {}, beginning, format, moment)
+    found = await trial(preset, options, beginning, format, moment)
   } catch (error) {
     if (!(error instanceof FeedError)) throw error
     return { name, title, score: 0, reason: error.message }
@@ -42,7 +48,7 @@ export async function fitOf(preset: Preset, beginning: Beginning, format: Format
   if (records === 0)
     return { name, title, score: 0, reason: `there is no record under ${preset.record ?? 'its header'}` }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
-  const written = writtenPaths(preset)
+  const written = writtenPaths(preset, options)
   const read = fieldsRead(
     preset.format === 'xml',
     written,

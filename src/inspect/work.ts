@@ -12,7 +12,6 @@ import { lacksFactsOnly, Tally } from './tally.ts'
 /** What of a reading is kept. */
 export class Work {
   records = 0
-  broken = 0
   notUtf8 = 0
   beyondAscii = false
   readonly profile = new Profile()
@@ -38,7 +37,6 @@ export class Work {
     try {
       fields = reading.parse(record)
     } catch (error) {
-      this.broken++
       const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
       this.#count({ kind: 'reject', at: record.at, mlsNumber: null, problems }, () => null)
       return
