@@ -64,7 +64,8 @@ function feedNameOf(source: string): string {
  */
 function startingConfiguration({ findings, preset, feed }: Inspected, source: string, configFile: string): string {
   if (preset === null || feed === null) throw new UserError('no preset fits, so there is no configuration to write')
-  const { document, settings, missing, words } = findings
+  const { counts, settings, missing, words } = findings
+  const wanted = counts.listings + counts.rejects
   const safe = withoutSecrets(sourceFrom(source, configFile))
   const lines: string[] = []
   const add = (depth: number, text: string): void =>
@@ -106,19 +107,19 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     const own = remedies.filter((one) => one.section === section)
     if (own.length === 0) continue
     // A section whose lines are all comments would be empty, which is an error.
-    const most = own.filter(({ count }) => 2 * count >= document.records)
+    const most = own.filter(({ count }) => 2 * count >= wanted)
     add(2, `${most.length === 0 ? '# ' : ''}${section}:`)
     for (const { field, count, value } of own) {
       const written = stringify({ [field]: value }, { lineWidth: 0 }).trim()
-      const lack = `${count} of ${document.records} records lack it`
-      const active = 2 * count >= document.records
+      const lack = `${count} of the ${wanted} records that should be listings lack it`
+      const active = 2 * count >= wanted
       add(3, `# ${lack}; placeholder${active ? '' : ', left out: they are rejected'}`)
       add(3, active ? written : written.replaceAll(/^/gm, '# '))
     }
   }
   for (const { field, words: found, write } of words) {
-    const counts = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
-    add(2, `# Words of ${field} that nothing is known of: ${counts.join(', ')}`)
+    const listed = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
+    add(2, `# Words of ${field} that nothing is known of: ${listed.join(', ')}`)
     add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # or PreOnMarket, Sold, remove' : ''}`)
   }
   return `${lines.join('\n')}\n`
