@@ -18,7 +18,7 @@ const taken: Record<RemoteAddress['scheme'], string[]> = {
 export function loginProblems({ source, login, ready }: Record<string, unknown>): Located[] {
   if (typeof source !== 'string') return []
   const problems: Located[] = []
-  if (isHttp(source) && ready !== undefined) {
+  if ((isHttp(source) || source === '-') && ready !== undefined) {
     problems.push({ path: ['ready'], problem: 'only files and folders take ready' })
   }
   if (!isRemote(source)) {

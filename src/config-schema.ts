@@ -132,14 +132,17 @@ const ready = z.strictObject({
 })
 
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
-const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
+const { delivery: _delivery, ...mappingOptions } = mappingOptionsSchema.shape
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
-  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export').superRefine((value, context) => {
-    const problem = sourceProblem(value)
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-  }),
+  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export; -: standard input').superRefine(
+    (value, context) => {
+      const problem = sourceProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    },
+  ),
+  member: text('Which member of a ZIP archive is the feed: a glob over its path or name').optional(),
   preset: text('A preset in config/presets by its name, or the path of your own (ends in .yaml)'),
   delivery: choice("full: absence means gone; delta: it means nothing. Default: the preset's", [
     'full',
@@ -148,12 +151,7 @@ const feedSchema = z.strictObject({
   schedule: schedule('When the daemon runs this feed; left out: only by hand').optional(),
   timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
   encoding: encoding('Encoding to assume where the feed does not say').optional(),
-  fields,
-  defaults,
-  where,
-  statuses,
-  extension,
-  numbers,
+  ...mappingOptions,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice(
     'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',

@@ -184,6 +184,8 @@ export interface Mapping {
     FormatOptions,
     'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
+  /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
+  mendsText?: boolean
   /**
    * Never throws: what is wrong becomes a reject with every problem. `known` completes records that tell only what
    * changed; without it they are rejects, too.

@@ -33,8 +33,10 @@ export function writtenPaths(preset: Preset, options: MappingOptions = {}): Writ
   }
   named({ ...preset.extension, ...options.extension }, 'ExtensionColumn')
   for (const { from } of preset.extensionGroups) add('ExtensionColumn', from, true)
-  for (const { from } of preset.hideAddress) add('record', from)
-  for (const { flag } of preset.removeWhen) add('record', flag.from)
+  for (const { hideAddress = [], removeWhen = [] } of [preset, options]) {
+    for (const { from } of hideAddress) add('record', from)
+    for (const { flag } of removeWhen) add('record', flag.from)
+  }
   for (const name of Object.keys(options.where ?? {})) if (!isFieldName(name)) add('record', name)
   return found
 }

@@ -1,3 +1,4 @@
+import { fieldRules } from '../listing.ts'
 import type { Delivered, Problem } from '../listing.ts'
 import { printable, shorten } from '../text.ts'
 import type { Findings, RejectFacts } from './findings.ts'
@@ -6,6 +7,7 @@ const mostReasons = 200
 const mostWords = 200
 const mostExamples = 3
 const longestText = 200
+const required: ReadonlySet<string> = new Set(fieldRules.flatMap((rule) => (rule.required ? [rule.name] : [])))
 
 /** What became of the records of a feed: counts, reasons with examples, words. Memory is bounded. */
 export class Tally {
@@ -74,7 +76,7 @@ export class Tally {
 
 /** Whether a problem is a required field that the record says nothing of. */
 export function isLack({ field, value }: Problem): boolean {
-  return value === null && field !== 'record'
+  return value === null && required.has(field)
 }
 
 /** Whether all that a reject needs are facts that the record does not have. */
