@@ -143,8 +143,13 @@ function declared(header: string, name: 'EOF' | 'EOR'): string | null {
   return line === null ? null : line[1].replace(/^(['"])(.+)\1$/, '$2')
 }
 
+/** By hand: an expression anchored at the end begins anew at every line break of a long run of them. */
 function withoutLineBreak(text: string): string {
-  return text.replace(/^[\r\n]+/, '').replace(/[\r\n]+$/, '')
+  const isBreak = (at: number): boolean => text[at] === '\r' || text[at] === '\n'
+  let [start, end] = [0, text.length]
+  while (start < end && isBreak(start)) start++
+  while (end > start && isBreak(end - 1)) end--
+  return text.slice(start, end)
 }
 
 function isBlank(raw: Buffer): boolean {
