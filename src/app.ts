@@ -86,7 +86,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -158,7 +158,7 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config): Feed {
+function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const scheme =
     /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
@@ -180,6 +180,8 @@ function wire(feed: FeedConfig, config: Config): Feed {
         headers,
         validators,
         scratch,
+        allowPrivateRedirects: feed.allowPrivateRedirects,
+        clock,
         signal,
       }),
     decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),

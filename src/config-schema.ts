@@ -131,6 +131,9 @@ const feedSchema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
+  allowPrivateRedirects: z.boolean().prefault(false).meta({
+    description: 'true: an http(s) source on the internet may redirect to an address of this machine or its network',
+  }),
   endsWithLineBreak: z.boolean().prefault(true).meta({
     description: 'false: a CSV whose last row has no line break is taken for whole, though it may have been cut',
   }),

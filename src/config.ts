@@ -75,6 +75,8 @@ export interface FeedConfig {
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
   headers: Record<string, string>
+  /** A source on the internet may redirect into this network. */
+  allowPrivateRedirects: boolean
   maxBytes: number
   maxRecordBytes: number
   /** false: a last CSV row without line break is taken for whole. */

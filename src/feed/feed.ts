@@ -3,6 +3,7 @@
  * A transport yields bytes, a format cuts and parses them, a mapping normalises; none knows another.
  */
 import type { Delivered, MovingListing } from '../listing.ts'
+import type { Clock } from '../runtime.ts'
 
 /** HTTP validators of a delivery, kept so that an unchanged feed costs one request. */
 export interface Validators {
@@ -24,6 +25,9 @@ export interface TransportOptions {
   validators: Validators | null
   /** Folder for files of this run alone, thrown away with it. */
   scratch: string
+  /** HTTP only: a source on the internet may redirect to loopback, private and link-local addresses, too. */
+  allowPrivateRedirects: boolean
+  clock: Clock
   signal: AbortSignal
 }
 

@@ -72,6 +72,8 @@ async function opened(path: string): Promise<Opened> {
     headers: {},
     validators: null,
     scratch: dirname(path),
+    allowPrivateRedirects: false,
+    clock: { now: () => 0, sleep: () => Promise.resolve() },
   }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
 }

@@ -12,6 +12,8 @@ export function optionsWith(more: Partial<TransportOptions> = {}): TransportOpti
     headers: {},
     validators: null,
     scratch: tmpdir(),
+    allowPrivateRedirects: false,
+    clock: { now: () => 0, sleep: () => Promise.resolve() },
     signal: new AbortController().signal,
     ...more,
   }
