@@ -1,7 +1,7 @@
 /** `npm run fuzz -- --feeds N --from SEED [--processes N]`: many broken feeds; the first failures, each with a small input. */
 import { parseArgs } from 'node:util'
 import { runFleet } from './fleet.ts'
-import { shrunkenInput } from './shrink.ts'
+import { explained } from './shrink.ts'
 
 const { values } = parseArgs({
   options: { feeds: { type: 'string' }, from: { type: 'string' }, processes: { type: 'string' } },
@@ -21,10 +21,7 @@ for (let done = 0; done < feeds; done += portion) {
   process.stdout.write(
     `${done + count} feeds in ${seconds.toFixed(1)} s (${rate} a second): of the last ${count}, ${planned} planned, ${complete} complete, ${deletes} deletes, ${megabytes} MB at most, ${failures.length} failed\n`,
   )
-  for (const failure of failures) {
-    process.stdout.write(`seed ${failure.seed}: ${failure.violation}\n`)
-    process.stdout.write(`  a small input: ${await shrunkenInput(failure)}\n`)
-  }
+  for (const failure of failures) process.stdout.write(`${await explained(failure)}\n`)
   if (failures.length > 0) {
     process.exitCode = 1
     break

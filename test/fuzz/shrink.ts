@@ -55,8 +55,13 @@ function kindOf(violation: string): string {
   return violation.slice(0, 24).replaceAll(/\d+/g, 'N')
 }
 
-/** Writes the shortest input that was found for a failure into a temporary folder, and gives its path. */
-export async function shrunkenInput({ seed, violation }: Failure): Promise<string> {
+/** The failure with a small input that shows it, which is kept in a temporary folder. One at a time. */
+export async function explained(failure: Failure): Promise<string> {
+  const { seed, violation } = failure
+  return `seed ${seed}: ${violation}\n  a small input: ${await shrunkenInput(failure)}`
+}
+
+async function shrunkenInput({ seed, violation }: Failure): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-fuzz-'))
   const corpus = await Corpus.open(folder)
   const { preset, bytes } = corpus.feed(seed)
