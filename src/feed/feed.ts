@@ -11,6 +11,27 @@ export interface Validators {
   lastModified?: string
 }
 
+/** Who fetches from an SFTP or FTP server, where the address does not say, and who the server has to be. */
+export interface Login {
+  user?: string
+  password?: string
+  /** SFTP: text of the private key, and what it is encrypted with. */
+  privateKey?: string
+  passphrase?: string
+  /** SFTP: fingerprints of the server's keys as `SHA256:…`, of which it has to show one. */
+  hostKey?: string[]
+  /** FTPS: certificates of the authority that vouches for the server, as PEM; else those of Node. */
+  ca?: string
+}
+
+/** When a dropped file is taken for whole; what is left out is not asked for. */
+export interface Readiness {
+  /** Name of a file beside it: `{name}` stands for the file's own, `{stem}` for that without its last extension. */
+  marker?: string
+  /** Milliseconds in which neither size nor time may change. */
+  unchanged?: number
+}
+
 export interface TransportOptions {
   /** Directory that relative paths and globs start from. */
   directory: string
@@ -27,6 +48,10 @@ export interface TransportOptions {
   scratch: string
   /** HTTP only: a source on the internet may redirect to loopback, private and link-local addresses, too. */
   allowPrivateRedirects: boolean
+  /** SFTP and FTP only. */
+  login: Login
+  /** Files and folders only, here or on a server. */
+  ready: Readiness
   clock: Clock
   signal: AbortSignal
 }
@@ -161,6 +186,8 @@ export interface Mapping {
     FormatOptions,
     'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
+  /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
+  mendsText?: boolean
   /**
    * Never throws: what is wrong becomes a reject with every problem. `known` completes records that tell only what
    * changed; without it they are rejects, too.

@@ -1,6 +1,6 @@
 /** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Format, Mapping } from '../../src/feed/feed.ts'
 import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
@@ -69,10 +69,12 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
         validators,
         scratch,
         allowPrivateRedirects: false,
+        login: {},
+        ready: {},
         clock: { now: () => 0, sleep: () => Promise.resolve() },
         signal,
       }),
-    decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000 }),
+    decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000, scratch: dirname(path), member: null }),
     format: formats[mapping.format],
     formatOptions: { encoding: null, maxRecordBytes, endsWithLineBreak: true },
     limits: {

@@ -125,7 +125,7 @@ function headOf(window: Buffer, required: string[]): Head | null {
     throw new FeedError('the BLM header does not declare what ends a field (EOF) and what a record (EOR)')
   }
   const names = parts[2].trim().split(record)[0].split(field)
-  const count = /^\s*Property Count\s*:\s*(\d{1,9})\s*$/im.exec(parts[1])
+  const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(parts[1])
   const columns = new CsvHeader(names, required)
   return {
     field,
@@ -145,10 +145,9 @@ function declared(header: string, name: 'EOF' | 'EOR'): string | null {
 
 /** By hand: an expression anchored at the end begins anew at every line break of a long run of them. */
 function withoutLineBreak(text: string): string {
-  const isBreak = (at: number): boolean => text[at] === '\r' || text[at] === '\n'
   let [start, end] = [0, text.length]
-  while (start < end && isBreak(start)) start++
-  while (end > start && isBreak(end - 1)) end--
+  while (start < end && (text[start] === '\n' || text[start] === '\r')) start++
+  while (end > start && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
   return text.slice(start, end)
 }
 
