@@ -29,6 +29,8 @@ import { markdownForm } from './report/markdown.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
+import { scrubbedReport, scrubbedStore } from './scrubbed.ts'
+import { scrubber } from './secrets.ts'
 import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
@@ -85,6 +87,8 @@ export interface App {
   store(): Store
   /** The store for reading only: its files stay as they are. */
   reader(): StoreReader
+  /** The text without the configuration's secrets. */
+  scrub(text: string): string
   close(): Promise<void>
 }
 
@@ -94,6 +98,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
+  const scrub = scrubber(config.secrets)
   const runtime: Runtime = { clock, random, log }
   const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
@@ -105,7 +110,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const app: App = {
     config,
     runtime,
-    store: () => (store ??= openStore(config.store)),
+    store: () => (store ??= scrubbedStore(openStore(config.store), scrub)),
     reader: () => (reader ??= openStoreReader(config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync: (feed, command) =>
@@ -113,6 +118,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
         sync(wired, { ...readers, store: app.store(), abandon }, command),
       ),
     reportForm: (name, options) => reportForms[name](options),
+    scrub,
     async close() {
       store?.close()
       reader?.close()
@@ -136,10 +142,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     const parts: Parts = { service, workspace, runtime, signal, progress: progress.show }
     const close = (): void => workspace.close()
     try {
-      return { report: await job(wired, parts, (reason) => calls.abort(new FeedError(reason))), close }
+      const report = await job(wired, parts, (reason) => calls.abort(new FeedError(reason)))
+      return { report: scrubbedReport(report, scrub), close }
     } catch (error) {
       if (error instanceof UserError)
-        return { report: failedReport(command, wired, parts, startedAt, error.message), close }
+        return { report: scrubbedReport(failedReport(command, wired, parts, startedAt, error.message), scrub), close }
       close()
       throw error
     } finally {

@@ -1,5 +1,5 @@
 /** What must hold of a run over any bytes at all. Nothing here asks the program whether a document is whole. */
-import { gunzipSync } from 'node:zlib'
+import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import { SaxesParser } from 'saxes'
 import { fieldRules } from '../../src/listing.ts'
 import type { Listing } from '../../src/listing.ts'
@@ -80,10 +80,15 @@ function deletesWithoutProof({ sound }: FuzzWorld, bytes: Buffer, { changes, del
   return why === null ? null : `deletes by absence, though ${why}`
 }
 
+/** The document of gzip and of the first member of a zip; null where that is not whole. */
 function unpacked(bytes: Buffer): Buffer | null {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
-    return unpacked(gunzipSync(bytes))
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) return unpacked(gunzipSync(bytes))
+    if (bytes.toString('latin1', 0, 4) !== 'PK\u0003\u0004') return bytes
+    const start = 30 + bytes.readUInt16LE(26) + bytes.readUInt16LE(28)
+    const data = bytes.subarray(start, start + bytes.readUInt32LE(18))
+    const document = bytes.readUInt16LE(8) === 0 ? data : inflateRawSync(data)
+    return crc32(document) === bytes.readUInt32LE(14) ? unpacked(document) : null
   } catch {
     return null
   }

@@ -1,6 +1,7 @@
 /** Ways in which a document gets broken. Each takes bytes and gives other bytes; all chance comes from `random`. */
 import { gzipSync } from 'node:zlib'
 import { pick } from '../support/random.ts'
+import { zip } from '../support/zip.ts'
 import { bodies, byteTokens, doctypes, interruptions, names, runs, tokens, values } from './nasty.ts'
 
 /** A sound feed: its bytes, and where in them its records lie. */
@@ -179,7 +180,8 @@ export const mutations = {
     const count = Math.floor(10 ** (1 + random() * 3))
     if (sound.format === 'xml') {
       const end = bytes.indexOf('>', below(random, bytes.length + 1))
-      const attribute = (i: number): string => ` ${random() < 0.01 ? pick(random, names) : `a${i}`}="${i}"`
+      const able = names.filter((one) => /^[A-Za-z_]+$/.test(one))
+      const attribute = (i: number): string => ` ${random() < 0.01 ? pick(random, able) : `a${i}`}="${i}"`
       return end < 0 ? bytes : spliced(bytes, end, end, Array.from({ length: count }, (_, i) => attribute(i)).join(''))
     }
     const end = bytes.indexOf('\n', random() < 0.5 ? 0 : below(random, bytes.length + 1))
@@ -256,9 +258,21 @@ export const mutations = {
 } satisfies Record<string, Mutation>
 
 /** The last thing that happens to a delivery: it is compressed, and that is broken, too. */
-function compressed(bytes: Buffer, { random }: Material): Buffer {
+function compressed(bytes: Buffer, material: Material): Buffer {
+  const { random } = material
+  const middle = below(random, bytes.length + 1)
+  if (random() < 0.3) {
+    const others = random() < 0.2 ? [{ name: 'other.xml', content: bytes.subarray(middle) }] : []
+    const checkSum = random() < 0.2 ? { checkSum: 1 } : {}
+    return damaged(zip([{ name: 'feed.xml', content: bytes, stored: random() < 0.5, ...checkSum }, ...others]), random)
+  }
+  if (random() < 0.2) return Buffer.concat([gzipSync(bytes.subarray(0, middle)), gzipSync(bytes.subarray(middle))])
   const whole = gzipSync(bytes, { level: 1 })
-  switch (below(random, 6)) {
+  return random() < 0.1 ? Buffer.concat([whole.subarray(0, 10), bytes]) : damaged(whole, random)
+}
+
+function damaged(whole: Buffer, random: () => number): Buffer {
+  switch (below(random, 4)) {
     case 0:
       return whole.subarray(0, below(random, whole.length))
     case 1:
@@ -266,12 +280,6 @@ function compressed(bytes: Buffer, { random }: Material): Buffer {
       return whole
     case 2:
       return Buffer.concat([whole, pick(random, byteTokens)])
-    case 3: {
-      const middle = below(random, bytes.length + 1)
-      return Buffer.concat([gzipSync(bytes.subarray(0, middle)), gzipSync(bytes.subarray(middle))])
-    }
-    case 4:
-      return Buffer.concat([whole.subarray(0, 10), bytes])
     default:
       return whole
   }
