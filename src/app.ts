@@ -51,7 +51,7 @@ const sftp = lazily(async () => (await import('./feed/transport/sftp.ts')).sftp)
 const ftp = lazily(async () => (await import('./feed/transport/ftp.ts')).ftp)
 const stdin = standardInput(() => process.stdin)
 const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp, '-': stdin }
-const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
+export const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
   (options: FormOptions) => ReportForm
@@ -59,7 +59,7 @@ const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, ht
 
 export type FormName = keyof typeof reportForms
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
 }
@@ -174,7 +174,8 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
+/** A feed with its parts. */
+export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service

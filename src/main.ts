@@ -106,6 +106,16 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
     )
   program
+    .command('inspect <source>')
+    .description('what is in this feed, which preset fits, how its records would be mapped, what would be rejected')
+    .option('--preset <name>', 'a preset by its name, or the path of your own; left out: the one that fits best')
+    .option('--init', 'write a starting configuration (to the file of --config)')
+    .option('--records <number>', 'read so many records only')
+    .addOption(format)
+    .action(async (source, options) =>
+      done(await (await import('./commands/inspect.ts')).inspectCommand(context(), source, options)),
+    )
+  program
     .command('stand-in')
     .description('a local service that implements the interface')
     .option('--port <number>', 'port on 127.0.0.1', '8080')
