@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
@@ -31,6 +32,8 @@ import { markdownForm } from './report/markdown.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
+import { scrubbedReport, scrubbedStore } from './scrubbed.ts'
+import { scrubber } from './secrets.ts'
 import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
@@ -89,6 +92,8 @@ export interface App {
   store(): Store
   /** The store for reading only: its files stay as they are. */
   reader(): StoreReader
+  /** The text without the configuration's secrets. */
+  scrub(text: string): string
   close(): Promise<void>
 }
 
@@ -98,6 +103,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
+  const scrub = scrubber(config.secrets)
   const runtime: Runtime = { clock, random, log }
   const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
@@ -109,7 +115,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const app: App = {
     config,
     runtime,
-    store: () => (store ??= openStore(config.store)),
+    store: () => (store ??= scrubbedStore(openStore(config.store), scrub)),
     reader: () => (reader ??= openStoreReader(config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync: (feed, command) =>
@@ -130,6 +136,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
       }
     },
     reportForm: (name, options) => reportForms[name](options),
+    scrub,
     async close() {
       store?.close()
       reader?.close()
@@ -148,10 +155,10 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     const { parts, wired, abandon, end } = open(feedConfig)
     const close = (): void => parts.workspace.close()
     try {
-      return { report: await job(wired, parts, abandon), close }
+      return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
     } catch (error) {
       if (error instanceof UserError)
-        return { report: failedReport(command, wired, parts, startedAt, error.message), close }
+        return { report: scrubbedReport(failedReport(command, wired, parts, startedAt, error.message), scrub), close }
       close()
       throw error
     } finally {
@@ -198,7 +205,9 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
   const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member, login, ready } = feed
-  const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
+  const after = config.feeds
+    .slice(config.feeds.indexOf(feed) + 1)
+    .filter((other) => other.chatbot === feed.chatbot && other.service.baseUrl === feed.service.baseUrl)
   return {
     name,
     chatbot,
@@ -214,6 +223,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
         headers,
         validators,
         scratch,
+        allowPrivateRedirects: feed.allowPrivateRedirects,
         login,
         ready,
         clock,
@@ -233,15 +243,4 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
-}
-
-/** Which transport a source needs, as a key of `transports`. */
-function schemeOf(source: string): string {
-  if (source === '-') return source
-  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
-  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
-}
-
-function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
-  return one.chatbot === other.chatbot && one.service.baseUrl === other.service.baseUrl
 }

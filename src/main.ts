@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './commands/command.ts'
 import { UserError } from './errors.ts'
 import { exitStatus } from './result.ts'
+import { printableLines } from './text.ts'
 
 /** Runs the program and ends the process with the command's exit status. */
 export async function main(): Promise<void> {
@@ -32,11 +33,11 @@ async function execute(words: string[], signal: AbortSignal): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.right : exitStatus.usage
     if (error instanceof UserError) {
-      process.stderr.write(`listing-sync: ${error.message}\n`)
+      process.stderr.write(`listing-sync: ${printableLines(error.message)}\n`)
       return error.exitStatus
     }
     process.stderr.write(
-      `listing-sync: this is a defect, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+      `listing-sync: this is a defect, please report it: ${printableLines(String(error instanceof Error ? error.stack : error))}\n`,
     )
     return exitStatus.failed
   }

@@ -13,6 +13,14 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()
 }
 
+/** The same of several lines, which keep their indentation. */
+export function printableLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${/^ */.exec(line)?.[0] ?? ''}${printable(line)}`)
+    .join('\n')
+}
+
 /** JSON text in which the characters that `printable` removes stand as `\uXXXX`: it parses to the same value. */
 export function escapeUnseen(json: string): string {
   return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -14,6 +14,7 @@ const shared = [
   'runtime.ts',
   'hash.ts',
   'text.ts',
+  'secrets.ts',
   'compare.ts',
   'schema-words.ts',
 ]

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
+import { scrubbedError } from '../scrubbed.ts'
 
 /** What every command is given by `main.ts`. */
 export interface CommandContext {
@@ -24,10 +25,12 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
   })
 }
 
-/** Runs a command on an app and closes it, whatever happens. */
+/** Runs a command on an app and closes it, whatever happens; what it throws shows no secret. */
 export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
   try {
     return await run(app)
+  } catch (error) {
+    throw scrubbedError(error, app.scrub)
   } finally {
     await app.close()
   }

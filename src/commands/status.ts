@@ -6,7 +6,7 @@ import { aliveWithin } from '../daemon/heartbeat.ts'
 import { exitStatus } from '../result.ts'
 import type { RunResult } from '../run.ts'
 import type { Held, OpenApproval } from '../store/store.ts'
-import { printable } from '../text.ts'
+import { escapeUnseen, printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -42,7 +42,7 @@ export function statusCommand(
     const feeds = chosenFeeds(app.config, names)
     const statuses = feeds.map((feed) => statusOf(app, feed))
     if (options.format === 'json')
-      process.stdout.write(`${JSON.stringify(statuses.length === 1 ? statuses[0] : statuses, null, 2)}\n`)
+      process.stdout.write(`${escapeUnseen(JSON.stringify(statuses.length === 1 ? statuses[0] : statuses, null, 2))}\n`)
     else process.stdout.write(statuses.map(written).join('\n'))
     return exitStatus.right
   })
