@@ -84,7 +84,7 @@ export function plan(
     } else {
       const { change } = step
       changes.add(change)
-      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return
+      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return tally.letThrough(change)
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }
   }

@@ -7,7 +7,7 @@ import type { Moment, Opened, Mapping, Format, FormatOptions, TransportEnd, Vali
 import { receive, receivedUnchanged } from './feed/receive.ts'
 import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary, Shown } from './listing.ts'
-import { guard } from './plan/guard.ts'
+import { guard, isShrunk } from './plan/guard.ts'
 import type { Limits, Trip } from './plan/guard.ts'
 import type { PlanFacts } from './plan/plan.ts'
 import { count, estimated, hold, notesOf, plan, planSettings } from './planning.ts'
@@ -66,6 +66,8 @@ export interface Prepared {
   /** What is absent from this delivery is surely gone, and was noted. */
   absenceProven: boolean
   trips: Trip[]
+  /** The feed became much smaller, and a person let that through: what it was before is no measure any more. */
+  resized: boolean
   /** What an approval lets through, by `approvalKey`. */
   approved: ReadonlySet<string>
   lostAt: number | null
@@ -94,6 +96,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
+  const resized = tally.approved.absent > 0 && isShrunk(summary.records, state, feed.limits, 0)
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
@@ -112,6 +115,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     inGrace,
     absenceProven,
     trips,
+    resized,
     approved,
     lostAt,
     doubtful,

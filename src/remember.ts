@@ -101,7 +101,7 @@ function recordDelivery(
   feed: Feed,
   store: Store,
   report: Report,
-  { received, facts, trips, validators, moment }: Prepared,
+  { received, facts, trips, resized, validators, moment }: Prepared,
 ): void {
   const accepted = received.summary.complete && !trips.some(({ rule }) => rule === 'shrink' || rule === 'overlap')
   if (!accepted) return
@@ -119,6 +119,7 @@ function recordDelivery(
       }
     : null
   // Of a feed that sends both, only the full deliveries can be compared.
-  const measure = isDelta ? null : { at: moment.now, records: received.summary.records, keys: facts.keys }
+  const { records } = received.summary
+  const measure = isDelta ? null : { at: moment.now, records, keys: facts.keys, resized }
   store.recordDelivery(feed.name, measure, saved)
 }

@@ -37,6 +37,8 @@ export interface DeliveryRecord {
   records: number
   /** One 64-bit hash per MLSNumber, sorted. */
   keys: BigUint64Array
+  /** A person let through that the feed became much smaller: the deliveries before it are forgotten. */
+  resized?: boolean
 }
 
 /** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */

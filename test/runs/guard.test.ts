@@ -72,6 +72,20 @@ describe('deletes above the limit', () => {
     expect(world.listings()).toHaveLength(16)
   })
 
+  test('a delete carried out without an answer counts, though the next attempt was refused', async () => {
+    await loaded()
+    world.deliver(zillowFeed(all.slice(4)))
+    world.standIn.addFault({ operations: ['Delete'], nth: 1, fault: { kind: 'reset', when: 'after-carrying-out' } })
+    world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'refuse' } })
+    for (const nth of [3, 4, 5, 6]) world.standIn.addFault({ operations: ['Delete'], nth, fault: { kind: 'refuse' } })
+    expect(await world.run()).toMatchObject({ counts: { delete: 4 } })
+    expect(world.listings()).toHaveLength(16)
+    world.standIn.clearFaults()
+    world.calls()
+    world.deliver(zillowFeed(all.slice(5)))
+    heldDeletes(await world.run(), 1, '1 deletes after 4 in the last 24 hours are more than the 4 allowed')
+  })
+
   test('the floor is always allowed', async () => {
     world.configure({ north: { limits: { delete: { percent: 0, floor: 2 } }, volatile } })
     await loaded()
