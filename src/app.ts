@@ -18,6 +18,7 @@ import { file } from './feed/transport/file.ts'
 import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
+import { standardInput } from './feed/transport/stdin.ts'
 import { createLog } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
@@ -39,7 +40,15 @@ import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
-const transports: Record<string, Transport> = { file, glob, http, https: http }
+/** A transport whose library is loaded once a feed needs it: most runs need none of them. */
+const lazily =
+  (load: () => Promise<Transport>): Transport =>
+  async (source, options) =>
+    (await load())(source, options)
+const sftp = lazily(async () => (await import('./feed/transport/sftp.ts')).sftp)
+const ftp = lazily(async () => (await import('./feed/transport/ftp.ts')).ftp)
+const stdin = standardInput(() => process.stdin)
+const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp, '-': stdin }
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
   string,
@@ -86,7 +95,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config)]))
+  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
@@ -158,19 +167,18 @@ function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
 /** What a run is given beside its store. */
 type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 
-function wire(feed: FeedConfig, config: Config): Feed {
-  const scheme =
-    /^([a-z]+):\/\//i.exec(feed.source)?.[1].toLowerCase() ?? (/[*?[\]{}]/.test(feed.source) ? 'glob' : 'file')
+function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
+  const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member, login, ready } = feed
   const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
   return {
     name,
     chatbot,
     timezone,
     mapping,
-    source,
+    source: member === null ? source : `${source}#${member}`,
     open: (validators, signal, scratch) =>
       transports[scheme](source, {
         directory: config.directory,
@@ -180,9 +188,12 @@ function wire(feed: FeedConfig, config: Config): Feed {
         headers,
         validators,
         scratch,
+        login,
+        ready,
+        clock,
         signal,
       }),
-    decompress: (opened) => decompressed(opened, { maxBytes: maxBytes * 20 }),
+    decompress: (opened, scratch) => decompressed(opened, { maxBytes: maxBytes * 20, scratch, member }),
     format: formats[mapping.format],
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
@@ -196,6 +207,13 @@ function wire(feed: FeedConfig, config: Config): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
+}
+
+/** Which transport a source needs, as a key of `transports`. */
+function schemeOf(source: string): string {
+  if (source === '-') return source
+  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
+  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
 }
 
 function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {

@@ -2,6 +2,8 @@
  * What is wrong with an address, in words, or null. The words never repeat the address: it may carry a password.
  */
 
+import { isRemote, remoteAddress } from './feed/transport/address.ts'
+
 /** The service's base address: http or https, with nothing that a path could not follow. */
 export function baseUrlProblem(address: string): string | null {
   const url = URL.parse(address)
@@ -13,14 +15,17 @@ export function baseUrlProblem(address: string): string | null {
   return null
 }
 
-/** A feed's source: a path, a glob, or an http(s) address. */
+/** A feed's source: a path, a glob, or an http(s), sftp or ftp(s) address. */
 export function sourceProblem(source: string): string | null {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(source)?.[1].toLowerCase()
   if (scheme === undefined) return null
-  if (['ftp', 'ftps', 'sftp'].includes(scheme)) return `${scheme} is not yet supported in this version`
+  if (isRemote(source)) {
+    const address = remoteAddress(source)
+    return typeof address === 'string' ? address : null
+  }
   if (scheme === 'file') return 'write a file as its plain path, without file://'
   if (scheme !== 'http' && scheme !== 'https')
-    return `"${scheme}" is not a known kind of source; use a path, http or https`
+    return `"${scheme}" is not a known kind of source; use a path, http(s), sftp or ftp(s)`
   return URL.canParse(source) ? null : 'is not a valid address'
 }
 
@@ -40,10 +45,17 @@ export function isLoopback(address: string): boolean {
  * and the longer values of its query; the shorter ones are words such as "xml" or "full".
  */
 export function addressSecrets(address: string): string[] {
+  if (isRemote(address)) return passwordIn(address)
   const url = isHttp(address) ? URL.parse(address) : null
   if (url === null) return []
   const credential = url.password === '' ? url.username : url.password
   return [credential, decoded(credential), ...[...url.searchParams.values()].filter((value) => value.length >= 8)]
+}
+
+/** A user name is none: it is one word of many there, such as "anonymous". */
+function passwordIn(address: string): string[] {
+  const password = URL.parse(address)?.password ?? ''
+  return password === '' ? [] : [password, decoded(password)]
 }
 
 function decoded(text: string): string {

@@ -3,6 +3,7 @@
  */
 import type { z } from 'zod'
 import { isHttp, isLoopback } from './config-address.ts'
+import { loginProblems } from './config-login.ts'
 import type { ConfigDocument, Filled } from './config-text.ts'
 import { located } from './schema-words.ts'
 import type { Located } from './schema-words.ts'
@@ -102,7 +103,20 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
     if ('headers' in feed && typeof feed.source === 'string' && !isHttp(feed.source)) {
       problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
     }
+    problems.push(...loginProblems(feed).map(({ path, problem }) => ({ path: ['feeds', name, ...path], problem })))
   }
   problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
+}
+
+/** Standard input can be read once: by one feed, and not on a schedule. */
+export function inputProblems(tree: unknown): Located[] {
+  const readers = Object.entries(mappingOf(mappingOf(tree).feeds)).filter(([, feed]) => mappingOf(feed).source === '-')
+  return readers.flatMap(([name, feed], index) => {
+    const problems: Located[] = []
+    const at = (key: string, problem: string) => problems.push({ path: ['feeds', name, key], problem })
+    if (index > 0) at('source', `standard input can be read once, and ${readers[0][0]} reads it already`)
+    if ('schedule' in mappingOf(feed)) at('schedule', 'standard input is there only for a run by hand')
+    return problems
+  })
 }

@@ -54,13 +54,19 @@ export function makeMappings(tree: unknown, known: readonly Located[], directory
 function soundOptions(feed: Record<string, unknown>, wrong: readonly Path[]): MappingOptions {
   const sound: Record<string, unknown> = {}
   for (const [section, schema] of Object.entries(mappingOptionsSchema.shape)) {
-    const spoilt = new Set(wrong.filter(([first]) => first === section).map((path) => path.at(1)))
+    const spoilt = new Set(wrong.filter(([first]) => first === section).map((path) => path.at(1)?.toString()))
     if (spoilt.has(undefined)) continue
-    const entries = Object.entries(mappingOf(feed[section])).filter(([key]) => !spoilt.has(key))
-    const parsed = schema.safeParse(typeof feed[section] === 'object' ? Object.fromEntries(entries) : feed[section])
+    const parsed = schema.safeParse(withoutKeys(feed[section], spoilt))
     if (parsed.success && parsed.data !== undefined) sound[section] = parsed.data
   }
   return mappingOptionsSchema.parse(sound)
+}
+
+function withoutKeys(written: unknown, spoilt: ReadonlySet<string | undefined>): unknown {
+  // The place of what is wrong in a list is its number, which must not shift.
+  if (Array.isArray(written)) return spoilt.size === 0 ? written : []
+  if (typeof written !== 'object') return written
+  return Object.fromEntries(Object.entries(mappingOf(written)).filter(([key]) => !spoilt.has(key)))
 }
 
 /** `fields.City: words` as a place of the file. A key may hold dots and colons, so the keys there are decide. */

@@ -93,15 +93,56 @@ const volatileFields = z.strictObject({
   refresh: duration('By then they are sent at the latest, spread over the days by key', year).prefault('7d'),
 })
 
+const loginText = (description: string) =>
+  z
+    .string()
+    .regex(/^\P{Cc}+$/u, 'is empty or has a line break or another control character')
+    .meta({ description })
+const fingerprint = z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, {
+  error: 'is not a fingerprint such as ssh-keygen -lf prints: SHA256: and 43 characters',
+})
+const login = z.strictObject({
+  user: loginText('Name to log in with, where the address does not say it').optional(),
+  password: loginText('Password to log in with').optional(),
+  privateKey: text('SFTP: text of the private key, normally ${file:…}').optional(),
+  passphrase: text('SFTP: what the private key is encrypted with').optional(),
+  hostKey: z
+    .union([fingerprint, z.array(fingerprint).min(1)])
+    .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
+    .optional()
+    .meta({
+      description: "SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)",
+    }),
+  ca: text('FTPS: certificates of a private authority as PEM, normally ${file:…}').optional(),
+})
+
+const ready = z.strictObject({
+  marker: z
+    .string()
+    .regex(
+      /^(?!\{name\}$)[^/\\\p{Cc}]+$/u,
+      'takes the name of a file beside the delivery, such as {name}.done or _SUCCESS',
+    )
+    .optional()
+    .meta({
+      description:
+        "File that has to be beside the delivery; {name} is the delivery's name, {stem} without its extension",
+    }),
+  unchanged: duration('Neither size nor time may change for so long').refine(positive, tooShort).optional(),
+})
+
 /** How the mapping is written belongs to the feed stage; what only `createMapping` can know (fields, paths) it checks. */
-const { fields, defaults, where, statuses, extension, numbers } = mappingOptionsSchema.shape
+const { delivery: _delivery, ...mappingOptions } = mappingOptionsSchema.shape
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
-  source: text('Path, glob or http(s) address of the export').superRefine((value, context) => {
-    const problem = sourceProblem(value)
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-  }),
+  source: text('Path, glob, or http(s), sftp or ftp(s) address of the export; -: standard input').superRefine(
+    (value, context) => {
+      const problem = sourceProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    },
+  ),
+  member: text('Which member of a ZIP archive is the feed: a glob over its path or name').optional(),
   preset: text('A preset in config/presets by its name, or the path of your own (ends in .yaml)'),
   delivery: choice("full: absence means gone; delta: it means nothing. Default: the preset's", [
     'full',
@@ -110,12 +151,7 @@ const feedSchema = z.strictObject({
   schedule: schedule('When the daemon runs this feed; left out: only by hand').optional(),
   timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
   encoding: encoding('Encoding to assume where the feed does not say').optional(),
-  fields,
-  defaults,
-  where,
-  statuses,
-  extension,
-  numbers,
+  ...mappingOptions,
   limits: limits.prefault({}).meta({ description: 'The guard: what a run may change before it holds the rest' }),
   ownership: choice(
     'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',
@@ -131,6 +167,8 @@ const feedSchema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
+  login: login.prefault({}).meta({ description: 'Who fetches from an sftp or ftp(s) source' }),
+  ready: ready.prefault({}).meta({ description: 'When a dropped file is taken for whole' }),
   endsWithLineBreak: z.boolean().prefault(true).meta({
     description: 'false: a CSV whose last row has no line break is taken for whole, though it may have been cut',
   }),

@@ -5,8 +5,8 @@
  */
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
-import { addressSecrets, isHttp } from './config-address.ts'
-import { keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
+import { addressSecrets } from './config-address.ts'
+import { inputProblems, keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './config-check.ts'
 import { makeMappings } from './config-mapping.ts'
 import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
@@ -14,7 +14,7 @@ import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
 import { ConfigError, messageOf } from './errors.ts'
-import type { Mapping } from './feed/feed.ts'
+import type { Login, Mapping, Readiness } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
 
@@ -59,8 +59,13 @@ export interface FeedConfig {
   name: string
   /** SerialNumber. */
   chatbot: string
-  /** As written: an http(s) address, or a path or glob relative to `Config.directory`. */
+  /**
+   * As written: an http(s), sftp or ftp(s) address, `-` for standard input, or a path or glob relative to
+   * `Config.directory`.
+   */
   source: string
+  /** Which member of a ZIP archive is the feed, as a glob; null: the only one that can be one. */
+  member: string | null
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
@@ -75,6 +80,8 @@ export interface FeedConfig {
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
   headers: Record<string, string>
+  login: Login
+  ready: Readiness
   maxBytes: number
   maxRecordBytes: number
   /** false: a last CSV row without line break is taken for whole. */
@@ -111,7 +118,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
   const made = makeMappings(value, written, directory, make)
-  const located = [...written, ...keyProblems(value, problems), ...made.problems]
+  const located = [...written, ...keyProblems(value, problems), ...inputProblems(value), ...made.problems]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
@@ -140,6 +147,7 @@ function resolved(
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,
     name,
+    member: feed.member ?? null,
     delivery: feed.delivery ?? null,
     schedule: feed.schedule ?? null,
     encoding: feed.encoding ?? null,
@@ -168,7 +176,8 @@ function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: str
     secrets.push(secretKey ?? '', sessionKey ?? '')
   }
   for (const feed of feeds) {
-    if (isHttp(feed.source)) secrets.push(...addressSecrets(feed.source))
+    const { password = '', privateKey = '', passphrase = '' } = feed.login
+    secrets.push(...addressSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(feed.headers)) secrets.push(value, value.replace(/^\S+\s+/, ''))
   }
   return [...new Set(secrets.filter((secret) => secret !== ''))]

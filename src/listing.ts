@@ -136,9 +136,12 @@ export interface Problem {
   problem: string
 }
 
+/** How many images of a listing may not be passed on, by the host that the configuration names (`imagesNotFrom`). */
+export type ImagesLeftOut = Readonly<Record<string, number>>
+
 /** What one record of the feed became. `at` names its place in the delivery for a person ("record 12, line 340"). */
 export type Delivered =
-  | { kind: 'listing'; at: string; listing: Listing; moving: Moving }
+  | { kind: 'listing'; at: string; listing: Listing; moving: Moving; imagesLeftOut?: ImagesLeftOut }
   | { kind: 'removal'; at: string; mlsNumber: string; why: string }
   | { kind: 'filtered'; at: string; mlsNumber: string; why: string }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }

@@ -100,7 +100,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
-  const notes = [...notesOf(trips, facts, state, lostAt, feed)]
+  const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery
   const absenceProven =
     deletes && settings.mode === 'full' && summary.complete && received.unreadable === 0 && remote.complete

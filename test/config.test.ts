@@ -114,7 +114,7 @@ describe('what is resolved', () => {
     const shown = written
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
       .replace(
-        /^ {4}# (headers|fields|defaults|where|statuses|extension|numbers|service|delivery|encoding):.*\n( {4}# {3}.*\n)*/gm,
+        /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
         '',
       )
       .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
@@ -267,6 +267,16 @@ feeds:
     defaults: { City: '\${file:city}' }
     source: https://user:p%40ss@mls.example.com/a.xml?form=full&token=query-secret
     headers: { Authorization: Bearer header-secret }
+  south:
+    chatbot: SN-1
+    preset: zillow
+    source: sftp://user@mls.example.com/a.xml
+    login:
+      password: login-secret
+      privateKey: key-secret
+      passphrase: phrase-secret
+      hostKey: SHA256:lyz52WWmmePJAJ3Wo2Dv9BaGqdDT7sN2ZkPZzkxOTnk
+  west: { chatbot: SN-1, preset: zillow, source: 'ftp://user:p%3Ass@mls.example.com/a.xml' }
 `,
       {},
       { '/etc/sync/city': 'from-a-file' },
@@ -279,6 +289,11 @@ feeds:
       'query-secret',
       'Bearer header-secret',
       'header-secret',
+      'login-secret',
+      'key-secret',
+      'phrase-secret',
+      'p%3Ass',
+      'p:ss',
     ])
   })
 

@@ -3,11 +3,33 @@
  * A transport yields bytes, a format cuts and parses them, a mapping normalises; none knows another.
  */
 import type { Delivered, MovingListing } from '../listing.ts'
+import type { Clock } from '../runtime.ts'
 
 /** HTTP validators of a delivery, kept so that an unchanged feed costs one request. */
 export interface Validators {
   etag?: string
   lastModified?: string
+}
+
+/** Who fetches from an SFTP or FTP server, where the address does not say, and who the server has to be. */
+export interface Login {
+  user?: string
+  password?: string
+  /** SFTP: text of the private key, and what it is encrypted with. */
+  privateKey?: string
+  passphrase?: string
+  /** SFTP: fingerprints of the server's keys as `SHA256:…`, of which it has to show one. */
+  hostKey?: string[]
+  /** FTPS: certificates of the authority that vouches for the server, as PEM; else those of Node. */
+  ca?: string
+}
+
+/** When a dropped file is taken for whole; what is left out is not asked for. */
+export interface Readiness {
+  /** Name of a file beside it: `{name}` stands for the file's own, `{stem}` for that without its last extension. */
+  marker?: string
+  /** Milliseconds in which neither size nor time may change. */
+  unchanged?: number
 }
 
 export interface TransportOptions {
@@ -24,6 +46,11 @@ export interface TransportOptions {
   validators: Validators | null
   /** Folder for files of this run alone, thrown away with it. */
   scratch: string
+  /** SFTP and FTP only. */
+  login: Login
+  /** Files and folders only, here or on a server. */
+  ready: Readiness
+  clock: Clock
   signal: AbortSignal
 }
 
@@ -157,6 +184,8 @@ export interface Mapping {
     FormatOptions,
     'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
+  /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
+  mendsText?: boolean
   /**
    * Never throws: what is wrong becomes a reject with every problem. `known` completes records that tell only what
    * changed; without it they are rejects, too.

@@ -8,7 +8,7 @@ import type { Making, Read, Separators } from './converters/converter.ts'
 import { converters, usualConverter } from './converters/index.ts'
 import { readableLine, webAddress, isKey } from './converters/text.ts'
 import { didYouMean, isFieldName } from './mapping-schema.ts'
-import type { FieldMapping, Rule, Statuses } from './mapping-schema.ts'
+import type { ConverterName, FieldMapping, Rule, Statuses } from './mapping-schema.ts'
 import type { Paths, Select } from './select.ts'
 import { saysNothing } from './vocabulary.ts'
 
@@ -24,11 +24,15 @@ export interface Surroundings {
 
 const everyRuleTakes: ReadonlySet<keyof Rule> = new Set(['from', 'each', 'as', 'when', 'missing'])
 
+/** Converters that read one text, which `split` and `nth` may cut out of a longer one. */
+const readsOneText: ReadonlySet<ConverterName> = new Set(['text', 'key', 'url', 'number', 'money', 'area', 'choice'])
+
 /** What a field's rule starts from where it names no table or choices itself. */
 const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
   PropertyType: { table: 'propertyTypes', otherwise: 'Other', keepWordAs: 'PropertyType' },
   SaleType: { table: 'saleTypes' },
   SpaceType: { table: 'spaceTypes' },
+  AreaUnit: { table: 'areaUnits' },
 }
 
 /** Compiles what one field is made of; `field` null: an ExtensionColumn entry. Throws `RuleError` or `PathError`. */
@@ -136,7 +140,9 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   const converter = converters[name]
   const usual = name === 'choice' && field && !given.table && !given.choices ? usualArguments[field.name] : undefined
   const rule: Rule = { ...usual, ...given }
-  onlyKeys(rule, new Set([...everyRuleTakes, ...converter.takes]), name)
+  const cuts: (keyof Rule)[] = readsOneText.has(name) ? ['split', 'nth'] : []
+  onlyKeys(rule, new Set([...everyRuleTakes, ...converter.takes, ...cuts]), name)
+  const piece = pieceOf(rule, name)
   if (field && converter.yields !== field.type) {
     throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
   }
@@ -165,7 +171,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     inner: (part) => compileRule(part, null, surroundings),
     text(node) {
       for (const path of from) {
-        const text = path.first(node)
+        const text = piece(path.first(node))
         if (!saysNothing(text) && !(missing.size > 0 && missing.has(text.toLowerCase()))) return text
       }
       return undefined
@@ -180,6 +186,15 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     }
     return undefined
   }
+}
+
+/** Cuts one of several values out of a text; the text as it is where the rule cuts nothing. */
+function pieceOf({ split, nth }: Rule, name: ConverterName): (text: string) => string {
+  if (!readsOneText.has(name) || (split === undefined && nth === undefined)) return (text) => text
+  if (typeof split !== 'string' || nth === undefined) {
+    throw new RuleError("split and nth go together: split: ',' with nth: 2 is what stands behind the first comma")
+  }
+  return (text) => text.split(split)[nth - 1]?.trim() ?? ''
 }
 
 function onlyKeys(rule: Rule, allowed: ReadonlySet<string>, owner: string): void {

@@ -30,13 +30,15 @@ export function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] 
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The MLSNumber of a variant: a number with the suffix is a key, or can't be one. */
-export function withSuffix(read: Read, suffix: string): Read {
-  if (suffix === '') return read
+/** The MLSNumber with the feed's prefix and a variant's suffix: the whole is a key, or can't be one. */
+export function withAffixes(read: Read, prefix: string, suffix: string): Read {
+  if (prefix + suffix === '') return read
+  const places = [prefix && `${prefix} before it`, suffix && `${suffix} behind it`].filter(Boolean).join(' and ')
   return (record, making) => {
     const number = read(record, making)
     if (typeof number !== 'string') return number
-    return isKey(number + suffix) ? number + suffix : new Unreadable(number, `is too long to have ${suffix} behind it`)
+    const whole = prefix + number + suffix
+    return isKey(whole) ? whole : new Unreadable(number, `is too long to have ${places}`)
   }
 }
 

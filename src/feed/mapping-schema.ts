@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { fieldNames } from '../listing.ts'
 import type { FieldName } from '../listing.ts'
 import { editDistance } from '../text.ts'
+import { complianceShape } from './compliance-schema.ts'
 import { tableNames } from './vocabulary.ts'
 import type { TableName } from './vocabulary.ts'
 
@@ -78,6 +79,7 @@ export interface Rule {
   times?: number
   parts?: Rule[]
 
+  units?: Record<string, string>
   unit?: string
   unitFrom?: string | string[]
   dimensions?: string
@@ -90,6 +92,8 @@ export interface Rule {
   prefix?: string
   separator?: string
   split?: string | string[]
+  /** Which of the values that `split` parts, from 1; with `split` where one text is read. */
+  nth?: number
   orderBy?: string
   first?: string[]
 
@@ -136,6 +140,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   get parts() {
     return z.array(ruleSchema).min(1).optional()
   },
+  units: z.record(z.string(), z.string()).optional(),
   unit: z.string().min(1).optional(),
   unitFrom: paths.optional(),
   dimensions: z.string().min(1).optional(),
@@ -148,6 +153,7 @@ export const ruleSchema: z.ZodType<Rule> = z.strictObject({
   prefix: z.string().min(1).optional(),
   separator: z.string().optional(),
   split: paths.optional(),
+  nth: z.int().min(1).optional(),
   orderBy: path.optional(),
   first: z.array(z.string()).optional(),
   openHouses: z.array(openHouseSchema).optional(),
@@ -195,7 +201,17 @@ export const mappingOptionsSchema = z.strictObject({
   numbers: numbersSchema
     .optional()
     .describe("How this feed writes numbers where it is not the preset's way, such as { decimal: '.', group: '' }."),
+  repair: z
+    .enum(['double-utf8'])
+    .optional()
+    .describe('double-utf8: text that was encoded twice (CafÃ©) is mended, MLSNumbers too.'),
   delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
+  ...complianceShape,
+  mlsPrefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._/:-]{1,40}$/, 'takes 1 to 40 letters, digits and - . _ / :')
+    .optional()
+    .describe('Put before every MLSNumber of the feed, where the numbers of two boards collide in one chatbot.'),
 })
 export type MappingOptions = z.infer<typeof mappingOptionsSchema>
 

@@ -9,12 +9,14 @@ import type { Delivered, Listing, MovingListing, Problem } from '../listing.ts'
 import type { KnownListing, Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
+import { mendRecord } from './double-utf8.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
-import { inOrder, problemOf, readField, withSuffix } from './mapping-field.ts'
+import { compileCompliance, removeForbidden } from './mapping-compliance.ts'
+import { inOrder, problemOf, readField, withAffixes } from './mapping-field.ts'
 import type { FieldStep } from './mapping-field.ts'
 import { whereProblems, wrongDefault } from './mapping-options.ts'
-import { compileExtension, compileFlag, compileWhere, tidyCoordinates } from './mapping-record.ts'
+import { compileExtension, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './mapping-stub.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
 import { isFieldName, unknownFields } from './mapping-schema.ts'
@@ -24,7 +26,7 @@ import { PathError, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 4
+const MAPPING_CODE = 5
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
@@ -33,6 +35,7 @@ const MAPPING_CODE = 4
 export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
   const compiled = compile(preset, options, file)
   const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
+  const mendsText = options.repair === 'double-utf8'
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
@@ -47,7 +50,9 @@ export function createMapping(preset: Preset, options: MappingOptions, file = pr
       requiredHeaders: preset.requiredHeaders,
       columns: preset.columns,
     },
+    mendsText,
     normalise(record, at, moment, known = () => null) {
+      if (mendsText) mendRecord(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
       const one = delivered(compiled, record, at, moment, known)
@@ -103,7 +108,9 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     const byDefault = options.defaults?.[rule.name]
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
     if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
-    return { rule, read: read && rule.name === 'MLSNumber' ? withSuffix(read, variant?.suffix ?? '') : read, byDefault }
+    const isNumber = rule.name === 'MLSNumber'
+    const whole = read && isNumber ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
+    return { rule, read: whole, byDefault }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
 
@@ -116,18 +123,15 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   const rules = JSON.stringify([[...fields.values()], preset.variants, preset.extension, options.extension ?? {}])
   problems.push(...stubProblems(preset))
   problems.push(...whereProblems(options.where ?? {}, rules))
-  const flags = attempt('hideAddress', () => ({
-    hideAddress: preset.hideAddress.map((flag) => compileFlag(flag, paths)),
-    removeWhen: preset.removeWhen.map(({ flag, why }) => ({ raised: compileFlag(flag, paths), why })),
-    stub: compileStub(preset.stub, paths),
-  }))
+  const compliance = compileCompliance(preset, options, columns.keys(), paths, attempt, problems)
+  const stub = attempt('stub', () => compileStub(preset.stub, paths))
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
   const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
-  if (problems.length > 0 || !flags || !extension) throw new ConfigError(file, problems)
+  if (problems.length > 0 || !extension) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
-  return { paths, steps, ...flags, where, extension, when: when ?? null }
+  return { paths, steps, compliance, stub, where, extension, when: when ?? null }
 }
 
 function begun(moment: Moment): Making {
@@ -151,13 +155,14 @@ function delivered(
   const making = begun(moment)
   const problems: Problem[] = []
 
-  for (const { raised, why } of compiled.removeWhen) {
+  for (const { raised, why } of compiled.compliance.removeWhen) {
     const flag = raised(record)
     if (flag instanceof Unreadable) problems.push(problemOf('Status', flag))
     else if (flag) making.removal = why
   }
   for (const step of compiled.steps) {
     readField(step, record, making, problems)
+    if (step.rule.name === 'Status') removeForbidden(making, compiled.compliance)
     // A removal needs its number only: sold-off records are often stubs (domain trap 16).
     const { MLSNumber } = making.listing
     if (making.removal !== null && step.rule.name === 'Status') {
@@ -170,6 +175,7 @@ function delivered(
       // What the record lacks is no problem of it, and what it has is read again over the listing that it is about.
       const wrong: Problem[] = []
       const completed = complete(compiled.stub, compiled.steps, record, making, before, wrong)
+      removeForbidden(completed, compiled.compliance)
       if (completed.removal !== null)
         return { kind: 'removal', at, mlsNumber: before.listing.MLSNumber, why: completed.removal }
       return finished(compiled, record, completed, wrong, at, before)
@@ -189,7 +195,7 @@ function finished(
 ): Delivered {
   const { listing } = making
   tidyCoordinates(listing)
-  for (const raised of compiled.hideAddress) {
+  for (const raised of compiled.compliance.hideAddress) {
     const flag = raised(record)
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
     else if (flag) making.hidden = true
@@ -208,12 +214,15 @@ function finished(
   }
   const columns = compiled.extension(record, making)
   const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
-  const entries = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
+  const shown = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
+  const { entries, left: imagesLeftOut } = compiled.compliance.withoutImages(listing, shown)
   if (entries.length > 0) listing.ExtensionColumn = entries
   else delete listing.ExtensionColumn
   for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
+  const unnamed = compiled.compliance.unnamed(entries)
+  if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
-  return { kind: 'listing', at, listing, moving: making.moving }
+  return { kind: 'listing', at, listing, moving: making.moving, ...(imagesLeftOut && { imagesLeftOut }) }
 }
 
 function isWhole(listing: Partial<Listing>): listing is Listing {

@@ -6,20 +6,11 @@ import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { issueSentence, located } from '../schema-words.ts'
 import { createMapping } from './mapping.ts'
+import { complianceShape } from './compliance-schema.ts'
 import { fieldSchema, numbersSchema, statusesSchema, unknownFields } from './mapping-schema.ts'
 
 const path = z.string().min(1)
 const paths = z.union([path, z.array(path).min(1)])
-
-/** Something a record says of itself: yes or no (`is`), or one of some words (`equals`, by the vocabulary's matching rule). */
-const flagSchema = z
-  .strictObject({
-    from: path,
-    is: z.boolean().optional(),
-    equals: z.array(z.string()).min(1).optional(),
-  })
-  .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
-export type Flag = z.infer<typeof flagSchema>
 
 /**
  * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
@@ -39,7 +30,16 @@ export const presetSchema = z.strictObject({
     .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
     .optional()
     .describe('XML: attribute of the root that says how many records there are; another number makes it incomplete.'),
-  delimiter: z.string().min(1).max(4).optional().describe('CSV: the delimiter; found out where it is left out.'),
+  delimiter: z
+    .string()
+    .min(1)
+    .max(4)
+    .refine(
+      (mark) => !mark.includes('\\'),
+      'a tab is written "\\t" in double quotes; in others it is a backslash and a t',
+    )
+    .optional()
+    .describe('CSV: the delimiter; found out where it is left out.'),
   quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
   requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
   columns: z
@@ -90,11 +90,7 @@ export const presetSchema = z.strictObject({
     .default([])
     .describe('Where one record can be several listings: each one that has something in `when`, with its own fields.'),
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
-  removeWhen: z
-    .array(z.strictObject({ flag: flagSchema, why: z.string().min(1) }))
-    .default([])
-    .describe('What else than a status takes a listing off.'),
-  hideAddress: z.array(flagSchema).default([]).describe('What forbids to show street and coordinates.'),
+  ...complianceShape,
   extension: z.record(z.string().min(1), fieldSchema).default({}).describe('Columns of ExtensionColumn: key → rule.'),
   extensionGroups: z
     .array(z.strictObject({ from: path, except: z.array(z.string()).default([]) }))
@@ -138,6 +134,12 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return fields.success ? fields.data.fields : {}
 }
 
+/** Whether a header attribute is that of an element around the records, other than the root: only its first one would be read. */
+function mayComeAgain(path: string, record = ''): boolean {
+  const element = path.slice(0, path.lastIndexOf('/'))
+  return element.includes('/') && record.startsWith(`${element}/`)
+}
+
 function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   const problems: string[] = []
   if (preset.format === 'xml' && preset.record === undefined) problems.push('record: an XML preset needs it')
@@ -146,6 +148,8 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
   if (preset.format !== 'xml' && preset.header !== undefined) problems.push('header: is for XML only')
   for (const name of Object.keys(preset.header ?? {}).filter((one) => !/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/.test(one)))
     problems.push(`header.${name}: a name of letters and digits, and not "name", which is the record's own`)
+  for (const [name, path] of Object.entries(preset.header ?? {}).filter(([, one]) => mayComeAgain(one, preset.record)))
+    problems.push(`header.${name}: ${path} is of an element with records in it, which may come again and say otherwise`)
   const { deliveryFrom } = preset
   if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
     problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)

@@ -8,6 +8,7 @@ import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import { DoubledText, mayBeDoubled } from './double-utf8.ts'
 import type {
   Format,
   FormatOptions,
@@ -19,6 +20,7 @@ import type {
   Reading,
   TransportEnd,
 } from './feed.ts'
+import { ImagesCount } from './images-count.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
@@ -49,6 +51,8 @@ export interface Received {
   unreadable: number
   /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
   delivery: 'full' | 'delta' | null
+  /** What a person should know of the records that were read, as sentences. */
+  notes: string[]
 }
 
 /** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
@@ -64,7 +68,9 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   })
   const summary = emptyDelivery()
   const seen = new SeenRows()
+  const doubled = new DoubledText()
   let unreadable = 0
+  const leftOut = new ImagesCount()
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
   for await (const batch of reading.records) {
     parts.signal.throwIfAborted()
@@ -73,12 +79,13 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
       if (countSeen(known.find(raw), seen, summary)) continue
-      const delivered = normalised(parts, reading, record)
+      const delivered = normalised(parts, reading, record, doubled)
       const skippable = delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
         if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
         count(summary, one)
+        if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
         rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
       }
       if (rows.length < rowsHeld) continue
@@ -98,12 +105,13 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     seen,
     unreadable,
     delivery,
+    notes: [...leftOut.notes(), ...doubled.notes()],
   }
 }
 
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
-  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null }
+  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null, notes: [] }
 }
 
 /** A row of the same bytes under another header says something else. */
@@ -112,9 +120,17 @@ function contextHash(reading: Reading): string {
   return context === '' ? '' : shortHash(context).slice(0, 8)
 }
 
-function normalised(parts: ReceiveParts, reading: Reading, record: RawRecord): Delivered[] {
+function normalised(
+  { mapping, moment, known }: ReceiveParts,
+  reading: Reading,
+  record: RawRecord,
+  doubled: DoubledText,
+): Delivered[] {
   try {
-    return parts.mapping.normalise(reading.parse(record), record.at, parts.moment, parts.known)
+    const fields = reading.parse(record)
+    const delivered = mapping.normalise(fields, record.at, moment, known)
+    if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
+    return delivered
   } catch (error) {
     return [
       {

@@ -140,6 +140,9 @@ function stepsOf(path: string): Step[] {
   for (const part of path.split(/\/(?![^[]*\])/)) {
     const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/.exec(part.trim())
     if (!match) throw new PathError(`${part === '' ? 'an empty step' : `"${part}"`} in the path "${path}"`)
+    if (match[1].endsWith('()') && match[1] !== 'name()') {
+      throw new PathError(`${match[1]} in the path "${path}" is not known: a path that ends at an element is its text`)
+    }
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
       name: match[1],

@@ -194,13 +194,21 @@ const currencySymbols: ReadonlyMap<string, string> = table([
   ['MAD', 'mad'],
 ])
 
+/** AreaUnit for the units in which areas are written: the one of the two that belongs to the same system. */
+const areaUnits: ReadonlyMap<string, string> = table([
+  ['Square Feet', 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,ftk,acre,acres,ac'],
+  ['Square Meters', 'sqm,sq m,m²,m2,mq,qm,square meter,square metre,square metres,meters,mtk,hectare,hectares,ha'],
+  ['Square Meters', 'кв.м,га,are,ar,сот,сотка'],
+])
+
 /** The tables that a preset may name with `table`. */
-export const tableNames = ['propertyTypes', 'saleTypes', 'spaceTypes', 'currencySymbols'] as const
+export const tableNames = ['propertyTypes', 'saleTypes', 'spaceTypes', 'areaUnits', 'currencySymbols'] as const
 export type TableName = (typeof tableNames)[number]
 export const tables: Record<TableName, ReadonlyMap<string, string>> = {
   propertyTypes,
   saleTypes,
   spaceTypes,
+  areaUnits,
   currencySymbols,
 }
 

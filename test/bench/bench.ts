@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const cases = ['nochange-xml', 'nochange-csv', 'memory', 'rate', 'client'] as const
+const cases = ['nochange-xml', 'nochange-csv', 'memory', 'rate', 'client', 'presets'] as const
 
 const words = process.argv.slice(2)
 const sizeAt = words.indexOf('--size')

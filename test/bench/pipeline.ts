@@ -1,5 +1,6 @@
 /** The product's own pipeline for the benches: real file, real format, real mapping, real store; only the service is left out. */
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
@@ -7,6 +8,7 @@ import { retsCompact } from '../../src/feed/format/rets.ts'
 import { xml } from '../../src/feed/format/xml.ts'
 import type { Format, Mapping, Moment, Opened, Reading } from '../../src/feed/feed.ts'
 import { createMapping } from '../../src/feed/mapping.ts'
+import { mappingOptionsSchema } from '../../src/feed/mapping-schema.ts'
 import { loadPreset } from '../../src/feed/preset.ts'
 import { receive } from '../../src/feed/receive.ts'
 import type { Received } from '../../src/feed/receive.ts'
@@ -35,14 +37,19 @@ const preset = (name: string): string =>
   readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
+export const moment: Moment = { now, today: '2026-11-21', timezone: 'UTC' }
+
+/** A preset by its name, with what a feed's configuration adds to it. */
+export function openMapping(name: string, options: unknown = {}): Mapping {
+  return createMapping(loadPreset(preset(name), name), mappingOptionsSchema.parse(options))
+}
+
 export function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {
-  const name = format === 'xml' ? 'zillow' : 'reso-csv'
-  const mapping = createMapping(loadPreset(preset(name), name), {})
   return {
-    mapping,
+    mapping: openMapping(format === 'xml' ? 'zillow' : 'reso-csv'),
     format: formats[format],
     store: openStore(storeFile),
-    moment: { now, today: '2026-11-21', timezone: 'UTC' },
+    moment,
     shown: [],
   }
 }
@@ -72,6 +79,9 @@ async function opened(path: string): Promise<Opened> {
     headers: {},
     validators: null,
     scratch: dirname(path),
+    login: {},
+    ready: {},
+    clock: { now: () => 0, sleep: () => Promise.resolve() },
   }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
 }
@@ -83,7 +93,7 @@ async function received(
 ): Promise<Received> {
   return receive({
     opened: await opened(path),
-    decompress: (source) => decompressed(source, { maxBytes: 1e12 }),
+    decompress: (source) => decompressed(source, { maxBytes: 1e12, scratch: tmpdir(), member: null }),
     format,
     formatOptions: { encoding: null, maxRecordBytes: 4_000_000, endsWithLineBreak: true },
     mapping,

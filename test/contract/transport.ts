@@ -1,7 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { FeedError } from '../../src/errors.ts'
-import type { Opened, Transport, TransportOptions } from '../../src/feed/feed.ts'
+import type { Login, Opened, Transport, TransportOptions } from '../../src/feed/feed.ts'
+import type { Clock } from '../../src/runtime.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'listing-sync-scratch-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+/** Nothing here has to wait. */
+const clock: Clock = {
+  now: () => Date.parse('2026-11-21T12:00:00Z'),
+  sleep: () => Promise.reject(new Error('nobody is to sleep')),
+}
 
 export function optionsWith(more: Partial<TransportOptions> = {}): TransportOptions {
   return {
@@ -11,7 +22,10 @@ export function optionsWith(more: Partial<TransportOptions> = {}): TransportOpti
     maxRedirects: 3,
     headers: {},
     validators: null,
-    scratch: tmpdir(),
+    scratch,
+    login: {},
+    ready: {},
+    clock,
     signal: new AbortController().signal,
     ...more,
   }
@@ -40,39 +54,41 @@ export interface TransportCase {
   put: (content: Buffer) => Promise<string>
   /** A source with nothing there. */
   missing: () => Promise<string>
+  login?: Login
 }
 
 /** What every transport promises (feed.ts, `Transport`). */
-export function transportContract({ name, transport, directory, put, missing }: TransportCase): void {
+export function transportContract({ name, transport, directory, put, missing, login = {} }: TransportCase): void {
+  const options = (more: Partial<TransportOptions> = {}) => optionsWith({ directory, login, ...more })
   describe(`${name} keeps the transport contract`, () => {
     test('gives the bytes as they are, and a name without secrets', async () => {
       const content = Buffer.alloc(3_000_000, 'listing \u00e9\r\n', 'latin1')
-      const received = await receive(transport, await put(content), optionsWith({ directory }))
+      const received = await receive(transport, await put(content), options())
       expect(received.text).toBe(content.toString('latin1'))
       expect(received.reasons).toEqual([])
       expect(received.name).not.toMatch(/[?#@]/)
     })
 
     test('nothing at all is nothing, without an error', async () => {
-      const received = await receive(transport, await put(Buffer.alloc(0)), optionsWith({ directory }))
+      const received = await receive(transport, await put(Buffer.alloc(0)), options())
       expect(received).toMatchObject({ text: '', reasons: [] })
     })
 
     test('a missing source is a FeedError', async () => {
-      const opening = transport(await missing(), optionsWith({ directory }))
+      const opening = transport(await missing(), options())
       await expect(opening).rejects.toBeInstanceOf(FeedError)
     })
 
     test('a source larger than accepted is refused', async () => {
       const source = await put(Buffer.alloc(2000, 'x'))
-      await expect(transport(source, optionsWith({ directory, maxBytes: 1999 }))).rejects.toThrow(/2000 bytes.*1999/)
-      expect((await receive(transport, source, optionsWith({ directory, maxBytes: 2000 }))).reasons).toEqual([])
+      await expect(transport(source, options({ maxBytes: 1999 }))).rejects.toThrow(/2000 bytes.*1999/)
+      expect((await receive(transport, source, options({ maxBytes: 2000 }))).reasons).toEqual([])
     })
 
     test('a stop before the first byte throws its reason, one after it is a reason', async () => {
       const source = await put(Buffer.alloc(5_000_000, 'x'))
       const stop = new AbortController()
-      const opened = await open(transport, source, optionsWith({ directory, signal: stop.signal }))
+      const opened = await open(transport, source, options({ signal: stop.signal }))
       let size = 0
       for await (const part of opened.bytes) {
         size += part.length
@@ -80,12 +96,12 @@ export function transportContract({ name, transport, directory, put, missing }: 
       }
       expect(size).toBeLessThan(5_000_000)
       expect(opened.end()).toEqual({ proven: false, reasons: [expect.stringMatching(/was stopped/)] })
-      const late = transport(source, optionsWith({ directory, signal: stop.signal }))
+      const late = transport(source, options({ signal: stop.signal }))
       await expect(late).rejects.toThrow('stopped by the test')
     })
 
     test('leaving early is no error', async () => {
-      const opened = await open(transport, await put(Buffer.alloc(5_000_000, 'x')), optionsWith({ directory }))
+      const opened = await open(transport, await put(Buffer.alloc(5_000_000, 'x')), options())
       for await (const part of opened.bytes) {
         expect(part.length).toBeGreaterThan(0)
         break

@@ -208,7 +208,7 @@ describe('options of the feed', () => {
       'defaults.MLSNumber: every listing has its own',
       'defaults.SaleType: SaleType is one of for_sale, for_rent',
       'defaults.YearBuilt: YearBuilt is a number',
-      'fields.LotArea: area needs unit or unitFrom',
+      'fields.LotArea: area needs unit or unitFrom, for a number that names no unit',
       'defaults.Latitude: needs a number from -90 to 90',
       'fields.Url: a brace without its other half in "{MLSNumber"',
       'extension.ListingSyncFeed: this key is our own',

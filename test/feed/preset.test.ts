@@ -50,6 +50,23 @@ describe('loadPreset', () => {
     ])
   })
 
+  it('takes no header from an element that may come again', () => {
+    const nested = good.replace('homes/home', 'homes/region/home')
+    expect(problemsOf(`${nested}header: { tab: homes/region/@tab }\n`)).toEqual([
+      'header.tab: homes/region/@tab is of an element with records in it, which may come again and say otherwise',
+    ])
+    expect(problemsOf(`${nested}header: { sent: homes/@sent, mode: homes/regions/@mode }\n`)).toEqual([])
+  })
+
+  it('knows a tab that is none, and what a path of another language means', () => {
+    const table = good.replace('xml\nrecord: homes/home', 'csv')
+    expect(problemsOf(`${table}delimiter: '\\t'\n`)).toEqual([expect.stringContaining('in double quotes')])
+    expect(problemsOf(`${table}delimiter: "\\t"\n`)).toEqual([])
+    expect(problemsOf(`${good}  City: place/city/text()\n`)).toEqual([
+      'fields.City: text() in the path "place/city/text()" is not known: a path that ends at an element is its text',
+    ])
+  })
+
   it('names unknown fields, all at once', () => {
     expect(problemsOf(`${good}  Bathroms: baths\n  Yearbuilt: year\n`)).toEqual([
       'fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?',

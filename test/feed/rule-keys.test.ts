@@ -13,7 +13,11 @@ const preset = (format: 'xml' | 'csv') =>
   )
 
 /** What a rule makes of one record: the field's value, or its problem. */
-function read(field: 'LotArea' | 'RentPrice' | 'Images' | 'Location' | 'Address', rule: FieldMapping, record: object) {
+function read(
+  field: 'LotArea' | 'RentPrice' | 'Images' | 'Location' | 'Address' | 'AreaUnit',
+  rule: FieldMapping,
+  record: object,
+) {
   const format = 'xml' in record ? 'xml' : 'csv'
   const given: RecordFields = Object.assign(Object.create(null), { ID: '1' }, record)
   const defaults = {
@@ -130,10 +134,62 @@ describe('XML names under a prefix', () => {
   })
 })
 
+describe('area with units', () => {
+  it.each([
+    ['6', 'SM', 64.58],
+    ['6', 'a.', 6458.35],
+    ['6 SM', '', 64.58],
+    ['6', 'acres', 261_360],
+    ['6', 'XX', ['6 XX']],
+  ])('%s %s', (Lot, Unit, value) => {
+    const units = { sm: 'sqm', A: 'are' }
+    expect(read('LotArea', { from: 'Lot', as: 'area', unitFrom: 'Unit', units }, { Lot, Unit })).toEqual(value)
+  })
+})
+
+describe('AreaUnit', () => {
+  it.each([
+    ['sqft', 'Square Feet'],
+    ['Acres', 'Square Feet'],
+    ['square feet', 'Square Feet'],
+    ['SQ M', 'Square Meters'],
+    ['m²', 'Square Meters'],
+    ['hectares', 'Square Meters'],
+    ['tsubo', ['tsubo']],
+  ])('%s', (Unit, value) => {
+    expect(read('AreaUnit', 'Unit', { Unit })).toEqual(value)
+  })
+})
+
+describe('split with nth', () => {
+  const point = (nth: number): FieldMapping => ({ from: ['Point', 'Other'], split: ',', nth })
+  it.each<[string, FieldMapping, object, unknown]>([
+    ['the first', point(1), { Point: '55.27, 25.19' }, 55.27],
+    ['the second', point(2), { Point: '55.27, 25.19' }, 25.19],
+    ['one that is not there', point(3), { Point: '55.27, 25.19' }, undefined],
+    ['one that is empty, then the next path', point(2), { Point: '55.27,', Other: '1,2' }, 2],
+    ['no number', point(1), { Point: 'north, 25.19' }, ['north']],
+  ])('%s', (_, rule, record, value) => {
+    expect(read('RentPrice', rule, record)).toEqual(value)
+  })
+
+  it('cuts texts and areas', () => {
+    expect(read('Location', { from: 'Area', split: ' > ', nth: 2 }, { Area: 'North > Old Town' })).toBe('Old Town')
+    const area: FieldMapping = { from: 'Lot', split: '|', nth: 1, as: 'area', unit: 'square feet' }
+    expect(read('LotArea', area, { Lot: '21,780 sqft|1/2 - 1 acre' })).toBe(21_780)
+  })
+})
+
 describe('rules that can not work', () => {
   it.each<[string, FieldMapping, string]>([
     ['LotArea', { from: 'A', as: 'area', unit: 'acres', dimensions: 'smoots' }, 'unknown unit of area "smoots"'],
     ['RentPrice', { from: 'A', period: 'B', periods: { '1': 'now and then' } }, 'unknown period "now and then"'],
+    ['LotArea', { from: 'A', as: 'area' }, 'area needs unit or unitFrom, for a number that names no unit'],
+    ['LotArea', { from: 'A', as: 'area', unit: 'acres', units: { x: 'smoots' } }, 'unknown unit of area "smoots"'],
+    ['Latitude', { from: 'A', nth: 2 }, 'split and nth go together'],
+    ['Latitude', { from: 'A', split: ',' }, 'split and nth go together'],
+    ['Latitude', { from: 'A', split: [',', ';'], nth: 1 }, 'split and nth go together'],
+    ['Images', { from: 'A', split: ',', nth: 1 }, 'nth means nothing to images'],
     ['Location', { from: 'A', as: 'textAfter' }, 'textAfter needs after'],
     ['Location', { from: 'A', after: '/' }, 'after means nothing to text'],
   ])('%s: %j', (field, rule, problem) => {

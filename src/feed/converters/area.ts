@@ -7,22 +7,24 @@ import { numberReader } from './number.ts'
  * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit (domain
  * trap 29). The unit is that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that
  * of the listing); where there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two
- * lengths in that unit of area; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
+ * lengths in that unit of area; `units` says what a format's codes mean; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['numbers', 'unit', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
+  takes: ['numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
     const read = numberReader(rule.numbers ?? preset.numbers)
     const unitFrom = rule.unitFrom === undefined ? null : building.firstOf(rule.unitFrom)
-    if (rule.unit === undefined && unitFrom === null) throw new RuleError('area needs unit or unitFrom')
+    if (rule.unit === undefined && unitFrom === null)
+      throw new RuleError('area needs unit or unitFrom, for a number that names no unit')
     const unitNamed = (word: string | undefined): number | undefined => {
       const unit = word === undefined ? undefined : squareFeetIn.get(wordKey(word))
       if (word !== undefined && unit === undefined) throw new RuleError(`unknown unit of area "${word}"`)
       return unit
     }
+    const codes = new Map(Object.entries(rule.units ?? {}).map(([code, word]) => [wordKey(code), unitNamed(word)]))
     const isListings = rule.unit === 'AreaUnit'
     const namedUnit = isListings ? undefined : unitNamed(rule.unit)
     const sideUnit = unitNamed(rule.dimensions)
@@ -34,7 +36,7 @@ export const area: Converter = {
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
-      if (sideUnit !== undefined) {
+      if (sideUnit !== undefined && found.length <= longest) {
         const [length, width] = sidesOf(found).map(read)
         if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
       }
@@ -47,7 +49,10 @@ export const area: Converter = {
       const target = targetOf(making)
       const ownUnit = isListings ? target : namedUnit
       const word = written !== '' ? written : (unitFrom?.(node) ?? '')
-      const squareFeet = saysNothing(word) || wordKey(word) === 'unknown' ? ownUnit : squareFeetIn.get(wordKey(word))
+      const squareFeet =
+        saysNothing(word) || wordKey(word) === 'unknown'
+          ? ownUnit
+          : (codes.get(wordKey(word)) ?? squareFeetIn.get(wordKey(word)))
       if (squareFeet === undefined) {
         return written === '' && (saysNothing(word) || wordKey(word) === 'unknown')
           ? undefined
@@ -69,7 +74,7 @@ function leastOf(digits: string): string {
   return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
 }
 
-/** Longer than any area is written; what is longer is taken for a number, and is none. */
+/** Longer than any area is written; what is longer is taken for a number, and is none: expressions take it for ever. */
 const longest = 1000
 const letter = /^\p{L}$/u
 

@@ -1,9 +1,11 @@
 /**
  * Dates in the forms that a preset names; never guessed. `ISO` is a day or an instant of ISO 8601 with or without time,
- * fraction and offset; any other name is a pattern of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
+ * fraction and offset, `RFC822` the form of mails and news (`Thu, 21 Feb 2019 23:40:21 GMT`); any other name is a pattern
+ * of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
  */
 import { daysBetween } from '../../listing.ts'
 import { saysNothing } from '../vocabulary.ts'
+import type { RecordNode } from '../feed.ts'
 import type { Converter } from './converter.ts'
 import { RuleError, Unreadable } from './converter.ts'
 
@@ -40,9 +42,14 @@ const tokens: Record<string, string> = {
 const iso =
   /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:[T ](?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?<offset>Z|[+-]\d{2}:?\d{2})?)?$/
 
+const rfc822 =
+  /^(?:[A-Z][a-z]{2}, ?)?(?<day>\d{1,2}) (?<monthName>[A-Z][a-z]{2}) (?<year>\d{4})(?: (?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2}))?(?: (?<offset>GMT|UTC|UT|Z|[+-]\d{4}))?)?$/
+
+const named: Readonly<Record<string, RegExp>> = { ISO: iso, RFC822: rfc822 }
+
 /** Compiles the reading of dates in these forms, tried in order; null where none fits or there is no such day. */
 export function dateReader(formats: readonly string[]): (text: string) => Written | null {
-  const forms = formats.map((format) => (format === 'ISO' ? iso : patternOf(format)))
+  const forms = formats.map((format) => (Object.hasOwn(named, format) ? named[format] : patternOf(format)))
   return (text) => {
     for (const form of forms) {
       const groups = form.exec(text)?.groups
@@ -94,7 +101,7 @@ function minutesOf({ hour, minute = '0', second = '0', half }: Record<string, st
 
 function offsetOf(text: string | undefined): number | null {
   if (text === undefined) return null
-  if (text === 'Z') return 0
+  if (!/^[+-]/.test(text)) return 0
   const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(text) ?? []
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }
@@ -144,16 +151,24 @@ function offsetAt(instant: number, timezone: string): number {
   return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
 }
 
-/** Days from a date in the record to today; the date is remembered, as the number grows by itself (vocab §10). */
+/**
+ * Days from a date in the record to today; the date is remembered, as the number grows by itself (vocab §10). With
+ * `separator` the date is in parts, all of `from` put together (MITS has month, day and year in attributes).
+ */
 export const daysSince: Converter = {
   yields: 'number',
-  takes: ['formats'],
+  takes: ['formats', 'separator'],
   needsFrom: true,
   build: (building) => {
-    const formats = building.rule.formats ?? building.preset.dates
+    const { from, rule } = building
+    const { separator, formats = building.preset.dates } = rule
     const read = dateReader(formats)
+    const inParts = (node: RecordNode): string | undefined => {
+      const parts = from.map((path) => path.first(node))
+      return parts.every(saysNothing) ? undefined : parts.join(separator)
+    }
     return (node, making) => {
-      const found = building.text(node)
+      const found = separator === undefined ? building.text(node) : inParts(node)
       if (found === undefined || saysNothing(found)) return undefined
       const date = read(found)
       // 1970 is a zero that became a date (vocab §10).

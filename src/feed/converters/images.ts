@@ -5,7 +5,8 @@ import { webAddress } from './text.ts'
 
 /**
  * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
- * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes, by number where both are numbers, those named in `first` before all others
+ * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes,
+ * by number where both are numbers, those named in `first` before all others
  * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
  */
 export const images: Converter = {
@@ -47,17 +48,33 @@ export const images: Converter = {
 function cutter(split: string | string[] | undefined): (text: string) => string[] {
   if (split === undefined) return (text) => [text]
   if (typeof split === 'string') return (text) => text.split(split)
-  const marks = split.map((mark) => mark.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).join('|')
-  const between = new RegExp(String.raw`(?:${marks})\s*(?=https?://)`, 'i')
-  const trailing = new RegExp(String.raw`(?:${marks}|\s)$`)
-  return (text) => text.split(between).map((part) => withoutEnd(part, trailing))
+  return (text) => cutBeforeAddresses(text, split)
+}
+
+/** Cuts where an address follows one of the marks, with blanks between or none. By hand, as long blanks take an expression for ever. */
+function cutBeforeAddresses(text: string, marks: readonly string[]): string[] {
+  const parts: string[] = []
+  let start = 0
+  for (const { index } of text.matchAll(/https?:\/\//gi)) {
+    let blank = index
+    while (blank > start && /\s/.test(text[blank - 1])) blank--
+    const isCut = marks.some((mark) => text.slice(Math.max(start, blank - mark.length), index).includes(mark))
+    if (!isCut) continue
+    parts.push(withoutEnd(text.slice(start, index), marks))
+    start = index
+  }
+  return [...parts, withoutEnd(text.slice(start), marks)]
 }
 
 /** A list may end in its separator. */
-function withoutEnd(text: string, mark: RegExp): string {
-  let rest = text
-  while (mark.test(rest)) rest = rest.slice(0, -1)
-  return rest
+function withoutEnd(text: string, marks: readonly string[]): string {
+  let end = text.length
+  for (;;) {
+    const mark = marks.find((one) => text.endsWith(one, end))
+    if (end > 0 && /\s/.test(text[end - 1])) end--
+    else if (mark !== undefined && end > 0) end -= mark.length
+    else return text.slice(0, end)
+  }
 }
 
 function compareInOrder(a: string, b: string): number {

@@ -137,7 +137,11 @@ export const money: Converter = {
   },
 }
 
+/** Longer than any amount is written; on long blanks `currency` would take time by their square. */
+const longestAmount = 200
+
 function readAmount(text: string, read: (text: string) => number | null): number | null {
+  if (text.length > longestAmount) return null
   const bare = text.replaceAll(currency, '').trim()
   const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
   if (!suffix) return read(bare)

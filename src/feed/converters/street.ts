@@ -45,8 +45,8 @@ const designator = /^(?:#|(?:unit|apartment|apt|suite|ste|no|number)\b\.?)\s*#?\
 export function withUnit(address: string, unit: string): string {
   const bare = unit.replace(designator, '').trim()
   if (bare === '' || bare === '0') return address
-  const end = new RegExp(`(?:[\\s,]|#)${bare.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}$`, 'i')
-  if (end.test(address)) return address
+  const [whole, end] = [address.toLowerCase(), bare.toLowerCase()]
+  if (whole.endsWith(end) && /[\s,#]/.test(whole.charAt(whole.length - end.length - 1))) return address
   const written = /^\p{L}{2,}\.?\s/u.test(unit) ? unit : `#${bare}`
   return `${address} ${written}`
 }

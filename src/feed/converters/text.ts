@@ -1,4 +1,5 @@
 import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
+import { unescapeHtml } from '../../listing.ts'
 import type { RecordNode } from '../feed.ts'
 import { childNames, childrenOf, textOf } from '../select.ts'
 import { readBoolean, saysNothing } from '../vocabulary.ts'
@@ -35,7 +36,7 @@ export function readableLines(text: string): string {
   return clean
     .normalize('NFC')
     .replaceAll(controls, '')
-    .replaceAll(/[^\S\n]+/g, ' ')
+    .replaceAll(/(?:[^\S\n]|\u0085)+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
@@ -126,7 +127,10 @@ export const join: Converter = {
   },
 }
 
-/** A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 200 characters. */
+/**
+ * A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 200 characters. Only HTML
+ * escapes that are left in it are undone: the service may show `&` as `&amp;`, and the two could not be told apart (U13).
+ */
 export const key: Converter = {
   yields: 'text',
   takes: [],
@@ -134,9 +138,15 @@ export const key: Converter = {
   build: (building) => (node) => {
     const found = building.text(node)
     if (found === undefined) return undefined
-    if (!isKey(found)) return new Unreadable(found, 'needs 1 to 200 characters, none of them a control character')
-    return found
+    const number = isKey(found) ? withoutEscapes(found) : found
+    if (!isKey(number)) return new Unreadable(found, 'needs 1 to 200 characters, none of them a control character')
+    return number
   },
+}
+
+function withoutEscapes(text: string): string {
+  const plain = unescapeHtml(text).trim()
+  return plain === text ? text : withoutEscapes(plain)
 }
 
 /** Whether a text can be an MLSNumber. */

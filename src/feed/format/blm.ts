@@ -125,7 +125,7 @@ function headOf(window: Buffer, required: string[]): Head | null {
     throw new FeedError('the BLM header does not declare what ends a field (EOF) and what a record (EOR)')
   }
   const names = parts[2].trim().split(record)[0].split(field)
-  const count = /^\s*Property Count\s*:\s*(\d{1,9})\s*$/im.exec(parts[1])
+  const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(parts[1])
   const columns = new CsvHeader(names, required)
   return {
     field,
@@ -144,7 +144,10 @@ function declared(header: string, name: 'EOF' | 'EOR'): string | null {
 }
 
 function withoutLineBreak(text: string): string {
-  return text.replace(/^[\r\n]+/, '').replace(/[\r\n]+$/, '')
+  let [start, end] = [0, text.length]
+  while (start < end && (text[start] === '\n' || text[start] === '\r')) start++
+  while (end > start && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
+  return text.slice(start, end)
 }
 
 function isBlank(raw: Buffer): boolean {

@@ -5,10 +5,14 @@ import type { CsvColumns } from './csv-positions.ts'
 
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** Different cells under one name that are kept: a header of nothing but one name must not cost its square for every row. */
+const mostTwins = 20
+
 /** The names of a header row and how a row's cells go under them. */
 export class CsvHeader implements CsvColumns {
   /** Name of each column; null: unnamed, and its cells are left out. */
   readonly names: readonly (string | null)[]
+  private readonly known: ReadonlySet<string>
   private readonly hasTwins: boolean
 
   /** `cells` are the header row's. Throws `FeedError` where they hold none of `required` (feed.ts, `requiredHeaders`). */
@@ -18,7 +22,8 @@ export class CsvHeader implements CsvColumns {
       return name === '' || unsafeNames.has(name) ? null : name
     })
     const named = this.names.filter((name) => name !== null)
-    this.hasTwins = new Set(named).size < named.length
+    this.known = new Set(named)
+    this.hasTwins = this.known.size < named.length
     if (required.length === 0) return
     const keys = new Set(named.map(matchingKey))
     if (required.some((name) => keys.has(matchingKey(name)))) return
@@ -60,12 +65,13 @@ export class CsvHeader implements CsvColumns {
       fields[name] = cell
       return
     }
-    let number = 2
-    while (this.names.includes(`${name}_${number}`) || fields[`${name}_${number}`] !== undefined) {
-      if (fields[`${name}_${number}`] === cell) return
-      number++
+    for (let number = 2; number <= mostTwins; number++) {
+      const twin = `${name}_${number}`
+      if (fields[twin] === cell) return
+      if (fields[twin] !== undefined || this.known.has(twin)) continue
+      fields[twin] = cell
+      return
     }
-    fields[`${name}_${number}`] = cell
   }
 }
 

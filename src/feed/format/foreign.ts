@@ -24,5 +24,5 @@ export function foreignKind(head: Buffer): string | null {
 
 /** Whether a text begins as an HTML page does: an error or a log-in page in the feed's place (fault-model F10). */
 export function looksLikeHtml(text: string): boolean {
-  return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
+  return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
 }

@@ -4,12 +4,41 @@ import type { Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import { FeedError } from '../../errors.ts'
 import type { Opened, Transport, TransportOptions } from '../feed.ts'
+import { fileAt, holdUnchanged, waitUnchanged } from './folder.ts'
+import type { Entry } from './folder.ts'
 
 /** Four times faster to read than the 64 kB of a stream (performance.md). */
 const blockBytes = 1024 * 1024
 
-/** A file by its path, relative to `options.directory`. */
-export const file: Transport = (source, options) => openFile(resolve(options.directory, source), options)
+/** A file by its path, relative to `options.directory`, once it is whole. */
+export const file: Transport = async (source, options) => {
+  options.signal.throwIfAborted()
+  const path = resolve(options.directory, source)
+  const entry = await fileAt(path, look, { nameOf: (path) => path, ready: options.ready })
+  return openUnchanged(entry, options)
+}
+
+/**
+ * Opens a file that has not changed for as long as `options.ready` asks. One that has not been written for that long is
+ * not waited for. Throws `FeedError` where it is still being written.
+ */
+export async function openUnchanged(entry: Entry, options: TransportOptions): Promise<Opened> {
+  const { unchanged = 0 } = options.ready
+  if (unchanged > 0 && (entry.time ?? 0) > options.clock.now() - unchanged) {
+    await waitUnchanged(unchanged, options)
+    holdUnchanged(entry, await look(entry.path), unchanged, entry.path)
+  }
+  return openFile(entry.path, options)
+}
+
+/** What is at a path, links followed; null where nothing is. Throws `FeedError` where it may not be seen. */
+export async function look(path: string): Promise<Entry | null> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null
+    return refused(path, error)
+  })
+  return found && { path, size: found.size, time: found.mtimeMs, regular: found.isFile() }
+}
 
 /** Opens a regular file; a directory, a FIFO or a device is refused (fault-model F28). Throws `FeedError`. */
 export async function openFile(path: string, options: TransportOptions): Promise<Opened> {

@@ -1,31 +1,25 @@
-import { glob as matches, stat } from 'node:fs/promises'
-import { basename, isAbsolute, resolve } from 'node:path'
-import { FeedError } from '../../errors.ts'
+import { glob as matches } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
 import type { Transport } from '../feed.ts'
-import { openFile } from './file.ts'
+import { look, openUnchanged } from './file.ts'
+import { newestOf } from './folder.ts'
+import type { Entry } from './folder.ts'
 
 /**
- * The newest regular file that matches a pattern, relative to `options.directory`; of equally new ones the last by name.
- * Names that begin with a dot are left out: uploads under way have them. Throws `FeedError` where nothing matches.
+ * The newest whole file that matches a pattern, relative to `options.directory` (`newestOf`). Throws `FeedError` where
+ * there is none.
  */
 export const glob: Transport = async (source, options) => {
+  options.signal.throwIfAborted()
   const pattern = isAbsolute(source) ? source : resolve(options.directory, source)
-  let newest: { path: string; time: number } | null = null
-  let others = 0
-  for await (const path of matches(pattern, { cwd: options.directory })) {
-    const full = resolve(options.directory, path)
-    if (basename(full).startsWith('.')) continue
-    // A match may be renamed away before it is looked at; then it is none.
-    const found = await stat(full).catch(() => null)
-    if (!found?.isFile()) {
-      others++
-      continue
-    }
-    const newer = !newest || found.mtimeMs > newest.time || (found.mtimeMs === newest.time && full > newest.path)
-    if (newer) newest = { path: full, time: found.mtimeMs }
+  const matching: Entry[] = []
+  for await (const match of matches(pattern, { cwd: options.directory })) {
+    const path = resolve(options.directory, match)
+    // A link to nowhere matches, and a match may be gone by now.
+    const entry = await look(path).catch(() => null)
+    matching.push(entry ?? { path, size: null, time: 0, regular: false })
   }
-  if (!newest) {
-    throw new FeedError(`no file matches ${source}${others > 0 ? ' (what matches are no regular files)' : ''}`)
-  }
-  return openFile(newest.path, options)
+  const choice = { nameOf: (path: string) => (path === pattern ? source : path), ready: options.ready }
+  const hasMarker = async (path: string): Promise<boolean> => (await look(path)) !== null
+  return openUnchanged(await newestOf(matching, pattern, look, hasMarker, choice), options)
 }

@@ -1,52 +1,75 @@
-import type { Transform } from 'node:stream'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { FeedError } from '../../errors.ts'
+import { FeedError, messageOf } from '../../errors.ts'
 import type { Opened, TransportEnd } from '../feed.ts'
+import { inflated, outputBlock } from './inflate.ts'
+import type { Decoder, DecompressionLimits } from './inflate.ts'
+import { isZip, unzipped } from './zip.ts'
 
-export interface DecompressionLimits {
-  /** Most bytes of the document. */
-  maxBytes: number
+export interface DecompressionOptions extends DecompressionLimits {
+  /** Folder for an archive that is in no file yet. */
+  scratch: string
+  /** Which member of an archive is the feed, as a glob; null: the only one that can be one. */
+  member: string | null
 }
-
-/** Bombs: a document over 10 MB that is more than 200 times as long as what was sent (fault-model F7). */
-const ratioFrom = 10 * 1024 * 1024
-const maxRatio = 200
-const outputBlock = 256 * 1024
-
-type Decoder = Transform & { readonly bytesWritten: number }
 
 /** The document's bytes of an open source, and where they ended. */
 export interface Decompressed {
-  /** Never throws for a broken stream: the bytes end, and `end()` says why. Throws `FeedError` for an unknown encoding. */
+  /**
+   * Never throws for a broken stream: the bytes end, and `end()` says why. Throws `FeedError` for an unknown encoding and
+   * for an archive whose feed can't be had.
+   */
   bytes: AsyncIterable<Buffer>
-  /** Valid after the last byte. A gzip trailer that fits proves the length, whatever the transport could. */
+  /** Valid after the last byte. A gzip trailer or an archive's check sum that fits proves the length, whatever the transport could. */
   end(): TransportEnd
 }
 
 /**
- * Decompresses by Content-Encoding, or by gzip's first bytes where there is none; anything else passes through.
- * Every member of a gzip must be whole (F3, F4): several are one document, anything else after them is a reason.
+ * Decompresses by Content-Encoding, or by the first bytes of gzip and ZIP where there is none; anything else passes
+ * through. Every member of a gzip must be whole (F3, F4): several are one document, anything else after them is a
+ * reason. Of a ZIP archive one member is the document, which may be a gzip itself.
  */
-export function decompressed(opened: Opened, limits: DecompressionLimits): Decompressed {
+export function decompressed(opened: Opened, options: DecompressionOptions): Decompressed {
   const layers: TransportEnd[] = []
   const layer = (): TransportEnd => {
     const end: TransportEnd = { proven: false, reasons: [] }
     layers.push(end)
     return end
   }
+  const gunzipped = (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+    inflated(source, decoderFor('gzip'), options, layer())
   async function* bytes(): AsyncGenerator<Buffer> {
     const encoding = opened.contentEncoding
-    const stream: AsyncIterator<Buffer> = (
-      encoding === null ? opened.bytes : inflated(opened.bytes, decoderFor(encoding), limits, layer())
-    )[Symbol.asyncIterator]()
+    const sent = encoding === null ? opened.bytes : inflated(opened.bytes, decoderFor(encoding), options, layer())
+    const peek = await peeked(sent)
     try {
-      const head = await peeked(stream)
-      const rest = remaining(head, stream)
+      if (isZip(peek.head)) yield* member(peek)
       // A server may compress on its way what is a .gz file already.
-      if (head[0] === 0x1f && head[1] === 0x8b) yield* inflated(rest, decoderFor('gzip'), limits, layer())
-      else yield* rest
+      else yield* isGzip(peek.head) ? gunzipped(peek.all) : peek.all
     } finally {
-      await stream.return?.()
+      await peek.close()
+    }
+  }
+  async function* member(archive: Peeked): AsyncGenerator<Buffer> {
+    const own = opened.contentEncoding === null ? opened.file : undefined
+    const file = own ?? join(options.scratch, 'archive.zip')
+    try {
+      if (own === undefined) await putAside(archive.all, file)
+      else await archive.close()
+      const reasons = [...opened.end().reasons, ...layers.flatMap((each) => each.reasons)]
+      const unpacked = unzipped({ file, name: opened.name, reasons }, options.member, options, layer())
+      const { head, all, close } = await peeked(unpacked)
+      try {
+        if (isZip(head)) throw new FeedError(`${opened.name} is an archive in an archive, which is not unpacked`)
+        yield* isGzip(head) ? gunzipped(all) : all
+      } finally {
+        await close()
+      }
+    } finally {
+      if (own === undefined) await rm(file, { force: true })
     }
   }
   return {
@@ -60,20 +83,33 @@ export function decompressed(opened: Opened, limits: DecompressionLimits): Decom
   }
 }
 
-/** The first bytes, at least the two that tell gzip. */
-async function peeked(source: AsyncIterator<Buffer>): Promise<Buffer> {
+function isGzip(head: Buffer): boolean {
+  return head[0] === 0x1f && head[1] === 0x8b
+}
+
+/** A source of which the beginning is known. */
+interface Peeked {
+  /** The first bytes, at least the four that tell what they begin. */
+  head: Buffer
+  /** All of them from the start; may be walked once. */
+  all: AsyncIterable<Buffer>
+  /** Ends the source, walked or not. */
+  close: () => Promise<void>
+}
+
+async function peeked(source: AsyncIterable<Buffer>): Promise<Peeked> {
+  const blocks = source[Symbol.asyncIterator]()
   let head: Buffer = Buffer.alloc(0)
-  while (head.length < 2) {
-    const next = await source.next()
+  while (head.length < 4) {
+    const next = await blocks.next()
     if (next.done) break
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
   }
-  return head
-}
-
-async function* remaining(head: Buffer, source: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head
-  for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+  async function* all(): AsyncGenerator<Buffer> {
+    if (head.length > 0) yield head
+    for (let next = await blocks.next(); !next.done; next = await blocks.next()) yield next.value
+  }
+  return { head, all: all(), close: async () => void (await blocks.return?.()) }
 }
 
 function decoderFor(contentEncoding: string): Decoder {
@@ -94,74 +130,12 @@ function decoderFor(contentEncoding: string): Decoder {
   }
 }
 
-/**
- * Feeds the decoder block by block and hands out what comes of each before the next: nothing piles up, and what was
- * decoded before a fault is not lost.
- */
-async function* inflated(
-  source: AsyncIterable<Buffer>,
-  decoder: Decoder,
-  limits: DecompressionLimits,
-  end: TransportEnd,
-): AsyncGenerator<Buffer> {
-  const state = { input: 0, output: 0, fault: null as Error | null, ended: false }
-  let wake = (): void => {}
-  decoder.on('readable', () => wake())
-  decoder.on('end', () => {
-    state.ended = true
-    wake()
-  })
-  decoder.on('error', (error) => {
-    state.fault = error
-    wake()
-  })
-  async function* output(over: () => boolean): AsyncGenerator<Buffer> {
-    while (true) {
-      for (let block: Buffer | null = decoder.read(); block !== null; block = decoder.read()) {
-        state.output += block.length
-        yield block
-      }
-      if (over() || state.fault || state.ended) return
-      await new Promise<void>((resolve) => (wake = resolve))
-    }
-  }
-  async function* decodedBlocks(): AsyncGenerator<Buffer> {
-    for await (const block of source) {
-      state.input += block.length
-      let taken = false
-      decoder.write(block, () => {
-        taken = true
-        wake()
-      })
-      yield* output(() => taken)
-      if (state.fault || state.ended) return
-    }
-    decoder.end()
-    yield* output(() => state.ended)
-  }
+/** Writes an archive into a file: its directory stands at its end. */
+async function putAside(bytes: AsyncIterable<Buffer>, file: string): Promise<void> {
   try {
-    for await (const block of decodedBlocks()) {
-      const problem = excess(state, limits)
-      if (problem) {
-        end.reasons.push(`the document unpacks to more than ${problem}; the rest was not read`)
-        return
-      }
-      yield block
-    }
-    if (state.fault) end.reasons.push(`the compressed data is broken or cut off (${codeOf(state.fault)})`)
-    else if (decoder.bytesWritten < state.input) end.reasons.push('there is something after the compressed data')
-    else end.proven = true
-  } finally {
-    decoder.destroy()
+    await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new FeedError(`the archive can't be put aside to be read: ${messageOf(error)}; free some space there`)
   }
-}
-
-function excess(state: { input: number; output: number }, limits: DecompressionLimits): string | null {
-  if (state.output > limits.maxBytes) return `${limits.maxBytes} bytes`
-  if (state.output > ratioFrom && state.output > maxRatio * state.input) return `${maxRatio} times what was sent`
-  return null
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.name
 }

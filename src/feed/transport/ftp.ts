@@ -1,0 +1,105 @@
+/**
+ * Fetches over FTP, plain or with TLS. A passive answer that names another machine than the server's is refused by the
+ * library, so no server can have us connect elsewhere.
+ */
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { Writable } from 'node:stream'
+import { callbackify } from 'node:util'
+import { Client, FTPError } from 'basic-ftp'
+import { messageOf } from '../../errors.ts'
+import type { Login, Transport } from '../feed.ts'
+import { implicitTlsPort } from './address.ts'
+import type { RemoteAddress } from './address.ts'
+import { codeOf, networkWords, remoteTransport } from './remote.ts'
+import type { Connection, Transfer } from './remote.ts'
+
+/** Milliseconds without a byte after which a server is given up. */
+const stall = 60_000
+
+/** A file, or the newest of a folder, on an FTP server: plain for ftp, with TLS for everything for ftps. */
+export const ftp: Transport = ftpWith(stall)
+
+/** The same with another patience for a silent server, in milliseconds. */
+export function ftpWith(stall: number): Transport {
+  return remoteTransport({ connect: (address, login, signal) => connect(address, login, signal, stall), explain })
+}
+
+async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
+  const client = new Client(stall)
+  signal.addEventListener('abort', () => client.close(), { once: true })
+  const { scheme, host, port } = address
+  const secure = scheme === 'ftp' ? false : port === implicitTlsPort ? 'implicit' : true
+  const { user = 'anonymous', password = 'anonymous@', ca } = login
+  try {
+    await client.access({ host, port, user, password, secure, secureOptions: ca === undefined ? {} : { ca } })
+  } catch (error) {
+    client.close()
+    throw error
+  }
+  return {
+    async list(directory) {
+      const found = await client.list(directory)
+      return found.map(({ name, size, modifiedAt, isDirectory, isSymbolicLink }) => ({
+        name,
+        size,
+        // Of a link this is about the link itself, and the times of LIST lack zone and year: null has it looked at.
+        time: isSymbolicLink ? null : (modifiedAt?.getTime() ?? null),
+        regular: !isDirectory,
+      }))
+    },
+    look: (path) => look(client, path),
+    async download(path, target, maxBytes, transfer) {
+      const file = await open(target, 'wx')
+      try {
+        await client.downloadTo(counted(file, maxBytes, transfer), path)
+      } finally {
+        await file.close()
+      }
+    },
+    close: () => client.close(),
+  }
+}
+
+/** SIZE and MDTM; a server that knows neither leaves it to the download whether there is anything. */
+async function look(client: Client, path: string): Promise<Awaited<ReturnType<Connection['look']>>> {
+  const unknown = (error: unknown): null => {
+    if (error instanceof FTPError && error.code >= 500 && error.code <= 504) return null
+    throw error
+  }
+  try {
+    const size = await client.size(path).catch(unknown)
+    const time = await client.lastMod(path).catch(unknown)
+    return { path, size, time: time?.getTime() ?? null, regular: true }
+  } catch (error) {
+    // 550 is said of what is not there, and of folders; 450 of what is busy.
+    if (error instanceof FTPError && error.code === 550) return null
+    throw error
+  }
+}
+
+function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writable {
+  const append = async (block: Buffer): Promise<void> => {
+    transfer.bytes += block.length
+    if (transfer.bytes > maxBytes) throw new Error(`the file has more than the ${maxBytes} bytes accepted`)
+    await file.appendFile(block)
+  }
+  return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
+}
+
+function explain(error: unknown, said: (text: string) => string): string {
+  const message = messageOf(error)
+  const code = codeOf(error)
+  if (error instanceof FTPError) {
+    const own = `(the server says: ${said(message)})`
+    if (error.code === 530) return `the server refused the login; check user and password ${own}`
+    return error.code === 550 ? `it is not there or may not be read ${own}` : `the server refused a command ${own}`
+  }
+  if (/CERT|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
+    return `the certificate of the server is not trusted (${code}); one of a private authority needs login.ca`
+  }
+  if (/^ERR_SSL|EPROTO/.test(code)) return `the server does not speak TLS as it should (${code})`
+  if (/timeout/i.test(message)) return 'the server was silent for too long'
+  if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
+  return networkWords(error, said)
+}

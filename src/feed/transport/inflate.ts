@@ -1,0 +1,89 @@
+import type { Transform } from 'node:stream'
+import type { TransportEnd } from '../feed.ts'
+
+export interface DecompressionLimits {
+  /** Most bytes of the document. */
+  maxBytes: number
+}
+
+/** Bombs: a document over 10 MB that is more than 200 times as long as what was sent (fault-model F7). */
+const ratioFrom = 10 * 1024 * 1024
+const maxRatio = 200
+
+/** Bytes that a decoder hands out at once. */
+export const outputBlock = 256 * 1024
+
+export type Decoder = Transform & { readonly bytesWritten: number }
+
+/**
+ * Feeds the decoder block by block and hands out what comes of each before the next: nothing piles up, and what was
+ * decoded before a fault is not lost.
+ */
+export async function* inflated(
+  source: AsyncIterable<Buffer>,
+  decoder: Decoder,
+  limits: DecompressionLimits,
+  end: TransportEnd,
+): AsyncGenerator<Buffer> {
+  const state = { input: 0, output: 0, fault: null as Error | null, ended: false }
+  let wake = (): void => {}
+  decoder.on('readable', () => wake())
+  decoder.on('end', () => {
+    state.ended = true
+    wake()
+  })
+  decoder.on('error', (error) => {
+    state.fault = error
+    wake()
+  })
+  async function* output(over: () => boolean): AsyncGenerator<Buffer> {
+    while (true) {
+      for (let block: Buffer | null = decoder.read(); block !== null; block = decoder.read()) {
+        state.output += block.length
+        yield block
+      }
+      if (over() || state.fault || state.ended) return
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+  async function* decodedBlocks(): AsyncGenerator<Buffer> {
+    for await (const block of source) {
+      state.input += block.length
+      let taken = false
+      decoder.write(block, () => {
+        taken = true
+        wake()
+      })
+      yield* output(() => taken)
+      if (state.fault || state.ended) return
+    }
+    decoder.end()
+    yield* output(() => state.ended)
+  }
+  try {
+    for await (const block of decodedBlocks()) {
+      const problem = excess(state, limits)
+      if (problem) {
+        end.reasons.push(`the document unpacks to more than ${problem}; the rest was not read`)
+        return
+      }
+      yield block
+    }
+    if (state.fault) end.reasons.push(`the compressed data is broken or cut off (${codeOf(state.fault)})`)
+    else if (decoder.bytesWritten < state.input) end.reasons.push('there is something after the compressed data')
+    else end.proven = true
+  } finally {
+    decoder.destroy()
+  }
+}
+
+/** What a document of `output` bytes is more than, having been sent as `input` bytes; null: nothing. */
+export function excess(state: { input: number; output: number }, limits: DecompressionLimits): string | null {
+  if (state.output > limits.maxBytes) return `${limits.maxBytes} bytes`
+  if (state.output > ratioFrom && state.output > maxRatio * state.input) return `${maxRatio} times what was sent`
+  return null
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name
+}

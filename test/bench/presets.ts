@@ -1,0 +1,95 @@
+/**
+ * Records a second of every preset: its fixture's records over and over, read by the real format and mapping, beside the
+ * floor of the same run (splitting and hashing the raw records). The records are the fixture's, full of dirt: many end as
+ * rejects, and short ones count as much as long ones. Compare a preset with itself, not with its neighbour.
+ */
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { shortHash } from '../../src/hash.ts'
+import type { Mapping } from '../../src/feed/feed.ts'
+import { inFolder, sideBySide } from './measure.ts'
+import { moment, openMapping, receiving } from './pipeline.ts'
+
+/** Small enough for all presets together to take less than half a minute. */
+const atLeast = 2000
+const rounds = 3
+
+const fixtures = fileURLToPath(new URL('../../fixtures/presets', import.meta.url))
+
+await inFolder(async (folder) => {
+  console.log(`presets, at least ${atLeast} records each`)
+  console.log(
+    `  ${'preset'.padEnd(26)}${['records/s', 'MB/s', 'ours / floor'].map((head) => head.padStart(14)).join('')}`,
+  )
+  for (const name of readdirSync(fixtures)) {
+    const mapping = openMapping(name, optionsOf(name))
+    const file = join(folder, name)
+    const records = await writeRepeated(mapping, fixtureOf(name), file)
+    const times = await sideBySide(
+      { floor: () => hashed(mapping, file), ours: () => normalised(mapping, file, records) },
+      rounds,
+    )
+    const seconds = times['ours'] / 1000
+    const row = [
+      (records / seconds).toFixed(0),
+      (statSync(file).size / 1e6 / seconds).toFixed(1),
+      (times['ours'] / times['floor']).toFixed(1),
+    ]
+    console.log(`  ${name.padEnd(26)}${row.map((cell) => cell.padStart(14)).join('')}`)
+  }
+})
+
+function fixtureOf(name: string): string {
+  const folder = join(fixtures, name)
+  return join(
+    folder,
+    readdirSync(folder).find((file) => file.startsWith('feed.'))!,
+  )
+}
+
+function optionsOf(name: string): unknown {
+  const file = join(fixtures, name, 'options.json')
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+}
+
+/**
+ * Writes the document with its records, from the first to the last, over and over, and gives their number. What lies
+ * between the first two lies between the turns, too.
+ */
+async function writeRepeated(mapping: Mapping, fixture: string, file: string): Promise<number> {
+  const records: Buffer[] = []
+  for await (const batch of receiving({ mapping }, fixture).records) records.push(...batch.map(({ raw }) => raw))
+  const document = readFileSync(fixture)
+  const [first, second, last] = [records[0], records[1], records.at(-1)!].map((raw) => inFile(document, raw))
+  const start = document.indexOf(first)
+  const between = document.subarray(start + first.length, document.indexOf(second, start + first.length))
+  const end = document.lastIndexOf(last) + last.length
+  const turns = Math.ceil(atLeast / records.length)
+  const body = Array.from({ length: turns }, () => [document.subarray(start, end), between])
+    .flat()
+    .slice(0, -1)
+  writeFileSync(file, Buffer.concat([document.subarray(0, start), ...body, document.subarray(end)]))
+  return turns * records.length
+}
+
+/** A record's bytes as the document has them, which may be in Latin-1. */
+function inFile(document: Buffer, raw: Buffer): Buffer {
+  const found = [raw, Buffer.from(raw.toString(), 'latin1')].find((bytes) => document.includes(bytes))
+  if (found === undefined) throw new Error(`this record is not found in its document: ${raw.toString('latin1', 0, 80)}`)
+  return found
+}
+
+async function hashed(mapping: Mapping, file: string): Promise<void> {
+  for await (const batch of receiving({ mapping }, file).records) for (const { raw } of batch) shortHash(raw)
+}
+
+async function normalised(mapping: Mapping, file: string, records: number): Promise<void> {
+  const reading = receiving({ mapping }, file)
+  let read = 0
+  for await (const batch of reading.records) {
+    for (const record of batch) mapping.normalise(reading.parse(record), record.at, moment)
+    read += batch.length
+  }
+  if (read !== records) throw new Error(`${file}: ${read} of ${records} records were read`)
+}

@@ -1,0 +1,137 @@
+/** Whole runs over HTTP with feeds that are odd in a way that must not hurt. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+afterEach(() => world.end())
+
+/** MLSNumbers that a URL, a path, a list of keys, a template or a number's reader would spoil. */
+const odd = [
+  'A/12/7',
+  'A/12',
+  '../../admin',
+  'A 12  b',
+  '00012',
+  '12',
+  '1e5',
+  '#12?a=1&b=%20',
+  'a,b;c|d',
+  `"quoted" 'x'`,
+  '<b>&</b>',
+  'Tom & Jerry;',
+  'Ñandú-7',
+  'Nan\u0303du\u0301-7',
+  'ñANDÚ-8',
+  '東京-7',
+  '🏠 7',
+  '\u202Eabc',
+  '__proto__',
+  '${x}',
+  'y'.repeat(200),
+]
+const escaped = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`
+
+describe.each([
+  {
+    preset: 'zillow',
+    file: 'north.xml',
+    feed: (homes: readonly string[], price: string) =>
+      zillowDocument(...homes.map((number) => zillowHome(escaped(number), { 'ListingDetails/Price': price }))),
+  },
+  {
+    preset: 'reso-csv',
+    file: 'north.csv',
+    feed: (homes: readonly string[], price: string) =>
+      resoTable(...homes.map((number) => resoRow(quoted(number), { ListPrice: price }))),
+  },
+])('with $preset', ({ preset, file, feed }) => {
+  test('odd MLSNumbers are created, found unchanged, updated and deleted to the letter', async () => {
+    const limits = { delete: { percent: 100 }, update: { percent: 100 }, shrink: 0, overlap: 0 }
+    world = await RunWorld.start({ feeds: { north: { preset, source: `./${file}`, delivery: 'full', limits } } })
+    const long = 'z'.repeat(300)
+    const numbers = () => world.listings().map((one) => String(one['MLSNumber']))
+
+    world.deliver(feed([...odd, long], '250000'), file)
+    const created = await world.run()
+    expect(created).toMatchObject({
+      counts: { create: odd.length, reject: 1 },
+      applied: { outcomes: { done: odd.length } },
+    })
+    expect(created.rejects).toEqual([
+      {
+        at: expect.any(String),
+        mlsNumber: null,
+        problems: [expect.stringMatching(/^MLSNumber: 'z{200}' needs 1 to 200/)],
+      },
+    ])
+    expect(numbers().toSorted()).toEqual(odd.toSorted())
+
+    world.calls()
+    world.deliver(feed(odd, '250000'), file)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: odd.length }, changes: [] })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+
+    world.deliver(feed(odd, '260000'), file)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: odd.length } })
+    expect(world.listings().map((one) => one['SalePrice'])).toEqual(odd.map(() => 260_000))
+
+    // Escaped once too often, as some exports are: it is the same listing.
+    const twice = odd.map((number) => (number === 'Tom & Jerry;' ? 'Tom &amp;amp; Jerry;' : number))
+    world.deliver(feed(twice, '260000'), file)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: odd.length } })
+
+    const kept = odd.filter((_, index) => index % 3 === 0)
+    world.deliver(feed(kept, '260000'), file)
+    const deleted = await world.run()
+    expect(deleted).toMatchObject({
+      result: 'ok',
+      counts: { delete: odd.length - kept.length, unchanged: kept.length },
+    })
+    expect(numbers().toSorted()).toEqual(kept.toSorted())
+
+    world.calls()
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: kept.length }, changes: [] })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  })
+
+  test('text that was encoded twice is a note; repair mends what was sent, and the note is gone', async () => {
+    const feedOptions = { preset, source: `./${file}`, delivery: 'full' }
+    world = await RunWorld.start({ feeds: { north: feedOptions } })
+    const city = preset === 'zillow' ? 'BasicDetails/Description' : 'PublicRemarks'
+    const records = ['CafÃ© next door', 'Café next door', 'Plain'].map((text, index) =>
+      preset === 'zillow' ? zillowHome(`M${index}`, { [city]: text }) : resoRow(`M${index}`, { [city]: text }),
+    )
+    world.deliver(preset === 'zillow' ? zillowDocument(...records) : resoTable(...records), file)
+    const note = expect.stringContaining(
+      '1 record holds text that was encoded twice (MLSNumber M0: "CafÃ©" for "Café")',
+    )
+    expect((await world.run('diff')).notes).toEqual([note])
+    expect((await world.run()).notes).toEqual([note])
+    expect(world.listing('M0')).toMatchObject({ Description: 'CafÃ© next door' })
+    // Its bytes are known by now: nobody looks at them again.
+    expect((await world.run()).notes).toEqual([])
+
+    world.configure({ north: { ...feedOptions, repair: 'double-utf8' } })
+    const mended = await world.run()
+    expect(mended).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 2 } })
+    expect(mended.notes.filter((one) => one.includes('encoded twice'))).toEqual([])
+    expect(world.listing('M0')).toMatchObject({ Description: 'Café next door' })
+    expect(world.listing('M1')).toMatchObject({ Description: 'Café next door' })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 3 }, notes: [] })
+  })
+})
+
+test('the note is in the reports that people read, whatever the feed has in it', async () => {
+  world = await RunWorld.start()
+  const hostile = zillowHome('M&#27;[2J1', { 'BasicDetails/Description': 'CafÃ©&lt;b&gt;&#x202E;x' })
+  world.deliver(zillowDocument(hostile, zillowHome('M2', { 'BasicDetails/Description': 'CafÃ©&lt;i&gt;&#x202E;x' })))
+  for (const form of ['text', 'markdown', 'html']) {
+    const { stdout, stderr } = await world.command('diff', '--format', form)
+    expect(stdout + stderr).toMatch(/encoded twice/)
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    if (form === 'html') expect(stdout).not.toMatch(/<[bi]>/)
+  }
+})
