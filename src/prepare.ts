@@ -52,6 +52,12 @@ export interface Readers {
   progress: (stage: 'records' | 'listings' | 'changes', done: number, total: number | null) => void
 }
 
+/**
+ * What a delivery is to the next ones. `one of five`: the guard compares them with it. `alone`: it is less than half of the
+ * usual (`limits.shrink`), and all of that is settled, so what was usual before is so no more. `none`: it is doubted.
+ */
+export type Measure = 'one of five' | 'alone' | 'none'
+
 export interface Prepared {
   moment: Moment
   state: FeedState
@@ -66,8 +72,7 @@ export interface Prepared {
   /** What is absent from this delivery is surely gone, and was noted. */
   absenceProven: boolean
   trips: Trip[]
-  /** The feed became much smaller, and a person let that through: what it was before is no measure any more. */
-  resized: boolean
+  measure: Measure
   /** What an approval lets through, by `approvalKey`. */
   approved: ReadonlySet<string>
   lostAt: number | null
@@ -96,9 +101,14 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
-  const resized = tally.approved.absent > 0 && isShrunk(summary.records, state, feed.limits, 0)
   const doubtful = tally.recreates > 0
-  const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
+  const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
+  const looksShrunk = (letGo: number): boolean =>
+    settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo)
+  // A backfill plans no deletes, so it can't tell whether any are due.
+  const isSettled = deletes && (doubted === 0 || !looksShrunk(tally.approved.absent))
+  const isAccepted = summary.complete && (isSettled || !looksShrunk(0)) && !trips.some(({ rule }) => rule === 'overlap')
+  const measure = !isAccepted ? 'none' : looksShrunk(0) ? 'alone' : 'one of five'
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery
@@ -115,7 +125,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     inGrace,
     absenceProven,
     trips,
-    resized,
+    measure,
     approved,
     lostAt,
     doubtful,

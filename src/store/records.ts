@@ -57,8 +57,8 @@ export function createRecords(database: Database.Database): RecordMethods {
   const recordDelivery: Store['recordDelivery'] = (feed, delivery, validators) => {
     noteFeed.run(feed)
     if (delivery !== null) {
-      const { at, records, keys, resized } = delivery
-      if (resized) forgetDeliveries.run(feed)
+      const { at, records, keys, alone } = delivery
+      if (alone) forgetDeliveries.run(feed)
       dropKeys.run(feed)
       addDelivery.run(feed, at, records, Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
       pruneDeliveries.run({ feed })

@@ -193,6 +193,30 @@ describe('a delivery that is not like the last ones', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 10 } })
   })
 
+  test('half as large: neither grace nor a backfill make it the measure', async () => {
+    const lax = { delete: { percent: 100, floor: 100 }, grace: { runs: 4 } }
+    world.configure({ north: { limits: lax, volatile } })
+    await loaded()
+    world.deliver(zillowFeed(all.slice(11)))
+    for (let run = 1; run <= 3; run++) await world.run('backfill')
+    for (let run = 1; run <= 3; run++) expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 11 })
+    for (let run = 4; run <= 8; run++) heldDeletes(await world.run(), 11, 'limits.shrink')
+  })
+
+  test('half as large, and nothing of it held: what was usual before is so no more', async () => {
+    world.configure({ north: { limits: { delete: { percent: 100, floor: 100 } }, volatile } })
+    await loaded()
+    for (let run = 1; run <= 3; run++) await world.run()
+    const gone = all.slice(0, 12).map((one) => ({ ...one, status: 'Withdrawn' }))
+    world.deliver(zillowFeed([...gone, ...all.slice(12)]))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 12 } })
+    // The source keeps withdrawn records for a while only; by then nothing is left to delete.
+    world.deliver(zillowFeed(all.slice(12)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 8 } })
+    world.deliver(zillowFeed(all.slice(13)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+  })
+
   test("another customer's feed: nothing is carried out", async () => {
     world.configure({ north: { limits: { delete: { percent: 100, floor: 100 } }, volatile } })
     await loaded()
