@@ -53,8 +53,9 @@ export interface Readers {
 }
 
 /**
- * What a delivery is to the next ones. `one of five`: the guard compares them with it. `alone`: it is less than half of the
- * usual (`limits.shrink`), and all of that is settled, so what was usual before is so no more. `none`: it is doubted.
+ * What a delivery is to the next ones. `one of five`: the guard compares them with it. `alone`: a person let listings go, or
+ * it is less than half of the usual (`limits.shrink`) and none of its deletes is held: what was usual before is so no more.
+ * `none`: it is doubted.
  */
 export type Measure = 'one of five' | 'alone' | 'none'
 
@@ -104,11 +105,12 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const doubtful = tally.recreates > 0
   const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>
-    settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo)
+    settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)
   // A backfill plans no deletes, so it can't tell whether any are due.
   const isSettled = deletes && (doubted === 0 || !looksShrunk(tally.approved.absent))
   const isAccepted = summary.complete && (isSettled || !looksShrunk(0)) && !trips.some(({ rule }) => rule === 'overlap')
-  const measure = !isAccepted ? 'none' : looksShrunk(0) ? 'alone' : 'one of five'
+  const isNewSize = looksShrunk(0) || tally.approved.absent > 0
+  const measure = !isAccepted ? 'none' : isNewSize ? 'alone' : 'one of five'
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery

@@ -118,7 +118,7 @@ export function guard(
     }
   }
 
-  if (settings.mode === 'full' && isShrunk(records, past, limits, tally.approved.absent)) {
+  if (settings.mode === 'full' && isShrunk(records, past, limits, tally.approved.absent, facts.ours)) {
     const letGo = tally.approved.absent > 0 ? `, ${tally.approved.absent} approved deletes apart` : ''
     trip(
       'shrink',
@@ -224,10 +224,15 @@ function isForeign(shared: number, delivered: number, last: number, percent: num
   return shared * 100 < Math.min(delivered, last) * percent
 }
 
-/** Whether a delivery is so small that its absences are doubted; `letGo`: how many of them a person approved. */
-export function isShrunk(records: number, past: Past, limits: Limits, letGo: number): boolean {
+/**
+ * Whether a delivery is so small that its absences are doubted. Where a person let some of them go, `letGo`, what would be
+ * left of ours is the measure too: it was less than usual already.
+ */
+export function isShrunk(records: number, past: Past, limits: Limits, letGo: number, ours: number): boolean {
   const median = usual(past)
-  return median !== null && records < ((median - letGo) * limits.shrink) / 100
+  if (median === null) return false
+  const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
+  return records < (measure * limits.shrink) / 100
 }
 
 function usual({ deliveries }: Past): number | null {

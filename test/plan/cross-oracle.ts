@@ -106,7 +106,8 @@ function ours(mine: Row, wanted: Content, item: Item | undefined, { remoteComple
 }
 
 /** The rules of DESIGN §3 that hold whatever row of the table a world is in; in words, for the report of a failure. */
-export function violations(world: World, setting: Setting, { changes, unchanged }: Planned): string[] {
+export function violations(world: World, setting: Setting, planned: Planned): string[] {
+  const { changes, unchanged } = planned
   const { feed, row, items } = world
   const found: string[] = []
   const owner = whose(world, setting)
@@ -132,12 +133,28 @@ export function violations(world: World, setting: Setting, { changes, unchanged 
       if (!(surelyAbsent && setting.remoteComplete) && !lookUp) found.push('create of what may be there, not looked up')
     }
   }
+  found.push(...notedWrong(world, setting, planned))
   const held = feed === 'twice differing' ? 2 : 1
   const counted = changes.length + unchanged
   if (wantedContent(feed) !== null && counted !== 1) found.push(`one listing in ${counted} counts`)
   if (feed === 'twice differing' && counted !== held) found.push(`two listings in ${counted} counts`)
   if ((feed === 'absent' || feedSaysGone) && (changes.length > 1 || unchanged > 0)) found.push('counted though absent')
   return found
+}
+
+/** What must be remembered of a world although nothing is called for it. */
+function notedWrong({ feed, row, items, absentRuns }: World, { graceRuns }: Setting, planned: Planned): string[] {
+  const { changes, unchanged, notes } = planned
+  const waits = changes.some(({ kind, cause }) => cause === 'grace' || (kind === 'delete' && cause === 'absent'))
+  const due = {
+    returned: absentRuns > 0 && feed !== 'absent',
+    absent: waits && graceRuns > 1,
+    steady: unchanged > 0 && items.length > 0 && (row?.streak ?? 0) > 0,
+  }
+  return Object.entries(due).flatMap(([op, isDue]) => {
+    const times = notes.filter((entry) => entry.op === op).length
+    return times === (isDue ? 1 : 0) ? [] : [`${op} noted ${times} times`]
+  })
 }
 
 /** Holds that may stand for as long as nothing else happens: they wait for time, for another delivery, or for a person. */

@@ -51,6 +51,9 @@ class History {
   readonly #choices: Choices
   readonly #program: Program
   readonly #limit: Size
+  readonly #graceRuns: number
+  /** In how many whole deliveries running a listing was absent. */
+  readonly #absent = new Map<string, number>()
   #truth: Truth = new Map()
   readonly #gone = new Map<string, Entry>()
   #numbers = 0
@@ -63,14 +66,18 @@ class History {
   constructor(seed: number, trace: string[] | null) {
     this.#choices = new Choices(seed)
     const swarm = calmed(drawSwarm(this.#choices))
-    this.#program = new Program(this.#choices, { ...swarm, ownership: swarm.ownership }, trace)
+    // Where the last page is full and the next one refused, nobody can know that a list is whole.
+    const service = { ...swarm.service, afterLastPage: 'empty' as const }
+    this.#program = new Program(this.#choices, { ...swarm, service }, trace)
     const { checker } = this.#program
     checker.mostDeletes = Infinity
     const percent = this.#choices.pick('percent', [0, 5, 20, 40])
     this.#limit = { percent, floor: this.#choices.pick('floor', [0, 2, 10]) }
-    Object.assign(this.#program.limits, { delete: this.#limit, update: { percent: 100, floor: 100 } })
+    this.#graceRuns = this.#choices.pick('grace', [1, 1, 3])
+    const grace = { runs: this.#graceRuns, hours: 0 }
+    Object.assign(this.#program.limits, { delete: this.#limit, update: { percent: 100, floor: 100 }, grace })
     this.#told = { seed, violation: null, runs: 0, deletes: 0, heldRuns: 0, approvals: 0 }
-    checker.trace(`limits.delete ${JSON.stringify(this.#limit)}`)
+    checker.trace(`limits.delete ${JSON.stringify(this.#limit)}, grace ${this.#graceRuns}`)
   }
 
   async run(): Promise<Drained> {
@@ -125,29 +132,38 @@ class History {
    */
   async #letsGo(): Promise<void> {
     const { checker, time } = this.#program
-    checker.trace('--- a person approves once')
+    checker.trace('--- a person approves')
+    this.#add(fewest)
     time.pass(hour)
-    await this.#deliver(this.#truth, null, true)
-    // The feed goes on losing one a day: the approval names none of these, and one approval must do.
-    for (let run = 0; run < 3; run++) {
+    await this.#again()
+    // The feed goes on losing one a day, which no approval names: one approval must do.
+    for (let run = 0; run < 5; run++) {
+      await this.#deliver(this.#truth, null, run === 0)
       time.pass(run === 0 ? hour : day + hour)
-      const living = [...this.#truth.values()].filter(({ state }) => state === 'listing')
-      if (allowed(this.#limit, living.length - 3) >= 3) this.#drop(1)
-      await this.#deliver(this.#truth, null, false)
+      if (run < 4 && allowed(this.#limit, this.#living().length - 3) >= 3) this.#drop(1)
     }
+    await this.#again()
     this.#isReached('with a person')
     checker.trace('--- nothing suspicious any more, and nobody to approve')
     time.pass(day + hour)
     const ours = this.#ours().length
     this.#drop(Math.min(allowed(this.#limit, ours), Math.floor(ours / 3)))
     this.#add(1)
+    await this.#again()
     const report = await this.#deliver(this.#truth, null, false)
     if (report.result !== 'ok') checker.fail(`lets go: ${report.result} (${report.notes.join('; ')})`)
     this.#isReached('alone')
   }
 
+  /** As many runs as it takes until the next one finds the grace of what is absent over. */
+  async #again(): Promise<void> {
+    for (let run = 1; run < this.#graceRuns; run++) await this.#deliver(this.#truth, null, false)
+  }
+
   #isReached(how: string): void {
-    const wanted = [...this.#truth.values()].flatMap(({ key, state }) => (state === 'listing' ? [key] : [])).toSorted()
+    const wanted = this.#living()
+      .map(({ key }) => key)
+      .toSorted()
     const found = this.#ours().toSorted()
     if (found.join() !== wanted.join())
       this.#program.checker.fail(`lets go ${how}: the service has ${found.join()}, the feed ${wanted.join()}`)
@@ -180,8 +196,15 @@ class History {
           checker.fail(`5: ${recent.size} lost in 24 hours (${[...recent].join()}), ${most} allowed`)
       }
     }
-    const { saidGone } = delivery
+    const { saidGone, holds, whole } = delivery
     const absent = lost.filter((key) => !saidGone.has(key))
+    for (const key of before) {
+      if (accident === null && (holds.has(key) || saidGone.has(key))) this.#absent.delete(key)
+      else if (whole) this.#absent.set(key, (this.#absent.get(key) ?? 0) + 1)
+      const times = this.#absent.get(key) ?? 0
+      if (absent.includes(key) && times < this.#graceRuns) checker.fail(`grace: ${key} lost, absent ${times} times`)
+    }
+    for (const key of lost) this.#absent.delete(key)
     if (accident !== null && absent.length > 0) checker.fail(`2: a delivery (${accident}) lost ${absent.join()}`)
     this.#told.runs++
     this.#told.deletes += lost.length
@@ -201,6 +224,10 @@ class History {
     for (const key of keys) this.#leave.set(key, this.#program.time.now + day)
   }
 
+  #living(): Entry[] {
+    return [...this.#truth.values()].filter(({ state }) => state === 'listing')
+  }
+
   #ours(): string[] {
     return this.#program.service.rows.flatMap(({ by, listing }) => (by === 'us' ? [listing.MLSNumber] : []))
   }
@@ -216,8 +243,10 @@ class History {
   }
 
   #drop(count: number): number {
-    for (let i = 0; i < count && this.#truth.size > fewest; i++) {
-      const one = this.#choices.pick('drop', [...this.#truth.values()])
+    for (let i = 0; i < count; i++) {
+      const living = this.#living()
+      if (living.length <= fewest) break
+      const one = this.#choices.pick('drop', living)
       this.#truth.delete(one.key)
       this.#gone.set(one.key, one)
     }
