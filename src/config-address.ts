@@ -21,12 +21,30 @@ export function sourceProblem(source: string): string | null {
   if (scheme === undefined) return null
   if (isRemote(source)) {
     const address = remoteAddress(source)
-    return typeof address === 'string' ? address : null
+    if (typeof address === 'string') return address
+    return hidesPassword(new URL(source)) ? unescaped : null
   }
   if (scheme === 'file') return 'write a file as its plain path, without file://'
   if (scheme !== 'http' && scheme !== 'https')
     return `"${scheme}" is not a known kind of source; use a path, http(s), sftp or ftp(s)`
-  return URL.canParse(source) ? null : 'is not a valid address'
+  const url = URL.parse(source)
+  if (url === null) return 'is not a valid address'
+  return hidesPassword(url) ? unescaped : null
+}
+
+const unescaped =
+  'has an @ after the host: in a user name, a password or a path write @ as %40, / as %2F, ? as %3F and # as %23'
+
+/** A password with an unescaped mark in it ends the host too early, and its rest is shown as a path. */
+function hidesPassword({ pathname, search, hash }: URL): boolean {
+  return pathname.includes('@') || hash.includes('@') || (search.includes('@') && !search.includes('='))
+}
+
+/** Which transport a source needs, as a key of `transports`. */
+export function schemeOf(source: string): string {
+  if (source === '-') return source
+  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
+  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
 }
 
 /** Whether a source is fetched over HTTP. */

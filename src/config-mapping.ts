@@ -26,7 +26,7 @@ export interface MappingParts {
 export type MappingMaker = (parts: MappingParts) => Mapping
 
 /** A path as it is (relative to the configuration), or the name of a preset that comes with the program. */
-function presetFileOf(preset: string, directory: string): string {
+export function presetFileOf(preset: string, directory: string): string {
   return /[/\\]|\.ya?ml$/.test(preset) ? resolve(directory, preset) : resolve(presetDirectory, `${preset}.yaml`)
 }
 

@@ -2,7 +2,7 @@
  * Where presets come from, and what is said where they don't.
  */
 import { readFileSync, readdirSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { presetDirectory } from './config-mapping.ts'
 import type { MappingParts } from './config-mapping.ts'
 import { ConfigError, messageOf } from './errors.ts'
@@ -32,6 +32,17 @@ function presetOrProblems(file: string, problems: string[]): Preset | null {
     problems.push(...error.problems.map((problem) => `preset: ${found}${problem}`))
     return null
   }
+}
+
+/** Every preset that comes with the program, by name. */
+export function shippedPresets(): Preset[] {
+  const files = readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
+  return files.toSorted().map((name) => presetAt(join(presetDirectory, name)))
+}
+
+/** One preset. Throws `ConfigError` where it can't be read or is wrong. */
+export function presetAt(file: string): Preset {
+  return loadPreset(readPreset(file), file)
 }
 
 function readPreset(file: string): string {

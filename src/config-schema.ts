@@ -167,6 +167,9 @@ const feedSchema = z.strictObject({
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
     .meta({ description: 'Request headers for an http(s) source' }),
+  allowPrivateRedirects: z.boolean().prefault(false).meta({
+    description: 'true: an http(s) source on the internet may redirect to an address of this machine or its network',
+  }),
   login: login.prefault({}).meta({ description: 'Who fetches from an sftp or ftp(s) source' }),
   ready: ready.prefault({}).meta({ description: 'When a dropped file is taken for whole' }),
   endsWithLineBreak: z.boolean().prefault(true).meta({

@@ -13,6 +13,7 @@ import { configSchema, serviceSchema } from './config-schema.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
+import { withoutScheme } from './secrets.ts'
 import { ConfigError, messageOf } from './errors.ts'
 import type { Login, Mapping, Readiness } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
@@ -80,6 +81,8 @@ export interface FeedConfig {
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
   headers: Record<string, string>
+  /** A source on the internet may redirect into this network. */
+  allowPrivateRedirects: boolean
   login: Login
   ready: Readiness
   maxBytes: number
@@ -100,7 +103,7 @@ export interface Config {
   store: string
   service: ServiceSettings
   feeds: FeedConfig[]
-  /** Every text that no log, error or report may show; for the scrubber of `log.ts`. */
+  /** Every text that no log, error or report may show; for the scrubber of `secrets.ts`. */
   secrets: string[]
 }
 
@@ -173,12 +176,12 @@ function serviceSettings(written: unknown): ServiceSettings {
 function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: string[]): string[] {
   const secrets = [...fromFiles]
   for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
-    secrets.push(secretKey ?? '', sessionKey ?? '')
+    secrets.push(...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }
   for (const feed of feeds) {
     const { password = '', privateKey = '', passphrase = '' } = feed.login
     secrets.push(...addressSecrets(feed.source), password, privateKey, passphrase)
-    for (const value of Object.values(feed.headers)) secrets.push(value, value.replace(/^\S+\s+/, ''))
+    for (const value of Object.values(feed.headers)) secrets.push(...withoutScheme(value))
   }
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }

@@ -6,6 +6,7 @@
 import { pino } from 'pino'
 import { messageOf } from './errors.ts'
 import type { Clock, Log } from './runtime.ts'
+import { scrubber } from './secrets.ts'
 import { escapeUnseen, printable, shorten } from './text.ts'
 
 export interface LogOptions {
@@ -30,6 +31,11 @@ export interface RunLog extends Log {
 const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
 /** Different messages counted apart; a message that carries feed text would otherwise fill the memory. */
 const mostMessages = 1000
+
+/** The level that LISTING_SYNC_LOG asks for, where it names one. */
+export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
+  return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
+}
 
 /** A log that writes synchronously, so that nothing is lost at an exit. */
 export function createLog(options: LogOptions): RunLog {
@@ -108,36 +114,6 @@ function cleaner(secrets: readonly string[]): (line: string) => Entry {
 function limitOf(key: string): number {
   if (key === 'stack') return longest.stack
   return key === 'msg' || key === 'message' ? longest.message : longest.value
-}
-
-/** Replaces every spelling of the secrets by `***`: as it is, in JSON, percent-encoded, in base64 wherever it begins, in hex. */
-export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const spellings = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(spellingsOf))
-  if (spellings.size === 0) return (text) => text
-  const alternatives = [...spellings]
-    .sort((a, b) => b.length - a.length)
-    .map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
-  const pattern = new RegExp(alternatives.join('|'), 'gi')
-  return (text) => text.replace(pattern, '***')
-}
-
-function spellingsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  const base64 = [0, 1, 2].flatMap((offset) => {
-    // Behind 0, 1 or 2 other bytes; the digits that also hold bits of the neighbours are left out.
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString('base64')
-      .replace(/=+$/, '')
-    const start = Math.ceil((offset * 8) / 6)
-    const end = Math.floor(((offset + bytes.length) * 8) / 6)
-    const digits = encoded.slice(start, end)
-    return digits.length < 5 ? [] : [digits, digits.replaceAll('+', '-').replaceAll('/', '_')]
-  })
-  // A body that was logged as text may itself hold JSON.
-  const quoted = JSON.stringify(secret).slice(1, -1)
-  const quotedTwice = JSON.stringify(quoted).slice(1, -1)
-  const percent = encodeURIComponent(secret.toWellFormed())
-  return [secret, quoted, quotedTwice, percent, percent.replaceAll('%20', '+'), bytes.toString('hex'), ...base64]
 }
 
 function prettyLine({ time, level, msg, err, ...rest }: Entry): string {

@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './commands/command.ts'
 import { UserError } from './errors.ts'
 import { exitStatus } from './result.ts'
+import { printableLines } from './text.ts'
 
 /** Runs the program and ends the process with the command's exit status. */
 export async function main(): Promise<void> {
@@ -32,11 +33,11 @@ async function execute(words: string[], signal: AbortSignal): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.right : exitStatus.usage
     if (error instanceof UserError) {
-      process.stderr.write(`listing-sync: ${error.message}\n`)
+      process.stderr.write(`listing-sync: ${printableLines(error.message)}\n`)
       return error.exitStatus
     }
     process.stderr.write(
-      `listing-sync: this is a defect, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+      `listing-sync: this is a defect, please report it: ${printableLines(String(error instanceof Error ? error.stack : error))}\n`,
     )
     return exitStatus.failed
   }
@@ -101,8 +102,27 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .command('approve <feed>')
     .description('lets the changes that the guard holds now through, once, within 24 hours')
     .option('--yes', 'do not ask')
+    .option('--revoke', 'take back what was approved and not used yet')
     .action(async (feed, options) =>
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
+    )
+  program
+    .command('repair <feed>')
+    .description('takes surplus copies of listings off that the service shows twice, one at a time')
+    .addOption(format)
+    .option('--yes', 'do not ask')
+    .action(async (feed, options) =>
+      done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
+    )
+  program
+    .command('inspect <source>')
+    .description('what is in this feed, which preset fits, how its records would be mapped, what would be rejected')
+    .option('--preset <name>', 'a preset by its name, or the path of your own; left out: the one that fits best')
+    .option('--init', 'write a starting configuration (to the file of --config)')
+    .option('--records <number>', 'read so many records only')
+    .addOption(format)
+    .action(async (source, options) =>
+      done(await (await import('./commands/inspect.ts')).inspectCommand(context(), source, options)),
     )
   program
     .command('stand-in')

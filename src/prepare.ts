@@ -206,7 +206,8 @@ async function observe(
   return { remote, marked }
 }
 
-function dayIn(timezone: string, now: number): string {
+/** The day (YYYY-MM-DD) that it is at an instant in a time zone. */
+export function dayIn(timezone: string, now: number): string {
   return new Intl.DateTimeFormat('en-CA', {
     timeZone: timezone,
     year: 'numeric',

@@ -13,9 +13,22 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()
 }
 
+/** The same of several lines, which keep their indentation. */
+export function printableLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${/^ */.exec(line)?.[0] ?? ''}${printable(line)}`)
+    .join('\n')
+}
+
 /** JSON text in which the characters that `printable` removes stand as `\uXXXX`: it parses to the same value. */
 export function escapeUnseen(json: string): string {
   return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** An instant (milliseconds since the epoch) for a person: "2026-11-20 10:00 UTC". */
+export function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** The text, cut to so many characters with an ellipsis in place of the rest. */

@@ -14,6 +14,7 @@ const shared = [
   'runtime.ts',
   'hash.ts',
   'text.ts',
+  'secrets.ts',
   'compare.ts',
   'schema-words.ts',
 ]
@@ -79,6 +80,8 @@ function complaint({ from, to, typeOnly }: Import): string | null {
     if (to === 'main.ts') return 'the program starts commands, not the other way round'
     return other === '' || commanded.test(to) ? null : 'a command gets its parts from app.ts'
   }
+  // It tries what the feed stage is made of, and reads nothing else.
+  if (stage === 'inspect' && other === 'feed') return null
   if (other === '') return shared.includes(to) ? null : 'a stage knows only the shared words'
   if (!interfaces.includes(to)) return 'siblings never import siblings; wire them in app.ts'
   return typeOnly ? null : "another stage's interface is for types only"
@@ -103,6 +106,8 @@ test('the rules tell right from wrong', () => {
   expect(judge('commands/diff.ts', 'service/client.ts')).toBe(false)
   expect(judge('daemon/schedule.ts', 'app.ts')).toBe(false)
   expect(judge('report/text.ts', 'log.ts')).toBe(false)
+  expect(judge('inspect/fit.ts', 'feed/mapping.ts')).toBe(true)
+  expect(judge('inspect/fit.ts', 'store/sqlite.ts')).toBe(false)
   expect(judge('app.ts', 'service/client.ts')).toBe(true)
   expect(withoutTexts("a('process.env') // Date.now()\nb(`${Date.now()}`)")).toBe("a('') \nb(`${Date.now()}`)")
 })

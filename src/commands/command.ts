@@ -1,6 +1,8 @@
+import { createInterface } from 'node:readline/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
+import { scrubbedError } from '../scrubbed.ts'
 
 /** What every command is given by `main.ts`. */
 export interface CommandContext {
@@ -23,11 +25,26 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
   })
 }
 
-/** Runs a command on an app and closes it, whatever happens. */
+/** Runs a command on an app and closes it, whatever happens; what it throws shows no secret. */
 export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
   try {
     return await run(app)
+  } catch (error) {
+    throw scrubbedError(error, app.scrub)
   } finally {
     await app.close()
+  }
+}
+
+/** Asks a question that is answered with yes or no. Throws `UsageError` where nobody can be asked. */
+export async function confirmed(command: string, question: string, signal: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${command} asks on a terminal; elsewhere say --yes`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim())
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    terminal.close()
   }
 }

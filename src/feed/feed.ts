@@ -46,6 +46,8 @@ export interface TransportOptions {
   validators: Validators | null
   /** Folder for files of this run alone, thrown away with it. */
   scratch: string
+  /** HTTP only: a source on the internet may redirect to loopback, private and link-local addresses, too. */
+  allowPrivateRedirects: boolean
   /** SFTP and FTP only. */
   login: Login
   /** Files and folders only, here or on a server. */

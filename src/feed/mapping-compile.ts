@@ -28,7 +28,7 @@ const everyRuleTakes: ReadonlySet<keyof Rule> = new Set(['from', 'each', 'as', '
 const readsOneText: ReadonlySet<ConverterName> = new Set(['text', 'key', 'url', 'number', 'money', 'area', 'choice'])
 
 /** What a field's rule starts from where it names no table or choices itself. */
-const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
+export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
   PropertyType: { table: 'propertyTypes', otherwise: 'Other', keepWordAs: 'PropertyType' },
   SaleType: { table: 'saleTypes' },
   SpaceType: { table: 'spaceTypes' },

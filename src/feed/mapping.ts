@@ -8,7 +8,7 @@ import { fieldRules, ownerKey } from '../listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../listing.ts'
 import type { KnownListing, Mapping, Moment, RecordFields } from './feed.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read } from './converters/converter.ts'
+import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { mendRecord } from './double-utf8.ts'
 import { hiddenStreet, hideAddress, withoutStreet } from './mapping-address.ts'
 import { compileMapping } from './mapping-compile.ts'
@@ -31,10 +31,16 @@ const MAPPING_CODE = 5
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
  * Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values.
+ * `unmapped` is told of every word that no rule maps.
  */
-export function createMapping(preset: Preset, options: MappingOptions, file = preset.file): Mapping {
-  const compiled = compile(preset, options, file)
-  const variants = preset.variants.map((variant) => compile(preset, options, file, variant))
+export function createMapping(
+  preset: Preset,
+  options: MappingOptions,
+  file = preset.file,
+  unmapped?: Unmapped,
+): Mapping {
+  const compiled = { ...compile(preset, options, file), unmapped }
+  const variants = preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped }))
   const mendsText = options.repair === 'double-utf8'
   return {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
@@ -70,7 +76,7 @@ function saidDelivery({ delivery, deliveryFrom }: Preset, header: Readonly<Recor
   return deliveryFrom?.delta.some((one) => wordKey(one) === word) ? 'delta' : delivery
 }
 
-type Compiled = ReturnType<typeof compile>
+type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
   const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
@@ -153,6 +159,7 @@ function delivered(
 ): Delivered {
   compiled.paths.prepare(record)
   const making = begun(moment)
+  if (compiled.unmapped !== undefined) making.unmapped = compiled.unmapped
   const problems: Problem[] = []
 
   for (const { raised, why } of compiled.compliance.removeWhen) {

@@ -89,6 +89,11 @@ function handedOver({ key, mine, shown }: Case): PlanStep[] {
   return [change('forget', key, 'other-feed', `feed ${other} of this chatbot has it`, { snapshot: mine.id })]
 }
 
-function twiceShown({ key, shown }: Case): PlanStep {
-  return held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { kind: 'delete' })
+function twiceShown({ key, shown, settings }: Case): PlanStep {
+  return held(
+    key,
+    'twice-shown',
+    `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`,
+    { kind: 'delete' },
+  )
 }

@@ -42,5 +42,5 @@ function escaped(text: string): string {
     .replace(/[\\`*_{}[\]()#+\-!|~=^$]/g, String.raw`\$&`)
     .replace(/@/g, '&#64;')
     .replace(/:\/\//g, '&#58;//')
-    .replace(/\bwww\./gi, (prefix) => `${prefix.slice(0, -1)}&#46;`)
+    .replace(/www\./gi, (prefix) => `${prefix.slice(0, -1)}&#46;`)
 }

@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../errors.ts'
 import type { Effect } from '../errors.ts'
+import { scrubber, withoutScheme } from '../secrets.ts'
 import { readRetryAfter } from './retry-after.ts'
 import type { SendResponse } from './send.ts'
 
@@ -87,9 +88,9 @@ function parseEnvelope(body: string): Envelope | null {
  * echo the key it refuses and a terminal obeys what it is shown.
  */
 export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
+  const scrub = scrubber(secrets.flatMap((secret) => (secret === null ? [] : withoutScheme(secret))))
   return (text) => {
-    let clean = text
-    for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, '***')
+    let clean = scrub(text)
     clean = clean.replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     clean = clean.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
     return (clean.length > 500 ? `${clean.slice(0, 499)}…` : clean).toWellFormed()

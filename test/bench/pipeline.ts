@@ -79,6 +79,7 @@ async function opened(path: string): Promise<Opened> {
     headers: {},
     validators: null,
     scratch: dirname(path),
+    allowPrivateRedirects: false,
     login: {},
     ready: {},
     clock: { now: () => 0, sleep: () => Promise.resolve() },

@@ -23,6 +23,7 @@ export function optionsWith(more: Partial<TransportOptions> = {}): TransportOpti
     headers: {},
     validators: null,
     scratch,
+    allowPrivateRedirects: false,
     login: {},
     ready: {},
     clock,

@@ -61,6 +61,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
       timeout: 60_000,
       maxRedirects: 0,
       headers: {},
+      allowPrivateRedirects: false,
       login: {},
       ready: {},
       clock: { now: () => 0, sleep: () => Promise.resolve() },

@@ -54,9 +54,10 @@ export const area: Converter = {
           ? ownUnit
           : (codes.get(wordKey(word)) ?? squareFeetIn.get(wordKey(word)))
       if (squareFeet === undefined) {
-        return written === '' && (saysNothing(word) || wordKey(word) === 'unknown')
-          ? undefined
-          : new Unreadable(written === '' ? `${found} ${word}` : found, 'needs a unit such as square feet, acres or m²')
+        if (written === '' && (saysNothing(word) || wordKey(word) === 'unknown')) return undefined
+        making.unmapped?.(building.field?.name ?? 'ExtensionColumn', word)
+        const text = written === '' ? `${found} ${word}` : found
+        return new Unreadable(text, 'needs a unit such as square feet, acres or m²')
       }
       return converted(value, squareFeet, target)
     }

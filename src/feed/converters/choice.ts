@@ -27,15 +27,22 @@ export const choice: Converter = {
     const known = field?.choices ?? Object.keys(rule.choices ?? {})
     const accepted = known.length === 0 ? `the words of ${rule.table}` : `one of ${known.slice(0, 20).join(', ')}`
 
+    const name = field?.name ?? 'ExtensionColumn'
+
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
       const value = words.get(wordKey(found))
       if (value !== undefined) return value === '' ? undefined : value
       if (rule.otherwise === undefined) {
+        making.unmapped?.(name, found)
         return new Unreadable(found, `needs ${accepted}; map this word with choices`)
       }
-      if (rule.keepWordAs !== undefined) making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
+      // Without `keepWordAs`, what no choice names is what `otherwise` is meant for.
+      if (rule.keepWordAs !== undefined) {
+        making.unmapped?.(name, found)
+        making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
+      }
       return rule.otherwise === '' ? undefined : rule.otherwise
     }
   },
@@ -56,6 +63,7 @@ export const status: Converter = {
       if (found === undefined) return undefined
       const target = targets.get(wordKey(found))
       if (target === undefined) {
+        making.unmapped?.('Status', found)
         return new Unreadable(found, `is a word of ${source} that nothing is known of; map it with statuses`)
       }
       const saleType = making.listing.SaleType

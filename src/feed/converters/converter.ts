@@ -28,7 +28,12 @@ export interface Making {
   removal: string | null
   /** Whether street and coordinates may not be shown. */
   hidden: boolean
+  /** Is told of a word that no rule maps; absent but where somebody asks (`inspect`). */
+  unmapped?: Unmapped
 }
+
+/** A field, or a column of ExtensionColumn, and the word of the feed that its rule knows nothing of. */
+export type Unmapped = (field: string, word: string) => void
 
 /** What a converter can yield; ExtensionColumn is put together of these. */
 export type Value = string | number | string[]

@@ -16,7 +16,7 @@ export const currency: Converter = {
     const choices = new Map(Object.entries(building.rule.choices ?? {}).map(([word, value]) => [wordKey(word), value]))
     const symbolOf = (word: string): string | undefined =>
       choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbols.get(wordKey(word)))
-    return (node) => {
+    return (node, making) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined
       const words = found.match(/[A-Z]{0,3}\p{Sc}|\p{L}{2,}/gu) ?? []
@@ -25,6 +25,7 @@ export const currency: Converter = {
         if (symbol !== undefined) return symbol
       }
       if (words.length === 0) return undefined
+      making.unmapped?.('CurrencySymbol', words.join(' '))
       return new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
     }
   },

@@ -117,7 +117,7 @@ export const money: Converter = {
     for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...words.values()]) {
       if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
     }
-    return (node) => {
+    return (node, making) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined
       const value = readAmount(found, read)
@@ -131,7 +131,10 @@ export const money: Converter = {
       const word = written === undefined ? '' : (words.get(wordKey(written)) ?? written)
       if (word === '') return value === 0 ? 0 : undefined
       const factor = monthlyFactors.get(wordKey(word))
-      if (factor === undefined) return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')
+      if (factor === undefined) {
+        making.unmapped?.(field?.name ?? 'ExtensionColumn', word)
+        return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')
+      }
       return factor === null ? undefined : round(value * factor * (rule.times ?? 1))
     }
   },

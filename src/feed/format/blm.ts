@@ -143,6 +143,7 @@ function declared(header: string, name: 'EOF' | 'EOR'): string | null {
   return line === null ? null : line[1].replace(/^(['"])(.+)\1$/, '$2')
 }
 
+/** By hand: an expression anchored at the end begins anew at every line break of a long run of them. */
 function withoutLineBreak(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && (text[start] === '\n' || text[start] === '\r')) start++

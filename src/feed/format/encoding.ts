@@ -57,18 +57,33 @@ export function decoded(source: AsyncIterable<Buffer>, options: Pick<FormatOptio
 }
 
 function declaredEncoding(head: Buffer, options: Pick<FormatOptions, 'encoding' | 'charset'>): string | null {
+  return saidEncoding(head, options)?.name ?? null
+}
+
+/**
+ * What a document's first bytes and what came with them say of its encoding, and which of them says it; null: nothing does.
+ * Throws `FeedError` for an unknown encoding.
+ */
+export function saidEncoding(
+  head: Buffer,
+  options: Pick<FormatOptions, 'encoding' | 'charset'>,
+): { name: string; by: string } | null {
   const mark = byteOrderMark(head)
-  if (mark) return mark
-  if (options.charset) return encodingName(options.charset, 'the Content-Type header')
+  if (mark) return { name: mark, by: 'the byte order mark' }
+  if (options.charset) return said(options.charset, 'the Content-Type header')
   const wide = wideWithoutMark(head)
-  if (wide) return wide
-  const said = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))
-  if (said) {
-    const name = encodingName(said[1], 'the XML declaration')
+  if (wide) return { name: wide, by: 'its zero bytes' }
+  const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))
+  if (declaration) {
+    const found = said(declaration[1], 'the XML declaration')
     // A declaration that could be read byte by byte can't be in UTF-16, whatever it says.
-    if (!name.startsWith('utf-16')) return name
+    if (!found.name.startsWith('utf-16')) return found
   }
-  return options.encoding ? encodingName(options.encoding, 'the configuration') : null
+  return options.encoding ? said(options.encoding, 'the configuration') : null
+}
+
+function said(label: string, by: string): { name: string; by: string } {
+  return { name: encodingName(label, by), by }
 }
 
 function encodingName(label: string, where: string): string {

@@ -29,6 +29,8 @@ export function checkedRecord(text: string): string {
       instructions.push([at, index])
     } else {
       if (!/[A-Za-z_\u0080-\uffff]/.test(text[at + 1] ?? '')) throw new RecordError('there is a "<" that begins no tag')
+      // Marks in another encoding hide an end tag from the splitter, and are no longer seen here: two records in one.
+      if (open.length === 0 && index > 0) throw new RecordError('something follows the end of the record within it')
       const end = tagEnd(text, at + 1)
       if (text.charCodeAt(end - 1) !== 47) open.push(nameAt(text, at + 1, end))
       if (open.length > deepest) throw new RecordError(`elements are nested deeper than ${deepest}`)

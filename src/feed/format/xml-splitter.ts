@@ -130,10 +130,23 @@ export class XmlSplitter {
     if (second === undefined) return false
     if (second === slash) return this.endTag(open, records)
     if (startsName(second)) return this.startTag(open)
-    if (second === question) return this.enter(open + 2, '?>', 'a processing instruction')
+    if (second === question) return this.instruction(open)
     if (second === bang) return this.declaration(open)
+    // What follows may be records in another encoding, or in markup that broke: they must not pass for text.
+    this.outline.doubt('there is a "<" between the records that begins no tag')
     this.text(open + 1)
     return true
+  }
+
+  /** A declaration within the root is another document's, whose records lie where none are looked for. */
+  private instruction(open: number): boolean {
+    const start = open + 2
+    if (this.outline.depth > 0) {
+      if (this.buffer.length < start + 4) return this.unfinished(open)
+      if (/^xml\s/.test(this.buffer.toString('latin1', start, start + 4)))
+        this.outline.doubt('there is a second XML declaration within the document')
+    }
+    return this.enter(start, '?>', 'a processing instruction')
   }
 
   /** Passes over text up to `end`. Within the root it is no matter: real feeds have a stray `>` or date there. */

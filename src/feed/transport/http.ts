@@ -1,27 +1,43 @@
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { FeedError } from '../../errors.ts'
 import type { Opened, Transport, TransportEnd, TransportOptions } from '../feed.ts'
+import { Pace } from './pace.ts'
+import { AddressGuard, PrivateAddressError, isPrivateAddress } from './private-address.ts'
 
 /** Milliseconds to connect, and to wait for headers or for the next bytes (fault-model F18). */
 const connectTimeout = 10_000
 const headersTimeout = 30_000
 const bodyTimeout = 60_000
 
+/** What a test hands in: how names become addresses, and which of them are private. */
+export interface HttpParts {
+  lookup?: LookupFunction
+  isPrivate?: (address: string) => boolean
+}
+
 /**
  * A document over HTTP(S), by one GET. User and password in the address become Basic authentication and are never named.
  * Throws `FeedError`; `signal` makes it throw the signal's reason.
  */
-export const http: Transport = async (source, options) => {
-  const configured = parsedUrl(source)
-  const agent = new Agent({ connect: { timeout: connectTimeout }, headersTimeout, bodyTimeout, connections: 1 })
+export const http: Transport = httpWith({})
+
+export function httpWith({ lookup = systemLookup, isPrivate = isPrivateAddress }: HttpParts): Transport {
+  return async (source, options) => fetched(parsedUrl(source), options, new AddressGuard(lookup, isPrivate))
+}
+
+async function fetched(configured: URL, options: TransportOptions, guard: AddressGuard) {
+  const connect = { timeout: connectTimeout, lookup: guard.lookup }
+  const agent = new Agent({ connect, headersTimeout, bodyTimeout, connections: 1 })
   const deadline = AbortSignal.timeout(options.timeout)
   const signal = AbortSignal.any([options.signal, deadline])
   try {
-    const { response, name } = await followed(configured, agent, signal, options)
+    const { response, name } = await followed(configured, agent, guard, signal, options)
     if (response.statusCode === 304 && options.validators) {
       await agent.destroy()
-      return 'not-modified'
+      return 'not-modified' as const
     }
     if (response.statusCode !== 200 && response.statusCode !== 203) throw refusal(name, response)
     return opened(name, response, agent, deadline, options)
@@ -34,12 +50,28 @@ export const http: Transport = async (source, options) => {
   }
 }
 
-/** Follows redirects by hand: what is secret stays with the configured origin (fault-model F20, F21). */
-async function followed(configured: URL, agent: Agent, signal: AbortSignal, options: TransportOptions) {
+/**
+ * Follows redirects by hand: what is secret stays with the configured origin, and a server on the internet can't lead
+ * into this network (fault-model F20, F21).
+ */
+async function followed(
+  configured: URL,
+  agent: Agent,
+  guard: AddressGuard,
+  signal: AbortSignal,
+  options: TransportOptions,
+) {
   let url = configured
+  guard.checkLiteral(url.hostname)
   for (let redirects = 0; ; redirects++) {
     const headers = headersFor(url, configured, options)
-    const response = await request(withoutUser(url).href, { dispatcher: agent, signal, headers })
+    const response = await request(withoutUser(url).href, { dispatcher: agent, signal, headers }).catch(
+      (error: unknown) => {
+        throw error instanceof PrivateAddressError ? refusedRedirect(configured, url, error) : error
+      },
+    )
+    // Where the source itself is on a private network, so may be what it names.
+    if (redirects === 0) guard.restricted = !options.allowPrivateRedirects && !guard.sawPrivate
     const location = response.headers.location
     if (![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== 'string') {
       return { response, name: nameOf(url) }
@@ -59,8 +91,19 @@ async function followed(configured: URL, agent: Agent, signal: AbortSignal, opti
     if (url.protocol === 'https:' && next.protocol === 'http:') {
       throw new FeedError(`${nameOf(url)} redirects from https to http, which is not followed`)
     }
+    try {
+      guard.checkLiteral(next.hostname)
+    } catch (error) {
+      throw refusedRedirect(configured, next, error as PrivateAddressError)
+    }
     url = next
   }
+}
+
+function refusedRedirect(configured: URL, to: URL, { message: address }: PrivateAddressError): FeedError {
+  return new FeedError(
+    `${nameOf(configured)} redirects to ${nameOf(to)}, at the private address ${address}, which is not followed; the feed's allowPrivateRedirects allows it`,
+  )
 }
 
 function headersFor(url: URL, configured: URL, options: TransportOptions): Record<string, string> {
@@ -91,16 +134,23 @@ function opened(
   const framed = expected !== null || header(response, 'transfer-encoding')?.toLowerCase().includes('chunked') === true
   const end: TransportEnd = { proven: false, reasons: [] }
   async function* bytes(): AsyncGenerator<Buffer> {
+    const pace = new Pace(options.clock)
     let size = 0
     try {
       for await (const part of response.body) {
         const block: Buffer = part
         size += block.length
+        const slow = pace.tooSlow(block.length)
+        if (slow !== null) {
+          end.reasons.push(`${slow}; it was given up after ${size} bytes`)
+          return
+        }
         if (size > options.maxBytes) {
           end.reasons.push(`more than ${options.maxBytes} bytes were sent; the rest was not read`)
           return
         }
         yield block
+        pace.waits()
       }
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
       // Without length or chunks, a lost connection looks like the end (F1): only the document itself can tell.

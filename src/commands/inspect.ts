@@ -1,0 +1,45 @@
+import { findingsForms, inspectSource } from '../inspect-app.ts'
+import { FeedError, UsageError } from '../errors.ts'
+import { checkInit, initialise } from '../inspect-init.ts'
+import { exitStatus } from '../result.ts'
+import { printable } from '../text.ts'
+import type { CommandContext } from './command.ts'
+
+export interface InspectOptions {
+  preset?: string
+  init?: true
+  records?: string
+  format: 'text' | 'json'
+}
+
+/**
+ * `inspect`: what is in a source, and with `--init` a configuration for it. The status is 1 for a document that was cut off,
+ * 4 where records would be rejected.
+ */
+export async function inspectCommand(
+  context: CommandContext,
+  source: string,
+  options: InspectOptions,
+): Promise<number> {
+  const limit = limitOf(options.records)
+  if (options.init) checkInit(context.configFile, source)
+  const inspected = await inspectSource(context, source, { preset: options.preset, limit })
+  const { findings } = inspected
+  process.stdout.write(findingsForms[options.format](findings, process.stdout.isTTY))
+  if (options.init) {
+    const again = (preset: string): ReturnType<typeof inspectSource> =>
+      inspectSource(context, source, { preset, limit })
+    for (const file of await initialise(context.configFile, source, inspected, again))
+      process.stderr.write(`listing-sync: wrote ${file}\n`)
+  }
+  if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
+    throw new FeedError(`the document is not whole: ${printable(findings.document.reasons.join('; '))}`)
+  const mapped = findings.preset !== null && findings.counts.rejects === 0
+  return mapped ? exitStatus.right : exitStatus.partial
+}
+
+function limitOf(records: string | undefined): number | null {
+  if (records === undefined) return null
+  if (!/^[1-9]\d{0,11}$/.test(records)) throw new UsageError(`--records takes a number from 1 on, not "${records}"`)
+  return Number(records)
+}

@@ -1,0 +1,209 @@
+/**
+ * How well presets fit a feed: each one reads its first records, and what comes of them, and how much of preset and feed
+ * know each other, makes the score.
+ */
+import { FeedError, messageOf } from '../errors.ts'
+import { RecordError } from '../feed/feed.ts'
+import type { Format, FormatOptions, Mapping, Moment } from '../feed/feed.ts'
+import { fieldsRead, writtenPaths } from '../feed/mapping-paths.ts'
+import type { MappingOptions } from '../feed/mapping-schema.ts'
+import { createMapping } from '../feed/mapping.ts'
+import type { Preset } from '../feed/preset.ts'
+import type { Fit } from './findings.ts'
+import { Profile } from './profile.ts'
+import type { FieldProfile } from './profile.ts'
+import { isLack } from './tally.ts'
+import { fieldRules } from '../listing.ts'
+import type { Delivered, Problem } from '../listing.ts'
+
+/** The beginning of a feed, decompressed. */
+export interface Beginning {
+  head: Buffer
+  /** Whether that is the whole document. */
+  whole: boolean
+  options: Pick<FormatOptions, 'encoding' | 'charset' | 'maxRecordBytes'>
+}
+
+/** Records that are tried. */
+const tried = 200
+const requiredFields = fieldRules.filter(({ required }) => required).length
+
+/** A preset that does not fit at all has score 0 and the reason why. */
+export async function fitOf(
+  preset: Preset,
+  options: MappingOptions,
+  beginning: Beginning,
+  format: Format,
+  moment: Moment,
+): Promise<Fit> {
+  const { name, title } = preset
+  let found: Trial
+  try {
+    found = await trial(preset, options, beginning, format, moment)
+  } catch (error) {
+    if (!(error instanceof FeedError)) throw error
+    return { name, title, score: 0, reason: error.message }
+  }
+  const { profile, records, qualities } = found
+  if (records === 0)
+    return { name, title, score: 0, reason: `there is no record under ${preset.record ?? 'its header'}` }
+  const fields = profile.fields().filter(({ filled }) => filled > 0)
+  const written = writtenPaths(preset, options)
+  const read = fieldsRead(
+    preset.format === 'xml',
+    written,
+    fields.map(({ path }) => path),
+  )
+  const owners = new Set(written.map(({ owner }) => owner).filter((owner) => owner !== 'record'))
+  const filledOwners = new Set(written.flatMap(({ owner }, index) => (read[index].length > 0 ? [owner] : [])))
+  filledOwners.delete('record')
+  const known = new Set(read.flat())
+  const mapped = sum(qualities) / qualities.length
+  const rules = filledOwners.size / owners.size
+  const paths = read.filter((one) => one.length > 0).length / written.length
+  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * paths + 0.1 * (known.size / fields.length))
+  const place = preset.record === undefined ? '' : `records at ${preset.record}; `
+  const reason =
+    `${place}the first ${records} map to ${percent(mapped)} %; ` +
+    `it finds something for ${filledOwners.size} of its ${owners.size} fields, and uses ${known.size} of the feed's ${fields.length}`
+  return { name, title, score: Math.round(score), reason }
+}
+
+interface Trial {
+  profile: Profile
+  records: number
+  delivered: Delivered[]
+  qualities: number[]
+}
+
+/** Maps the first records. Throws `FeedError` where the format can't read the document at all. */
+async function trial(
+  preset: Preset,
+  options: MappingOptions,
+  { head, whole, options: formatOptions }: Beginning,
+  format: Format,
+  moment: Moment,
+): Promise<Trial> {
+  const mapping = createMapping(preset, options)
+  const profile = new Profile()
+  const delivered: Delivered[][] = []
+  const reading = format(once(head), { ...mapping.formatOptions, ...formatOptions, lengthProven: () => true })
+  for await (const batch of reading.records) {
+    for (const record of batch) {
+      if (delivered.length === tried) break
+      delivered.push(
+        parsed(() => {
+          const fields = reading.parse(record)
+          profile.add(fields)
+          return mapping.normalise(fields, record.at, moment)
+        }, record.at),
+      )
+    }
+    if (delivered.length === tried) break
+  }
+  // What was cut off with the rest of the document is no record that can be judged.
+  if (!whole && delivered.length > 1 && delivered.length < tried) delivered.pop()
+  return { profile, records: delivered.length, delivered: delivered.flat(), qualities: delivered.flat().map(quality) }
+}
+
+/** The fields of the first records, whatever they mean. */
+export async function firstFields(
+  formatOptions: Mapping['formatOptions'],
+  { head, options }: Beginning,
+  format: Format,
+): Promise<FieldProfile[]> {
+  const profile = new Profile()
+  const reading = format(once(head), { ...formatOptions, ...options, lengthProven: () => true })
+  for await (const batch of reading.records) {
+    for (const record of batch.slice(0, tried)) {
+      try {
+        profile.add(reading.parse(record))
+      } catch (error) {
+        if (!(error instanceof RecordError)) throw error
+      }
+    }
+    if (profile.records >= tried) break
+  }
+  return profile.fields()
+}
+
+function parsed(parse: () => Delivered[], at: string): Delivered[] {
+  try {
+    return parse()
+  } catch (error) {
+    const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
+    return [{ kind: 'reject', at, mlsNumber: null, problems }]
+  }
+}
+
+async function* once(head: Buffer): AsyncGenerator<Buffer> {
+  yield head
+}
+
+/**
+ * How much of one record is understood, 0 to 1. What a format never says (Url, YearBuilt) counts little against a preset;
+ * a record without a number, or one that can't be parsed, counts much.
+ */
+function quality(one: Delivered): number {
+  if (one.kind !== 'reject') return 1
+  if (one.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
+  const lacks = one.problems.filter(isLack).length
+  const otherNumbers = one.problems.filter(isOtherNumber).length
+  const unreadable = one.problems.length - lacks - otherNumbers
+  const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
+  return one.mlsNumber === null ? 0.2 * rest : rest
+}
+
+/** A number in another form than the preset's: a setting of the feed (`numbers`), no sign of another format. */
+function isOtherNumber({ problem }: Problem): boolean {
+  return /written like|needs an area/.test(problem)
+}
+
+const forms = [
+  { decimal: '.', group: ',' },
+  { decimal: ',', group: '.' },
+  { decimal: '.', group: '' },
+  { decimal: ',', group: '' },
+  { decimal: ',', group: ' ' },
+  { decimal: '.', group: ' ' },
+] as const
+
+/** The form of numbers that the feed has where it is not the preset's: one that halves the values that can't be read. */
+export async function numbersThatFit(
+  preset: Preset,
+  options: MappingOptions,
+  beginning: Beginning,
+  format: Format,
+  moment: Moment,
+): Promise<MappingOptions['numbers']> {
+  const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
+    const { delivered } = await trial(
+      preset,
+      numbers === undefined ? options : { ...options, numbers },
+      beginning,
+      format,
+      moment,
+    )
+    const problems = delivered.flatMap((one) => (one.kind === 'reject' ? one.problems : []))
+    return problems.filter(isOtherNumber).length
+  }
+  let least = await unreadable(undefined)
+  const most = least / 2
+  let best: MappingOptions['numbers']
+  if (least < 3) return undefined
+  for (const form of forms) {
+    const count = await unreadable(form)
+    if (count > most || count >= least) continue
+    least = count
+    best = form
+  }
+  return best
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function percent(share: number): number {
+  return Math.round(share * 100)
+}

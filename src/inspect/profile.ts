@@ -1,0 +1,92 @@
+import type { RecordFields, RecordNode } from '../feed/feed.ts'
+import { printable, shorten } from '../text.ts'
+
+const mostFields = 2000
+const mostExamples = 3
+const longestExample = 80
+const longestName = 120
+
+/** A field as it was found: `filled` is the number of records that have something in it. */
+export interface FieldProfile {
+  path: string
+  filled: number
+  examples: string[]
+}
+
+interface Entry {
+  profile: FieldProfile
+  /** Number of the last record that filled it: a repeated element counts once for a record. */
+  last: number
+  inner: Map<string, Entry>
+  isLeaf: boolean
+}
+
+/**
+ * The fields of a feed, how many records fill them, and examples. A path is a CSV's header, or `Location/City`,
+ * `price/@currency` from the record element on. Memory is bounded, however many names a feed invents.
+ */
+export class Profile {
+  records = 0
+  /** Whether there were more fields than are kept. */
+  more = false
+  #root: Entry = entry('')
+  #size = 0
+
+  add(record: RecordFields): void {
+    this.records++
+    this.#walk(record, this.#root)
+  }
+
+  /** The fields in the order in which they were first seen, those of one element together. */
+  fields(): FieldProfile[] {
+    const found: FieldProfile[] = []
+    const collect = ({ profile, inner, isLeaf }: Entry): void => {
+      if (isLeaf) found.push(profile)
+      for (const one of inner.values()) collect(one)
+    }
+    collect(this.#root)
+    return found
+  }
+
+  #walk(node: RecordNode, parent: Entry): void {
+    if (typeof node === 'string') return this.#leaf(node, parent)
+    for (const name in node) {
+      // What is outside the record is none of its fields.
+      if (name.startsWith('@@')) continue
+      const child = node[name]
+      const under = name === '#text' && parent !== this.#root ? parent : this.#child(parent, name)
+      if (under === null) continue
+      if (Array.isArray(child)) for (const one of child) this.#walk(one, under)
+      else this.#walk(child, under)
+    }
+  }
+
+  #child(parent: Entry, name: string): Entry | null {
+    const known = parent.inner.get(name)
+    if (known !== undefined) return known
+    const { path } = parent.profile
+    if (this.#size >= mostFields || name.length > longestName || path.length > 10 * longestName) {
+      this.more = true
+      return null
+    }
+    this.#size++
+    const made = entry(path === '' ? name : `${path}/${name}`)
+    parent.inner.set(name, made)
+    return made
+  }
+
+  #leaf(text: string, into: Entry): void {
+    into.isLeaf = true
+    if (text === '' || text.trim() === '') return
+    const { profile } = into
+    if (into.last !== this.records) profile.filled++
+    into.last = this.records
+    if (profile.examples.length >= mostExamples) return
+    const example = shorten(printable(text.slice(0, 10 * longestExample)), longestExample)
+    if (example !== '' && !profile.examples.includes(example)) profile.examples.push(example)
+  }
+}
+
+function entry(path: string): Entry {
+  return { profile: { path, filled: 0, examples: [] }, last: 0, inner: new Map(), isLeaf: false }
+}

@@ -1,0 +1,171 @@
+/** The findings for a person, at most 100 columns wide: what the document is first, then what would become of it. */
+import { styleText } from 'node:util'
+import { printable, shorten } from '../text.ts'
+import { fieldLines } from './text-fields.ts'
+import { sampleLines } from './text-samples.ts'
+import type { Findings } from './findings.ts'
+
+type Style = Parameters<typeof styleText>[0]
+export type Paint = (style: Style, text: string) => string
+
+const width = 100
+const mostShown = 20
+
+export function findingsText(findings: Findings, colour: boolean): string {
+  const paint: Paint = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text)
+  return [...lines(findings, paint)].map((line) => `${line}\n`).join('')
+}
+
+function* lines(findings: Findings, paint: Paint): Generator<string> {
+  const { preset, samples, unused } = findings
+  yield* documentLines(findings, paint)
+  yield* presetLines(findings, paint)
+  yield* resultLines(findings, paint)
+  yield* missingLines(findings, paint)
+  yield* wordLines(findings, paint)
+  yield* rejectLines(findings, paint)
+  yield* sampleLines(samples, paint)
+  yield* fieldLines(findings, paint)
+  if (preset !== null && unused.length > 0) {
+    yield ''
+    yield paint('bold', `Fields that nothing uses (${unused.length})`)
+    yield* wrapped(unused.map((path) => shorten(printable(path), 60)).join(', '), 2)
+  }
+}
+
+function* documentLines({ source, document }: Findings, paint: Paint): Generator<string> {
+  const { container, format, encoding, dialect, record, bytes, records, complete, reasons } = document
+  const titles = { xml: 'XML', csv: 'CSV', 'rets-compact': 'RETS COMPACT', blm: 'BLM' }
+  const how =
+    dialect === null
+      ? record === null
+        ? ''
+        : `, records at ${printable(record)}`
+      : `, cells parted by ${markName(dialect.delimiter)}${dialect.lineEnd === '\r' ? ', rows by CR' : ''}`
+  const within = container.length === 0 ? '' : `, within ${container.join(' and ')}`
+  yield paint('bold', shorten(printable(source), width))
+  yield* row('format', `${titles[format]}${how}${within}`, paint)
+  yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
+  yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
+  if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
+  else if (complete) yield* row('whole', 'yes', paint)
+  else yield* row('whole', paint('yellow', `no: ${reasons.map(printable).join('; ')}`), paint)
+}
+
+function* presetLines({ preset, others, settings }: Findings, paint: Paint): Generator<string> {
+  yield ''
+  if (preset === null) {
+    yield paint(['bold', 'yellow'], 'No preset fits')
+    yield* wrapped(
+      'Copy the nearest preset and write your own (config/presets/README.md), or let --init write a first one from the ' +
+        'names of the fields; then inspect again with --preset PATH.',
+      2,
+    )
+  } else {
+    const chosen = { found: 'fits best', given: 'as asked for', configured: 'as configured' }[preset.chosen]
+    yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 60 ? 'green' : 'yellow', `${preset.score} of 100`)}`
+    yield* wrapped(`${printable(preset.title)}: ${printable(preset.reason)}.`, 2)
+  }
+  if (others.length > 0)
+    yield* wrapped(
+      `${preset === null ? 'the nearest:' : 'then'} ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`,
+      2,
+    )
+  for (const { write, why } of settings) {
+    yield* wrapped(`${why}:`, 2)
+    yield `    ${paint('cyan', printable(write))}`
+  }
+}
+
+function* resultLines({ preset, counts, removals }: Findings, paint: Paint): Generator<string> {
+  if (preset === null) return
+  const { listings, filtered, rejects, lackingFactsOnly } = counts
+  yield ''
+  yield paint('bold', 'What its records would become')
+  yield* row('listings', grouped(listings), paint)
+  yield* row('removals', grouped(counts.removals), paint)
+  for (const { why, count } of removals.slice(0, mostShown)) yield* wrapped(`${grouped(count)}: ${printable(why)}`, 14)
+  if (filtered > 0) yield* row('left out', `${grouped(filtered)} by where`, paint)
+  const only =
+    lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings if the facts below were given`
+  yield* row('rejects', rejects === 0 ? '0' : paint('yellow', `${grouped(rejects)}${only}`), paint)
+}
+
+function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
+  if (missing.length === 0) return
+  yield ''
+  yield paint('bold', 'Facts that a listing needs and records lack, and what to write')
+  for (const { field, count, write } of missing) {
+    const text = printable(write)
+    const start = `${grouped(count).padStart(8)}  ${field.padEnd(14)}  `
+    if (start.length + text.length <= width) yield start + paint('cyan', text)
+    else {
+      yield start.trimEnd()
+      yield* wrapped(text, 14, (line) => paint('cyan', line))
+    }
+  }
+}
+
+function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<string> {
+  if (words.length === 0) return
+  yield ''
+  yield paint('bold', 'Words that no rule maps, and what to write')
+  for (const { field, words: found, write } of words) {
+    const total = found.reduce((sum, { count }) => sum + count, 0)
+    const listed = found
+      .slice(0, mostShown)
+      .map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
+    const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
+    yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
+    const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
+    yield* wrapped(shorten(printable(write), 600) + hint, 14, (text) => paint('cyan', text))
+  }
+}
+
+function* rejectLines({ rejects }: Findings, paint: Paint): Generator<string> {
+  const others = rejects.filter(({ problem }) => !problem.startsWith('is missing; give it with defaults'))
+  if (others.length === 0) return
+  yield ''
+  yield paint('bold', 'Why records would be rejected')
+  for (const { field, problem, count, examples } of others.slice(0, mostShown)) {
+    yield* wrapped(`${grouped(count).padStart(6)}  ${printable(field)} ${printable(problem)}`, 2, undefined, 10)
+    for (const { at, mlsNumber, value } of examples) {
+      const said = value === null ? '' : `: "${shorten(printable(value), 40)}"`
+      yield `          ${paint('dim', shorten(`${printable(at)}, ${mlsNumber === null ? 'no MLSNumber' : printable(mlsNumber)}${said}`, width - 10))}`
+    }
+  }
+  if (others.length > mostShown) yield `  and ${others.length - mostShown} more reasons (see --format json)`
+}
+
+function* row(name: string, text: string, paint: Paint): Generator<string> {
+  yield* wrapped(`${paint('dim', name.padEnd(9))} ${text}`, 2, undefined, 12)
+}
+
+/** Breaks a text between words; `hanging`: indentation of the lines after the first. */
+export function* wrapped(
+  text: string,
+  indent: number,
+  painted: (text: string) => string = (plain) => plain,
+  hanging = indent,
+): Generator<string> {
+  let line = ''
+  let margin = indent
+  for (const word of text.split(/(?<=\S) /)) {
+    if (line !== '' && margin + line.length + 1 + word.length > width) {
+      yield ' '.repeat(margin) + painted(line)
+      line = ''
+      margin = hanging
+    }
+    line = line === '' ? word : `${line} ${word}`
+  }
+  yield ' '.repeat(margin) + painted(line)
+}
+
+/** 1,234,567 */
+export function grouped(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+}
+
+function markName(delimiter: string): string {
+  return { ',': 'a comma', ';': 'a semicolon', '\t': 'a tab', '|': 'a bar' }[delimiter] ?? printable(delimiter)
+}

@@ -1,0 +1,48 @@
+/** Hostile text from feed and service, through whole runs, on what the commands print. */
+import { afterEach, expect, test } from 'vitest'
+import { home, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+afterEach(() => world.end())
+
+/** What a terminal obeys, or shows in another order; line feeds are the commands' own. */
+// oxlint-disable-next-line no-control-regex
+const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
+
+const homes = Array.from({ length: 12 }, (_, index) => ({
+  ...home(index + 1),
+  mlsNumber: `M\u202e${index}\u2066<b>|\u200b=1+1`,
+  title: '\u0085\u009b31m',
+  street: `${index} \u202eteertS \u009b2J Road`,
+}))
+
+test(
+  'status, approve and every form of a report are without controls, in text and in JSON',
+  { timeout: 60_000 },
+  async () => {
+    world = await RunWorld.start()
+    const feed = (some: typeof homes): string => zillowFeed(some).replaceAll('<b>', '&lt;b&gt;')
+    world.deliver(feed(homes))
+    world.standIn.addFault({
+      operations: ['Create'],
+      mlsNumber: homes[3].mlsNumber,
+      fault: { kind: 'refuse', message: 'no \u001b[2J \u009b31m \u202e listing' },
+    })
+    const outputs = [await world.command('sync')]
+    expect(outputs[0].status).toBe(4)
+    world.deliver(feed(homes.slice(0, 1)))
+    outputs.push(await world.command('sync', '--format', 'json'))
+    for (const form of ['text', 'json', 'markdown', 'html']) outputs.push(await world.command('diff', '--format', form))
+    outputs.push(await world.command('status'), await world.command('status', '--format', 'json'))
+    outputs.push(await world.command('approve', 'north', '--yes'), await world.command('diff', 'no\u001b[2J\u202esuch'))
+    for (const { stdout, stderr } of outputs) {
+      expect(stdout + stderr).not.toMatch(unseen)
+      expect(stdout + stderr).not.toBe('')
+    }
+    const [, , , , , , , status, approved] = outputs
+    const held = (JSON.parse(status.stdout) as { held: { mlsNumber: string }[] }).held
+    expect(held.map(({ mlsNumber }) => mlsNumber)).toContain(homes[5].mlsNumber)
+    expect(approved.stdout).toContain('M5<b>|=1+1')
+  },
+)

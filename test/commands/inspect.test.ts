@@ -1,0 +1,362 @@
+/** `inspect` as its users start it: child processes on files made here and on the fixtures of the presets. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FeedError, messageOf } from '../../src/errors.ts'
+import { inspectSource } from '../../src/inspect-app.ts'
+import { initialise } from '../../src/inspect-init.ts'
+import type { Findings } from '../../src/inspect/findings.ts'
+import { startStandIn } from '../../src/stand-in/stand-in.ts'
+import { home, zillowFeed } from '../support/homes.ts'
+import { command } from '../support/run-world.ts'
+
+const fixtures = join(import.meta.dirname, '../../fixtures/presets')
+const fixtureOf = (name: string): string =>
+  join(fixtures, name, readdirSync(join(fixtures, name)).find((file) => file.startsWith('feed.')) ?? '')
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'listing-sync-inspect-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function made(name: string, content: string | Buffer): string {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+const configFile = (): string => join(folder, 'config', 'listing-sync.yaml')
+const inspect = (...words: string[]) => command(['--config', configFile(), 'inspect', ...words])
+
+async function found(...words: string[]): Promise<{ status: number | null; findings: Findings }> {
+  const { status, stdout } = await inspect(...words, '--format', 'json')
+  return { status, findings: JSON.parse(stdout) as Findings }
+}
+
+function inProcess(source: string, limit: number | null = null) {
+  const context = { configFile: configFile(), env: {}, signal: new AbortController().signal }
+  return inspectSource(context, source, { preset: undefined, limit })
+}
+
+describe('which preset fits', () => {
+  for (const name of readdirSync(fixtures)) {
+    test(`${name}: its fixture is known as such, and every field that is used is found`, async () => {
+      const { findings } = await inProcess(fixtureOf(name))
+      expect(findings.preset).toMatchObject({ name, chosen: 'found' })
+      expect(findings.document).toMatchObject({ complete: true, reasons: [] })
+      expect(findings.others.every(({ score }) => score < findings.preset!.score)).toBe(true)
+      expect(findings.others.length).toBeLessThanOrEqual(4)
+      expect(findings.fields.some(({ usedFor }) => usedFor.includes('PropertyType'))).toBe(true)
+      expect(findings.samples).toHaveLength(3)
+    })
+  }
+
+  test('--preset skips the choice; a name that is not there is wrong usage, another format a wrong feed', async () => {
+    const source = fixtureOf('reso-csv')
+    expect((await found(source, '--preset', 'mls-csv')).findings.preset).toMatchObject({
+      name: 'mls-csv',
+      chosen: 'given',
+    })
+    const mistyped = await inspect(source, '--preset', 'reso-cvs')
+    expect(mistyped.status).toBe(64)
+    expect(mistyped.stderr).toContain('did you mean "reso-csv"')
+    const other = await inspect(source, '--preset', 'zillow')
+    expect(other).toMatchObject({ status: 1, stdout: '' })
+    expect(other.stderr).toContain('the document is CSV; the preset zillow reads XML')
+  })
+
+  test('none: says so, and how to go on', async () => {
+    const records = [1, 2, 3].map((n) => `<haus nr="H${n}"><zimmer>${n}</zimmer><ort>Zug</ort><preis>1</preis></haus>`)
+    const { status, stdout } = await inspect(made('own.xml', `<liste><teil>${records.join('')}</teil></liste>`))
+    expect(status).toBe(4)
+    expect(stdout).toContain('records at liste/teil/haus')
+    expect(stdout).toContain('No preset fits')
+    expect(stdout).toMatch(/100 +@nr +H1 \| H2 \| H3/)
+  })
+})
+
+describe('what is said of a feed', () => {
+  test('the JSON document, and nothing else on standard output', async () => {
+    const source = made('export.xml.gz', gzipSync(readFileSync(fixtureOf('zillow'))))
+    const { status, stdout, stderr } = await inspect(source, '--format', 'json')
+    expect({ status, stderr }).toEqual({ status: 4, stderr: '' })
+    const findings = JSON.parse(stdout) as Findings
+    expect(Object.keys(findings)).toEqual(
+      'version source document preset others settings counts fields moreFields unused samples rejects words moreWords removals missing'.split(
+        ' ',
+      ),
+    )
+    expect(findings.document).toMatchObject({
+      container: ['gzip'],
+      format: 'xml',
+      encoding: { name: 'utf-8', by: 'the XML declaration' },
+      record: 'Listings/Listing',
+      records: 20,
+      complete: true,
+    })
+    expect(findings.counts).toEqual({ listings: 12, removals: 2, filtered: 0, rejects: 6, lackingFactsOnly: 2 })
+    expect(findings.words).toEqual([
+      {
+        field: 'PropertyType',
+        words: [{ word: 'Lighthouse', count: 1 }],
+        write: expect.stringContaining('Lighthouse: Other'),
+      },
+      {
+        field: 'Status',
+        words: [{ word: 'Backup Offers Only', count: 1 }],
+        write: 'statuses: { Backup Offers Only: Active }',
+      },
+    ])
+    expect(findings.removals).toContainEqual({ why: 'the feed says ListingDetails/Status is "Pending"', count: 1 })
+    expect(findings.unused).toContain('Agent/EmailAddress')
+    expect(findings.fields).toContainEqual({
+      path: 'Location/UnitNumber',
+      filled: 15,
+      examples: ['# 411', '45', '4B'],
+      usedFor: ['Address'],
+    })
+    expect(findings.missing.find(({ field }) => field === 'YearBuilt')).toEqual({
+      field: 'YearBuilt',
+      count: 1,
+      write: 'defaults: { YearBuilt: 0 }',
+    })
+    expect(findings.samples.map(({ listing }) => listing?.SaleType)).toEqual(['for_sale', 'for_rent', 'for_sale'])
+    const bedrooms = findings.rejects.find(({ field }) => field === 'Bedrooms')
+    expect(bedrooms).toMatchObject({ count: 1, examples: [{ mlsNumber: 'JUNK-12', value: '99999.0' }] })
+  })
+
+  test('a clean feed is 0; the first records of it are not judged whole', async () => {
+    const source = made('homes.xml', zillowFeed([1, 2, 3, 4].map((n) => home(n))))
+    expect((await inspect(source)).status).toBe(0)
+    const { status, findings } = await found(source, '--records', '2')
+    expect(status).toBe(0)
+    expect(findings.document).toMatchObject({ records: 2, complete: null, reasons: [] })
+    expect((await inspect(source, '--records', '0')).status).toBe(64)
+  })
+
+  test("numbers that are not written in the preset's way, a last row without line break", async () => {
+    const rows = [1, 2, 3, 4, 5].map((n) => `${n};Active;${n}50.000,00;3;2;1990;${n}.200;Main Road ${n}`)
+    const { findings } = await found(
+      made('de.csv', `MLS #;Status;List Price;Beds;Baths;Year Built;SqFt;Address\n${rows.join('\n')}`),
+    )
+    expect(findings.preset?.name).toBe('mls-csv')
+    expect(findings.document).toMatchObject({ dialect: { delimiter: ';' }, complete: false })
+    expect(findings.settings.map(({ write }) => write)).toEqual([
+      'numbers: { decimal: \',\', group: "." }',
+      'endsWithLineBreak: false',
+    ])
+    expect(findings.samples[0].listing?.SalePrice).toBe(150_000)
+  })
+
+  test('encodings: by the byte order mark, by the bytes themselves', async () => {
+    const text = readFileSync(fixtureOf('kyero'), 'utf8').replace(/^<\?xml[^>]*>\s*/, '')
+    const wide = (await found(made('wide.xml', Buffer.from(`\ufeff${text}`, 'utf16le')))).findings
+    expect(wide.document.encoding).toEqual({ name: 'utf-16le', by: 'the byte order mark' })
+    expect(wide.preset?.name).toBe('kyero')
+    const latin = 'MLS #,City,Status,List Price,Address\n1,Málaga,Active,5,Calle Mayor 1\n'
+    const { findings } = await found(made('latin.csv', Buffer.from(latin, 'latin1')))
+    expect(findings.document.encoding.name).toBe('windows-1252')
+    expect(findings.fields.find(({ path }) => path === 'City')?.examples).toEqual(['Málaga'])
+  })
+
+  test('a feed of the configuration by its name, with its own options', async () => {
+    mkdirSync(join(folder, 'config'))
+    copyFileSync(fixtureOf('kyero'), join(folder, 'config', 'k.xml'))
+    const defaults = '{ YearBuilt: 0, DaysOnMarket: 0, ParkingSpots: 0, LotArea: 0 }'
+    writeFileSync(
+      configFile(),
+      `service: { baseUrl: http://127.0.0.1:8080 }\nfeeds:\n  costa: { chatbot: C, source: k.xml, preset: kyero, defaults: ${defaults} }\n`,
+    )
+    const { findings } = await found('costa')
+    expect(findings.preset).toMatchObject({ name: 'kyero', chosen: 'configured' })
+    expect(findings.missing.map(({ field }) => field)).not.toContain('YearBuilt')
+    expect((await inspect('costb')).stderr).toContain('costb does not exist')
+  })
+
+  test('hostile text stays text: no escape sequence or control character reaches the output', async () => {
+    const nasty = '\u001b[2J\u001b]0;x\u0007=cmd|calc\u202e<script>alert(1)</script>'
+    const name = 'Odd\u001b[31mName'
+    const row = `A1,Active,1,${nasty},3\nA2,${nasty},1,${nasty},3\n`
+    const source = made('nasty.csv', `MLS #,Status,List Price,"${name}",Beds\n${row}`)
+    for (const format of ['text', 'json']) {
+      const { stdout } = await inspect(source, '--format', format)
+      // oxlint-disable-next-line no-control-regex
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
+      expect(stdout).toContain('<script>alert(1)</script>')
+    }
+  })
+
+  test('secrets of an address are neither shown nor written', async () => {
+    const body = zillowFeed([1, 2].map((n) => home(n)))
+    const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    try {
+      const port = (server.address() as AddressInfo).port
+      const { status, stdout, stderr } = await inspect(
+        `http://me:hunter2secret@127.0.0.1:${port}/out/feed.xml?token=abcdef123456&kind=xml`,
+        '--init',
+      )
+      const written = readFileSync(configFile(), 'utf8')
+      for (const text of [stdout, stderr, written]) expect(text).not.toMatch(/hunter2secret|abcdef123456/)
+      expect(status).toBe(0)
+      expect(written).toContain(
+        `http://me:\${FEED_PASSWORD}@127.0.0.1:${port}/out/feed.xml?token=\${FEED_TOKEN}&kind=xml`,
+      )
+    } finally {
+      server.close()
+    }
+  })
+
+  test('memory is bounded however many names and words a feed has', async () => {
+    const records = Array.from({ length: 1000 }, (_, record) => {
+      const fields = Array.from({ length: 100 }, (_, n) => `<f${record}x${n}>v</f${record}x${n}>`).join('')
+      return `<Listing><Location><City>C</City></Location><BasicDetails><PropertyType>P${record}</PropertyType></BasicDetails>${fields}</Listing>`
+    })
+    const { findings } = await inProcess(made('wide.xml', `<Listings>${records.join('')}</Listings>`))
+    expect(findings.document.records).toBe(1000)
+    expect(findings.fields.length).toBeLessThanOrEqual(2000)
+    expect(findings.moreFields).toBe(true)
+    for (const { words } of findings.words) expect(words.length).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('what is no feed', () => {
+  const zipOf = (...names: string[]): Buffer =>
+    Buffer.concat(
+      names.map((name) => {
+        const header = Buffer.alloc(30)
+        header.writeUInt32BE(0x504b0304)
+        header.writeUInt16LE(name.length, 26)
+        return Buffer.concat([header, Buffer.from(name)])
+      }),
+    )
+  const months = Array.from({ length: 20 }, (_, n) => `2025-${n},city,Springfield,IL,${n}00000,${n}`).join('\n')
+  const wrong: [what: string, content: string | Buffer, said: string][] = [
+    ['an empty file', '', 'the document is empty'],
+    ['a page', '<!DOCTYPE html><html><body>Log in</body></html>', 'an HTML page'],
+    [
+      'a workbook',
+      zipOf('[Content_Types].xml', 'xl/workbook.xml'),
+      'an Excel workbook, not a feed; save its table as CSV',
+    ],
+    ['an old workbook', Buffer.from('d0cf11e0a1b11ae100000000', 'hex'), 'an old Excel or Word file'],
+    ['pictures', zipOf('1.jpg', '2.PNG'), 'a ZIP of pictures (1.jpg'],
+    ['a PDF', '%PDF-1.7\n', 'a PDF'],
+    ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'a PNG image'],
+    ['JSON', '{"listings": [{"id": 1}]}', 'the document is JSON'],
+    ['prose', 'Dear all\nplease find attached\n', 'a plain text'],
+    [
+      'market statistics',
+      `period,region_type,city,state,median_sale_price,homes_sold\n${months}\n`,
+      'market statistics',
+    ],
+    ['XML about nothing', '<a><b>1</b></a>', 'no element in it is repeated'],
+    ['binary data', Buffer.from(Array.from({ length: 512 }, (_, n) => n % 256)), 'binary data'],
+  ]
+  test.each(wrong)('%s: one sentence says what it is', async (_, content, said) => {
+    const refusal = await inProcess(made('wrong.dat', content)).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(FeedError)
+    expect(messageOf(refusal)).toContain(said)
+    expect(messageOf(refusal).split('\n')).toHaveLength(1)
+  })
+
+  test('status 1, the sentence on standard error, nothing on standard output', async () => {
+    const { status, stdout, stderr } = await inspect(
+      made('stats.csv', `period,city,median_sale_price,homes_sold\n2025-01,A,1,2\n`),
+    )
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('market statistics')
+  })
+
+  test('a document that was cut off: what is there is shown, and status 1 says that it is not whole', async () => {
+    const text = readFileSync(fixtureOf('zillow'), 'utf8')
+    const { status, stdout, stderr } = await inspect(made('cut.xml', text.slice(0, text.length / 2)))
+    expect(status).toBe(1)
+    expect(stdout).toContain('Preset zillow')
+    expect(stderr).toContain('the document is not whole: the document ends in the middle of record')
+  })
+})
+
+describe('--init', () => {
+  /** `diff` of the written configuration against a stand-in on another port than the usual one. */
+  async function diffs(): Promise<{ status: number | null; stdout: string; stderr: string }> {
+    const standIn = await startStandIn({})
+    try {
+      const written = readFileSync(configFile(), 'utf8')
+      expect(written).toContain('baseUrl: http://127.0.0.1:8080')
+      writeFileSync(configFile(), written.replace('http://127.0.0.1:8080', standIn.url))
+      return await command(['--config', configFile(), 'diff'])
+    } finally {
+      await standIn.close()
+    }
+  }
+
+  test.each(['zillow', 'poliris'])('%s: what is written runs and finds listings to create', async (name) => {
+    const source = fixtureOf(name)
+    expect((await inspect(source, '--init')).stderr).toContain(`wrote ${configFile()}`)
+    expect(readFileSync(configFile(), 'utf8')).toContain(`preset: ${name} #`)
+    const { status, stdout, stderr } = await diffs()
+    expect(stderr).toBe('')
+    expect(status, stdout).toBe(2)
+    expect(stdout).toMatch(/Create \([1-9]/)
+  })
+
+  test.each(readdirSync(fixtures).filter((name) => name !== 'rets-compact'))(
+    '%s: its configuration is right and makes listings of its fixture',
+    async (name) => {
+      const source = fixtureOf(name)
+      const written = await initialise(configFile(), source, await inProcess(source), () => {
+        throw new Error('its preset is known')
+      })
+      expect(written).toEqual([configFile()])
+      const { findings } = await inProcess('feed')
+      expect(findings.preset).toMatchObject({ name, chosen: 'configured' })
+      expect(findings.counts.listings).toBeGreaterThan(0)
+    },
+  )
+
+  test('never over a file that is there', async () => {
+    mkdirSync(join(folder, 'config'))
+    writeFileSync(configFile(), 'mine')
+    const { status, stdout, stderr } = await inspect(fixtureOf('kyero'), '--init')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('is there already')
+    expect(readFileSync(configFile(), 'utf8')).toBe('mine')
+  })
+
+  test('a feed that no preset fits gets a preset of its own, guessed from its names, that runs', async () => {
+    const records = [1, 2, 3].map(
+      (n) =>
+        `<flat code="F-${n}"><price>${n}00000</price><bedrooms>${n}</bedrooms><bathrooms>1</bathrooms><city>Zug</city>` +
+        `<living_area>80</living_area><photos><photo>https://img.example/${n}.jpg</photo></photos><heating>gas</heating></flat>`,
+    )
+    const source = made('Our Export.xml', `<stock><flats>${records.join('')}</flats></stock>`)
+    const { stderr } = await inspect(source, '--init')
+    const preset = join(folder, 'config', 'presets', 'our-export.yaml')
+    expect(stderr).toContain(`wrote ${preset}: guessed`)
+    expect(existsSync(preset)).toBe(true)
+    expect(readFileSync(preset, 'utf8')).toMatch(/^delivery: delta$/m)
+    expect(readFileSync(preset, 'utf8')).toContain('#   heating: 100 %: gas')
+    const { status, stdout } = await diffs()
+    expect(status, stdout).toBe(2)
+    expect(stdout).toContain('Create (3)')
+  })
+
+  test('standard input can not be configured', async () => {
+    expect((await inspect('-', '--init')).status).toBe(64)
+  })
+})

@@ -1,0 +1,100 @@
+/** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
+import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Format, Mapping } from '../../src/feed/feed.ts'
+import { blm } from '../../src/feed/format/blm.ts'
+import { csv } from '../../src/feed/format/csv.ts'
+import { retsCompact } from '../../src/feed/format/rets.ts'
+import { xml } from '../../src/feed/format/xml.ts'
+import { mappingOptionsSchema } from '../../src/feed/mapping-schema.ts'
+import { createMapping } from '../../src/feed/mapping.ts'
+import { loadPreset } from '../../src/feed/preset.ts'
+import { file } from '../../src/feed/transport/file.ts'
+import { decompressed } from '../../src/feed/transport/gunzip.ts'
+import type { FieldName } from '../../src/listing.ts'
+import type { Feed } from '../../src/prepare.ts'
+import type { Sound } from './mutations.ts'
+
+const fixtures = join(import.meta.dirname, '../../fixtures/presets')
+const presets = join(import.meta.dirname, '../../config/presets')
+const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
+
+export const presetNames = readdirSync(fixtures)
+/** Small, so that a record beyond it is no rare thing. */
+export const maxRecordBytes = 150_000
+/** What the guard lets through in these tests: of a dozen listings, two. */
+export const deletesAllowed = { percent: 20, floor: 2 }
+
+export function mappingOf(preset: string): Mapping {
+  const optionsFile = join(fixtures, preset, 'options.json')
+  const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
+  const text = readFileSync(join(presets, `${preset}.yaml`), 'utf8')
+  return createMapping(loadPreset(text, `${preset}.yaml`), mappingOptionsSchema.parse(options))
+}
+
+/** The fixture's bytes, and its records as the format cuts them. */
+export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound> {
+  const folder = join(fixtures, preset)
+  const path = join(
+    folder,
+    readdirSync(folder).find((name) => name.startsWith('feed.'))!,
+  )
+  const reading = formats[mapping.format](createReadStream(path), {
+    encoding: null,
+    charset: null,
+    maxRecordBytes,
+    ...mapping.formatOptions,
+    lengthProven: () => true,
+  })
+  const records: Buffer[] = []
+  for await (const batch of reading.records) for (const { raw } of batch) records.push(Buffer.from(raw))
+  return { preset, format: mapping.format, bytes: readFileSync(path), records }
+}
+
+/** The feed of a preset that reads this file; everything as a configuration without words of its own has it. */
+export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
+  return {
+    name: preset,
+    chatbot: 'SN-1',
+    timezone: 'America/Chicago',
+    mapping,
+    source: path,
+    open: (validators, signal, scratch) =>
+      file(path, {
+        directory: '/',
+        maxBytes: 50_000_000,
+        timeout: 60_000,
+        maxRedirects: 0,
+        headers: {},
+        validators,
+        scratch,
+        allowPrivateRedirects: false,
+        login: {},
+        ready: {},
+        clock: { now: () => 0, sleep: () => Promise.resolve() },
+        signal,
+      }),
+    decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000, scratch: dirname(path), member: null }),
+    format: formats[mapping.format],
+    formatOptions: { encoding: null, maxRecordBytes, endsWithLineBreak: true },
+    limits: {
+      delete: deletesAllowed,
+      update: { percent: 60, floor: 50 },
+      recreate: { percent: 20, floor: 2 },
+      shrink: 50,
+      overlap: 50,
+      lostField: { percent: 50, floor: 10 },
+      grace: { runs: 1, hours: 0 },
+      onTrip: 'hold',
+    },
+    ownership: 'tag',
+    outranks: new Set(),
+    drift: 'overwrite',
+    volatile: new Set<FieldName>(['DaysOnMarket']),
+    refresh: 7 * 86_400_000,
+    settle: 900_000,
+    rate: 1000,
+    concurrency: 4,
+    deleteBatch: 50,
+  }
+}

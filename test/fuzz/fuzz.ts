@@ -1,0 +1,75 @@
+/** One feed of the corpus, by its seed: broken, run through the program, checked. */
+import { pick, seeded } from '../support/random.ts'
+import { patience, violation } from './check.ts'
+import { presetNames } from './feeds.ts'
+import { mutated } from './mutations.ts'
+import { FuzzWorld } from './world.ts'
+
+export interface Fuzzed {
+  preset: string
+  bytes: Buffer
+  /** The mutations, in their order. */
+  done: string[]
+}
+
+export interface Verdict {
+  /** null: all is well. */
+  violation: string | null
+  /** Whether there was a plan, and whether the delivery was taken for whole. */
+  planned: boolean
+  complete: boolean
+  deletes: number
+}
+
+/** Everything that the feeds of a process share. */
+export class Corpus {
+  readonly #worlds: Map<string, FuzzWorld>
+
+  private constructor(worlds: Map<string, FuzzWorld>) {
+    this.#worlds = worlds
+  }
+
+  /** `folder` takes the deliveries; `presets` are those that feeds can be judged of. */
+  static async open(folder: string, presets: readonly string[] = presetNames): Promise<Corpus> {
+    const worlds = new Map<string, FuzzWorld>()
+    for (const preset of presets) worlds.set(preset, await FuzzWorld.open(preset, folder))
+    return new Corpus(worlds)
+  }
+
+  /** The feed of a seed: always the same one. */
+  feed(seed: number): Fuzzed {
+    const random = seeded(seed)
+    const preset = presetNames[seed % presetNames.length]
+    const { sound } = this.#worlds.get(preset)!
+    const other = this.#worlds.get(pick(random, presetNames))!.sound
+    return { preset, ...mutated({ sound, other, random }) }
+  }
+
+  /** Runs bytes as a delivery of a preset and judges what became of it. */
+  async judge(preset: string, bytes: Buffer): Promise<Verdict> {
+    const world = this.#worlds.get(preset)!
+    const began = performance.now()
+    try {
+      const report = await world.run(bytes)
+      const slow = performance.now() - began > patience(bytes.length) ? await slowness(world, bytes) : null
+      return {
+        violation: slow ?? violation(world, bytes, report),
+        planned: report.result !== 'failed',
+        complete: report.delivery.complete,
+        deletes: report.counts.delete,
+      }
+    } catch (error) {
+      const said = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      return { violation: `crashed: ${said}`, planned: false, complete: false, deletes: 0 }
+    }
+  }
+}
+
+/** On a busy machine everything takes long; what counts is the processor time. */
+async function slowness(world: FuzzWorld, bytes: Buffer): Promise<string | null> {
+  const before = process.cpuUsage()
+  await world.run(bytes)
+  const { user, system } = process.cpuUsage(before)
+  const spent = (user + system) / 1000
+  return spent > patience(bytes.length) ? `took ${Math.round(spent)} ms for ${bytes.length} bytes` : null
+}
