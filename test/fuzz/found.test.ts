@@ -68,6 +68,14 @@ describe('XML', () => {
     )
     expect(reasons).toEqual(['there is a second XML declaration within the document'])
   })
+
+  test('seed 67520: a document within a record makes it no record', async () => {
+    const { records } = await read(
+      xml,
+      Buffer.from('<root><home><id>1</id><?xml version="1.0"?><root><home><id>2</id></home></root></home></root>'),
+    )
+    expect(records).toEqual([expect.stringContaining('there is a second XML declaration within it')])
+  })
 })
 
 test('seed 702: a long run of line breaks in a BLM record costs what it is long', async () => {

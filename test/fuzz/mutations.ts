@@ -215,7 +215,7 @@ export const mutations = {
     const text = bytes.toString('latin1')
     const declaration = `<?xml version="1.0" encoding="${name}"?>`
     return Buffer.from(
-      /^<\?xml/.test(text) ? text.replace(/^<\?xml.*?\?>/s, declaration) : declaration + text,
+      text.startsWith('<?xml') ? text.replace(/^<\?xml.*?\?>/s, declaration) : declaration + text,
       'latin1',
     )
   },
