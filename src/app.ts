@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
@@ -19,10 +20,12 @@ import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
 import { standardInput } from './feed/transport/stdin.ts'
-import { createLog } from './log.ts'
+import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
+import { repair } from './repair.ts'
+import type { Repaired, RepairPlan } from './repair.ts'
 import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
 import { markdownForm } from './report/markdown.ts'
@@ -82,6 +85,8 @@ export interface App {
   runtime: Runtime
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
+  /** Takes surplus copies off the service, once `agree` says so. Throws `UserError` where it can't even begin. */
+  repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   reportForm(name: FormName, options: FormOptions): ReportForm
   /** The durable store, opened for writing on first use. */
   store(): Store
@@ -117,6 +122,19 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
       run(feed, command, (wired, readers, abandon) =>
         sync(wired, { ...readers, store: app.store(), abandon }, command),
       ),
+    async repair(feedConfig, agree) {
+      const { parts, wired, abandon, end } = open(feedConfig)
+      try {
+        return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
+          // The question must not stand behind a line of progress.
+          end()
+          return agree(plan)
+        })
+      } finally {
+        end()
+        parts.workspace.close()
+      }
+    },
     reportForm: (name, options) => reportForms[name](options),
     scrub,
     async close() {
@@ -134,25 +152,32 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const workspace = openWorkspace()
-    const calls = new AbortController()
-    const progress = progressLine(feedConfig.name, process.stderr)
-    const wired = feeds.get(feedConfig.name)!
-    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
-    const parts: Parts = { service, workspace, runtime, signal, progress: progress.show }
-    const close = (): void => workspace.close()
+    const { parts, wired, abandon, end } = open(feedConfig)
+    const close = (): void => parts.workspace.close()
     try {
-      const report = await job(wired, parts, (reason) => calls.abort(new FeedError(reason)))
-      return { report: scrubbedReport(report, scrub), close }
+      return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
     } catch (error) {
       if (error instanceof UserError)
         return { report: scrubbedReport(failedReport(command, wired, parts, startedAt, error.message), scrub), close }
       close()
       throw error
     } finally {
+      end()
+    }
+  }
+
+  /** What a job on a feed works with; `end` when it is through, but for the workspace. */
+  function open(feedConfig: FeedConfig) {
+    const calls = new AbortController()
+    const progress = progressLine(feedConfig.name, process.stderr)
+    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
+    const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
+    const abandon = (reason: string): void => calls.abort(new FeedError(reason))
+    const end = (): void => {
       progress.end()
       log.endRun()
     }
+    return { wired: feeds.get(feedConfig.name)!, parts, abandon, end }
   }
 
   function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
@@ -180,7 +205,9 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
   const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member, login, ready } = feed
-  const after = config.feeds.slice(config.feeds.indexOf(feed) + 1).filter((other) => isSameChatbot(other, feed))
+  const after = config.feeds
+    .slice(config.feeds.indexOf(feed) + 1)
+    .filter((other) => other.chatbot === feed.chatbot && other.service.baseUrl === feed.service.baseUrl)
   return {
     name,
     chatbot,
@@ -216,19 +243,4 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     concurrency,
     deleteBatch: profile.deleteBatch,
   }
-}
-
-/** Which transport a source needs, as a key of `transports`. */
-function schemeOf(source: string): string {
-  if (source === '-') return source
-  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
-  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
-}
-
-function isSameChatbot(one: FeedConfig, other: FeedConfig): boolean {
-  return one.chatbot === other.chatbot && one.service.baseUrl === other.service.baseUrl
-}
-
-function logLevelOf(env: NodeJS.ProcessEnv): LogOptions['level'] | undefined {
-  return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
 }

@@ -40,6 +40,13 @@ function hidesPassword({ pathname, search, hash }: URL): boolean {
   return pathname.includes('@') || hash.includes('@') || (search.includes('@') && !search.includes('='))
 }
 
+/** Which transport a source needs, as a key of `transports`. */
+export function schemeOf(source: string): string {
+  if (source === '-') return source
+  const scheme = /^([a-z]+):\/\//i.exec(source)?.[1].toLowerCase()
+  return scheme ?? (/[*?[\]{}]/.test(source) ? 'glob' : 'file')
+}
+
 /** Whether a source is fetched over HTTP. */
 export function isHttp(source: string): boolean {
   return /^https?:\/\//i.test(source)

@@ -32,6 +32,11 @@ const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
 /** Different messages counted apart; a message that carries feed text would otherwise fill the memory. */
 const mostMessages = 1000
 
+/** The level that LISTING_SYNC_LOG asks for, where it names one. */
+export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
+  return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
+}
+
 /** A log that writes synchronously, so that nothing is lost at an exit. */
 export function createLog(options: LogOptions): RunLog {
   const { level, pretty, repeatLimit = 10, clock } = options

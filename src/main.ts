@@ -102,8 +102,17 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .command('approve <feed>')
     .description('lets the changes that the guard holds now through, once, within 24 hours')
     .option('--yes', 'do not ask')
+    .option('--revoke', 'take back what was approved and not used yet')
     .action(async (feed, options) =>
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
+    )
+  program
+    .command('repair <feed>')
+    .description('takes surplus copies of listings off that the service shows twice, one at a time')
+    .addOption(format)
+    .option('--yes', 'do not ask')
+    .action(async (feed, options) =>
+      done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
     )
   program
     .command('inspect <source>')

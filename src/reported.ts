@@ -7,11 +7,14 @@ import type { Moment } from './feed/feed.ts'
 import { emptyDelivery, fieldNames, listingAt } from './listing.ts'
 import type { Workspace } from './workspace/workspace.ts'
 
+/** What a report reads from, as long as the run's workspace is there. A store that could not be opened is missing. */
+type Sources = Pick<Readers, 'runtime' | 'service' | 'workspace'> & Partial<Pick<Readers, 'store'>>
+
 /** The report of a run that was prepared; `applied` is null for a dry run. */
 export function reportOf(
   command: Report['command'],
   feed: Feed,
-  readers: Pick<Readers, 'runtime' | 'service' | 'workspace'>,
+  readers: Sources,
   startedAt: number,
   prepared: Prepared,
   applied: Applied | null,
@@ -42,6 +45,11 @@ export function reportOf(
     notes,
     changes: () => withCreated(readers.workspace, moment),
     rejects: () => readers.workspace.rejects(),
+    heldSince(mlsNumber) {
+      const since = readers.store?.heldSince(feed.name, mlsNumber) ?? null
+      // What this run is the first to hold may be in the store by now.
+      return since !== null && since < startedAt ? since : null
+    },
     applied: applied && { outcomes: applied.outcomes, calls: { ...readers.service.calls } },
   }
 }
@@ -62,7 +70,7 @@ function* withCreated(workspace: Workspace, { now, today }: Moment): Generator<R
 export function failedReport(
   command: Report['command'],
   feed: Feed,
-  readers: Pick<Readers, 'runtime' | 'service' | 'workspace'>,
+  readers: Sources,
   startedAt: number,
   error: string,
   prepared: Prepared | null = null,
@@ -91,6 +99,7 @@ export function failedReport(
     notes: [],
     changes: () => [],
     rejects: () => [],
+    heldSince: () => null,
     applied: nothingApplied(command, readers),
   }
 }

@@ -239,6 +239,8 @@ export interface Report {
   notes: string[]
   changes(): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
+  /** When this MLSNumber's change was first held, in milliseconds; null where this run is the first to hold it. */
+  heldSince(mlsNumber: string): number | null
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
 }

@@ -26,6 +26,11 @@ export function escapeUnseen(json: string): string {
   return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** An instant (milliseconds since the epoch) for a person: "2026-11-20 10:00 UTC". */
+export function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
 /** The text, cut to so many characters with an ellipsis in place of the rest. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`

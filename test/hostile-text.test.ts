@@ -132,6 +132,7 @@ function reportOf(next: () => string): Report {
     notes: [next()],
     changes: () => changes,
     rejects: () => rejects,
+    heldSince: () => 0,
     applied: {
       outcomes: { done: 1, failed: 1, unknown: 0, skipped: 1 },
       calls: { create: 1, update: 1, delete: 1, list: 1 },

@@ -11,11 +11,20 @@ import type { Report, ReportedChange, RejectRow } from '../src/run.ts'
 const forms = { json: jsonForm(), txt: textForm({ colour: false }), md: markdownForm(), html: htmlForm() }
 const directory = 'fixtures/reports'
 
-type Written = Omit<Report, 'changes' | 'rejects'> & { changes: ReportedChange[]; rejects: RejectRow[] }
+type Written = Omit<Report, 'changes' | 'rejects' | 'heldSince'> & {
+  changes: ReportedChange[]
+  rejects: RejectRow[]
+  heldSince?: Record<string, number>
+}
 
 function read(name: string): Report {
   const written: Written = JSON.parse(readFileSync(`${directory}/${name}/report.json`, 'utf8'))
-  return { ...written, changes: () => written.changes, rejects: () => written.rejects }
+  return {
+    ...written,
+    changes: () => written.changes,
+    rejects: () => written.rejects,
+    heldSince: (mlsNumber) => written.heldSince?.[mlsNumber] ?? null,
+  }
 }
 
 async function render(form: ReportForm, report: Report): Promise<string> {

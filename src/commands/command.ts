@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
@@ -32,5 +33,18 @@ export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promi
     throw scrubbedError(error, app.scrub)
   } finally {
     await app.close()
+  }
+}
+
+/** Asks a question that is answered with yes or no. Throws `UsageError` where nobody can be asked. */
+export async function confirmed(command: string, question: string, signal: AbortSignal): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${command} asks on a terminal; elsewhere say --yes`)
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim())
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    terminal.close()
   }
 }

@@ -5,7 +5,7 @@ import type { FeedConfig } from '../config.ts'
 import { aliveWithin } from '../daemon/heartbeat.ts'
 import { exitStatus } from '../result.ts'
 import type { RunResult } from '../run.ts'
-import type { Held } from '../store/store.ts'
+import type { Held, OpenApproval } from '../store/store.ts'
 import { escapeUnseen, printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
@@ -26,6 +26,8 @@ interface FeedStatus {
   /** Seconds since the last run that was not a failure; null: never. */
   age: number | null
   held: { mlsNumber: string; kind: string | null; why: string; since: string; hours: number }[]
+  /** Approvals that no run has used yet. */
+  approvals: { by: string; at: string; until: string; changes: number }[]
 }
 
 /** `status`: the last run of each feed, how fresh it is, what is held and since when. */
@@ -53,6 +55,9 @@ function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
   const heldEntry = ({ mlsNumber, kind, why, since }: Held): FeedStatus['held'][number] => {
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
   }
+  const approvalEntry = ({ by, at, expires, changes }: OpenApproval): FeedStatus['approvals'][number] => {
+    return { by, at: iso(at), until: iso(expires), changes }
+  }
   const { lastRun, lastSuccess } = state
   return {
     feed: name,
@@ -69,12 +74,13 @@ function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
     held: app.reader().held(name).map(heldEntry),
+    approvals: app.reader().openApprovals(name, now).map(approvalEntry),
   }
 }
 
 const heldShown = 50
 
-function written({ feed, chatbot, listings, lastRun, age, held }: FeedStatus): string {
+function written({ feed, chatbot, listings, lastRun, age, held, approvals }: FeedStatus): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
   if (lastRun === null) lines.push('  never run')
   else
@@ -88,5 +94,7 @@ function written({ feed, chatbot, listings, lastRun, age, held }: FeedStatus): s
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
   if (held.some((one) => one.kind !== null))
     lines.push(`  "listing-sync approve ${feed}" lets through what the guard holds`)
+  for (const { by, at, until, changes } of approvals)
+    lines.push(`  ${changes} approved by ${printable(by)} at ${at}, until ${until}; the next run carries them out`)
   return `${lines.join('\n')}\n`
 }

@@ -198,7 +198,8 @@ export function approvalKey(kind: Change['kind'], mlsNumber: string): string {
   return `${kind} ${mlsNumber}`
 }
 
-function allowance({ percent, floor }: { percent: number; floor: number }, of: number): number {
+/** How many of so many listings a share allows. */
+export function allowance({ percent, floor }: { percent: number; floor: number }, of: number): number {
   return Math.max(floor, Math.floor((of * percent) / 100))
 }
 

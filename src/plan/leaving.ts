@@ -80,6 +80,11 @@ function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): 
   return certain ? [note({ op: 'forget-flight', key })] : []
 }
 
-function twiceShown({ key, shown }: Case): PlanStep {
-  return held(key, 'twice-shown', `${shown.length} listings on the service have this MLSNumber`, { kind: 'delete' })
+function twiceShown({ key, shown, settings }: Case): PlanStep {
+  return held(
+    key,
+    'twice-shown',
+    `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`,
+    { kind: 'delete' },
+  )
 }

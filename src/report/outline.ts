@@ -7,7 +7,7 @@ import { printable, shorten } from '../text.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
-import { fieldChange } from './values.ts'
+import { fieldChange, heldFor } from './values.ts'
 
 export interface Section {
   title: string
@@ -44,7 +44,7 @@ export function outline(report: Report): Outline {
     const rows = holds.map(({ sentence, count }) => [String(count), printable(sentence)])
     sections.push({ title: 'Why changes are held', tone: 'warning', columns: ['changes', 'why'], rows, more: 0 })
   }
-  for (const kind of kinds) if (changes[kind].count > 0) sections.push(changesOf(kind, changes[kind]))
+  for (const kind of kinds) if (changes[kind].count > 0) sections.push(changesOf(report, kind, changes[kind]))
   if (problems.length > 0) {
     const rows = problems.map(({ sentence, count, examples }) => {
       const places = examples.map(({ reject }) => printable(`${reject.at}, ${reject.mlsNumber ?? 'no MLSNumber'}`))
@@ -84,8 +84,8 @@ function figures(report: Report): Section {
   return { title: 'Figures', tone: 'plain', columns: ['', ''], rows, more: 0 }
 }
 
-function changesOf(kind: ChangeKind, { count, changes }: Shown): Section {
-  const rows = changes.map((change) => [printable(change.mlsNumber), whyOf(change), fieldsOf(change)])
+function changesOf(report: Report, kind: ChangeKind, { count, changes }: Shown): Section {
+  const rows = changes.map((change) => [printable(change.mlsNumber), whyOf(report, change), fieldsOf(change)])
   return {
     title: `${titles[kind]} (${count})`,
     tone: kind,
@@ -95,9 +95,10 @@ function changesOf(kind: ChangeKind, { count, changes }: Shown): Section {
   }
 }
 
-function whyOf({ held, why, outcome }: ReportedChange): string {
+function whyOf(report: Report, change: ReportedChange): string {
+  const { held, why, outcome } = change
   const open = outcome === null || outcome.result === 'done' ? '' : ` [${outcome.result}]`
-  return `${held === undefined ? '' : `${held}: `}${printable(why)}${open}`
+  return `${held === undefined ? '' : `${held}: `}${printable(why)}${heldFor(report, change)}${open}`
 }
 
 /** What a listing is created with is all of it: a few fields tell enough. */

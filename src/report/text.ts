@@ -7,7 +7,7 @@ import type { Collected, Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
 import { buffer } from './report.ts'
 import type { FormOptions, ReportForm } from './report.ts'
-import { fieldChange } from './values.ts'
+import { fieldChange, heldFor } from './values.ts'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
@@ -34,7 +34,7 @@ function* lines(report: Report, paint: Paint): Generator<string> {
   for (const note of report.notes) yield `  ${paint('yellow', 'note')}  ${printable(note)}`
   yield* heldLines(collected, paint)
   if (report.delivery.records + report.remote.pages > 0) yield* figures(report, paint)
-  for (const kind of kinds) yield* changeLines(kind, collected.changes[kind], paint)
+  for (const kind of kinds) yield* changeLines(report, kind, collected.changes[kind], paint)
   yield* rejectLines(report, collected, paint)
   yield* failureLines(collected.failures, paint)
 }
@@ -90,14 +90,14 @@ function* figures(report: Report, paint: Paint): Generator<string> {
   yield row('calls', `${kindsOfCalls.join(', ')}, in ${time((report.finishedAt - report.startedAt) / 1000)}`)
 }
 
-function* changeLines(kind: ChangeKind, { count, changes }: Shown, paint: Paint): Generator<string> {
+function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Shown, paint: Paint): Generator<string> {
   if (count === 0) return
   const [title, style] = titles[kind]
   yield ''
   yield paint('bold', `${title} (${count})`)
   for (const change of changes) {
     const { mlsNumber, why } = change
-    const said = `${wouldBe(change)}${printable(why)}${telling(change, paint)}${outcomeOf(change, paint)}`
+    const said = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${telling(change, paint)}${outcomeOf(change, paint)}`
     yield `  ${paint(style, printable(mlsNumber))}  ${said}`
     if (kind !== 'create') yield* fieldLines(change, paint)
   }

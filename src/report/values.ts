@@ -1,7 +1,7 @@
 /** How a field's values stand on one line for a person. */
 import type { ExtensionEntry, FieldValue } from '../listing.ts'
-import type { FieldChange } from '../run.ts'
-import { printable, shorten } from '../text.ts'
+import type { FieldChange, Report, ReportedChange } from '../run.ts'
+import { minuteOf, printable, shorten } from '../text.ts'
 
 /** Most characters of a text that are shown. */
 const longest = 60
@@ -12,6 +12,13 @@ export function fieldChange({ from, to }: FieldChange): string {
   if (isEntries(from) && isEntries(to)) return entriesChange(from, to)
   if (typeof from === 'string' && typeof to === 'string') return textChange(printable(from), printable(to))
   return `${fieldValue(from)} → ${fieldValue(to)}`
+}
+
+/** ", held since 2026-11-20 10:00 UTC, 26 h" for a change that an earlier run held already; else nothing. */
+export function heldFor(report: Pick<Report, 'heldSince' | 'finishedAt'>, { kind, mlsNumber }: ReportedChange): string {
+  const since = kind === 'hold' ? report.heldSince(mlsNumber) : null
+  if (since === null) return ''
+  return `, held since ${minuteOf(since)}, ${Math.floor((report.finishedAt - since) / 3_600_000)} h`
 }
 
 /** A value on its own. */

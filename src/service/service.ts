@@ -53,4 +53,9 @@ export interface ServiceWriter extends ServiceReader {
   update(listing: Listing, owner: string | null, clear: FieldName[], beforeSend: BeforeSend): Promise<Answer<number>>
   /** Deletes by MLSNumber. Gives SuccessCount. */
   delete(mlsNumbers: string[], beforeSend: BeforeSend): Promise<Answer<number>>
+  /**
+   * Deletes by the ID of a list item, as `NativeId`. Whether that is the identifier which Create gave is not known (U2):
+   * look up what became of it. Gives SuccessCount.
+   */
+  deleteById(id: number, beforeSend: BeforeSend): Promise<Answer<number>>
 }

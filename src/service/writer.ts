@@ -77,5 +77,8 @@ export function createWriter(parts: WriterParts): ServiceWriter {
 
     delete: (mlsNumbers, beforeSend) =>
       call(deleteOperation, { SerialNumber: serialNumber, Keys: mlsNumbers, KeyType: 'MLSNumber' }, beforeSend),
+
+    deleteById: (id, beforeSend) =>
+      call(deleteOperation, { SerialNumber: serialNumber, Keys: [String(id)], KeyType: 'NativeId' }, beforeSend),
   }
 }

@@ -41,8 +41,8 @@ export const profileSchema = z.strictObject({
   contentType: z.enum(['json-when-given', 'required', 'any']).default('json-when-given'),
   /** The chatbots that exist; null: any SerialNumber does. */
   chatbots: z.array(z.string()).nullable().default(null),
-  /** U2: Create returns the ID as text, or something unrelated. */
-  createdIdentifier: z.enum(['id', 'guid']).default('id'),
+  /** U2: Create returns the ID as text, something unrelated, or what looks like another listing's ID. */
+  createdIdentifier: z.enum(['id', 'guid', 'next-id']).default('id'),
   /** U3: Create for an MLSNumber that is there already. */
   duplicates: z.enum(['allowed', 'refused']).default('allowed'),
   /** U3, F112: which rows Update and Delete touch where a key matches several. */

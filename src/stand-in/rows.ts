@@ -71,9 +71,9 @@ export class Rows {
     return found.filter((row) => caseInsensitive || row.listing.MLSNumber === key)
   }
 
-  insert(serialNumber: string, listing: StandInListing, identifiers: 'id' | 'guid'): Row {
+  insert(serialNumber: string, listing: StandInListing, identifiers: keyof typeof identifierOf): Row {
     const id = this.#nextId++
-    const identifier = identifiers === 'id' ? String(id) : guid(serialNumber, id)
+    const identifier = identifierOf[identifiers](id, serialNumber)
     const row = { id, identifier, changed: ++this.#writes, listing: { ...listing } }
     this.#write(serialNumber, id, row)
     return row
@@ -142,6 +142,14 @@ function rowsOf(chatbot: Chatbot, ids: Iterable<number>): Row[] {
 /** One form for the index, so that it serves both ways of matching; exact ones are told apart afterwards. */
 function fold(mlsNumber: string): string {
   return mlsNumber.toLowerCase()
+}
+
+/** U2: what Create may return. */
+const identifierOf = {
+  id: (id: number) => String(id),
+  guid: (id: number, serialNumber: string) => guid(serialNumber, id),
+  /** The worst that can be: to all appearance an ID, but that of another listing. */
+  'next-id': (id: number) => String(id + 1),
 }
 
 /** Unrelated to the ID to look at, and yet the same in every repetition of a test. */

@@ -4,7 +4,16 @@ import type { Store } from './store.ts'
 
 type ListingMethods = Pick<
   Store,
-  'markInFlight' | 'clearFlight' | 'confirm' | 'forget' | 'refuse' | 'touch' | 'firstSight' | 'steady'
+  | 'markInFlight'
+  | 'clearFlight'
+  | 'endFlight'
+  | 'countDelete'
+  | 'confirm'
+  | 'forget'
+  | 'refuse'
+  | 'touch'
+  | 'firstSight'
+  | 'steady'
 >
 
 /** The ledger answers for 24 hours; twice that is kept, in case the clock is set back. */
@@ -62,14 +71,25 @@ export function createListings(database: Database.Database): ListingMethods {
     AND at = (SELECT max(at) FROM delete_ledger AS other WHERE other.chatbot = delete_ledger.chatbot
       AND other.feed = delete_ledger.feed AND other.key = delete_ledger.key)`)
   const unmark = database.prepare('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = ? AND key = ?')
+  function endMark(chatbot: string, key: string, row: Row): void {
+    if (row.owned === 0 && row.refusedAt === null) remove(chatbot, key, row.id)
+    else unmark.run(chatbot, key)
+  }
   const clearFlight: Store['clearFlight'] = (chatbot, keys) => {
     for (const key of keys) {
       const row = rowOf.get(chatbot, key)
       if (row === undefined) continue
-      if (row.owned === 0 && row.refusedAt === null) remove(chatbot, key, row.id)
-      else unmark.run(chatbot, key)
+      endMark(chatbot, key, row)
       if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)
     }
+  }
+
+  const endFlight: Store['endFlight'] = (chatbot, key) => {
+    const row = rowOf.get(chatbot, key)
+    if (row !== undefined) endMark(chatbot, key, row)
+  }
+  const countDelete: Store['countDelete'] = (chatbot, feed, name, now) => {
+    enterLedger.run(chatbot, feed, name, now)
   }
 
   const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
@@ -147,5 +167,5 @@ export function createListings(database: Database.Database): ListingMethods {
     for (const id of ids) endStreak.run(id)
   }
 
-  return { markInFlight, clearFlight, confirm, forget, refuse, touch, firstSight, steady }
+  return { markInFlight, clearFlight, endFlight, countDelete, confirm, forget, refuse, touch, firstSight, steady }
 }

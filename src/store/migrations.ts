@@ -142,7 +142,13 @@ CREATE TABLE absence (
 ) STRICT, WITHOUT ROWID;
 `
 
-export const migrations: readonly string[] = [first, absences]
+/** An approval that was taken back is no longer open, but stays on record with who took it back and when. */
+const revocations = `
+ALTER TABLE approval ADD COLUMN revoked_by TEXT;
+ALTER TABLE approval ADD COLUMN revoked_at INTEGER;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

@@ -4,7 +4,7 @@ import type { Absence, Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
-import type { FeedState, Held, RunRecord, StoreReader } from './store.ts'
+import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000
 
@@ -35,12 +35,19 @@ export function createReader(database: Database.Database, file: string): Omit<St
     .pluck()
   const approved = database
     .prepare<[string, number], string>(
-      `SELECT kind || ' ' || key FROM approval WHERE feed = ? AND used = 0 AND expires > ?`,
+      `SELECT kind || ' ' || key FROM approval WHERE feed = ? AND used = 0 AND revoked_at IS NULL AND expires > ?`,
     )
     .pluck()
+  const openApprovals = database.prepare<[string, number], OpenApproval>(
+    `SELECT approved_by AS by, at, expires, count(*) AS changes FROM approval
+    WHERE feed = ? AND used = 0 AND revoked_at IS NULL AND expires > ? GROUP BY approved_by, at, expires ORDER BY at`,
+  )
   const held = database.prepare<[string], Held>(
     'SELECT key AS mlsNumber, kind, why, since FROM held WHERE feed = ? ORDER BY key',
   )
+  const heldSince = database
+    .prepare<[string, string], number>('SELECT since FROM held WHERE feed = ? AND key = ?')
+    .pluck()
   const learnt = database
     .prepare<[string, string], number>('SELECT value FROM learnt WHERE chatbot = ? AND name = ?')
     .pluck()
@@ -111,6 +118,8 @@ export function createReader(database: Database.Database, file: string): Omit<St
     baseline: (chatbot, key) => baseline.get(chatbot, key) ?? null,
     approved: (feed, now) => new Set(approved.all(feed, now)),
     held: (feed) => held.all(feed),
+    heldSince: (feed, mlsNumber) => heldSince.get(feed, mlsNumber) ?? null,
+    openApprovals: (feed, now) => openApprovals.all(feed, now),
     inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
   }

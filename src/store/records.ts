@@ -13,6 +13,7 @@ type RecordMethods = Pick<
   | 'reportEcho'
   | 'replaceHeld'
   | 'approve'
+  | 'revoke'
   | 'consumeApproval'
   | 'learn'
 >
@@ -89,13 +90,19 @@ export function createRecords(database: Database.Database): RecordMethods {
   }
 
   // "Exactly the changes held now": what an earlier approval allowed and nobody used is allowed no longer.
-  const withdraw = database.prepare('DELETE FROM approval WHERE feed = ? AND (used = 0 OR at < ?)')
+  const withdraw = database.prepare(
+    'DELETE FROM approval WHERE feed = ? AND ((used = 0 AND revoked_at IS NULL) OR at < ?)',
+  )
   const allow = database.prepare(`INSERT OR REPLACE INTO approval (feed, kind, key, approved_by, at, expires)
     SELECT feed, kind, key, @by, @now, @expires FROM held WHERE feed = @feed AND kind IS NOT NULL`)
   const approve: Store['approve'] = (feed, by, now, expires) => {
     withdraw.run(feed, now - approvalsKept)
     return allow.run({ feed, by, now, expires }).changes
   }
+
+  const takeBack = database.prepare(`UPDATE approval SET revoked_by = @by, revoked_at = @now
+    WHERE feed = @feed AND used = 0 AND revoked_at IS NULL AND expires > @now`)
+  const revoke: Store['revoke'] = (feed, by, now) => takeBack.run({ feed, by, now }).changes
 
   const use = database.prepare('UPDATE approval SET used = 1 WHERE feed = ? AND kind = ? AND key = ?')
   const consumeApproval: Store['consumeApproval'] = (feed, kind, mlsNumbers) => {
@@ -130,6 +137,7 @@ export function createRecords(database: Database.Database): RecordMethods {
     reportEcho,
     replaceHeld,
     approve,
+    revoke,
     consumeApproval,
     learn,
   }

@@ -16,6 +16,15 @@ export interface Held {
   since: number
 }
 
+/** What one person approved at one time and no run has used yet. */
+export interface OpenApproval {
+  by: string
+  at: number
+  expires: number
+  /** Changes that it lets through. */
+  changes: number
+}
+
 /** What is remembered of a finished run. */
 export interface RunRecord {
   feed: string
@@ -92,6 +101,10 @@ export interface StoreReader {
   /** Keys and kinds that an approval lets through now. */
   approved(feed: string, now: number): Set<string>
   held(feed: string): Held[]
+  /** When the change of this MLSNumber that is held was first held; null where none is. */
+  heldSince(feed: string, mlsNumber: string): number | null
+  /** Approvals of the feed that can still be used, the oldest first. */
+  openApprovals(feed: string, now: number): OpenApproval[]
   /** Whether this MLSNumber is among `deletes24h`: planned again it does not count twice. */
   inLedger(feed: string, mlsNumber: string, now: number): boolean
   /** A number learnt about the service, such as `deleteBatch`. */
@@ -149,6 +162,10 @@ export interface Store extends StoreReader {
   ): void
   /** The call surely had no effect: only the mark goes, with what a delete entered in the ledger. A row that was only a mark goes with it. */
   clearFlight(chatbot: string, keys: readonly string[]): void
+  /** The call is through and the listing is there as before: only the mark goes. A row that was only a mark goes with it. */
+  endFlight(chatbot: string, key: string): void
+  /** Enters a delete that no MLSNumber stands for, as of one copy of several, in the ledger under a name of its own. */
+  countDelete(chatbot: string, feed: string, name: string, now: number): void
   confirm(chatbot: string, confirmations: readonly Confirmation[]): void
   /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
   forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): void
@@ -181,6 +198,8 @@ export interface Store extends StoreReader {
   replaceHeld(feed: string, held: Iterable<Omit<Held, 'since'>>, now: number): void
   /** Allows exactly the changes held now, until `expires`. Gives their number. */
   approve(feed: string, by: string, now: number, expires: number): number
+  /** Takes back what is approved and not used yet, and keeps on record who did. Gives the number of changes. */
+  revoke(feed: string, by: string, now: number): number
   /** Uses up the feed's approval of one change. */
   consumeApproval(feed: string, kind: CallKind, mlsNumbers: readonly string[]): void
   learn(chatbot: string, name: string, value: number): void

@@ -302,6 +302,23 @@ export function storeContract(name: string, open: () => Store): void {
       })
     })
 
+    it('lets a mark end alone, and leaves the row and the ledger as they are', () => {
+      store.confirm(chatbot, [confirmation('A')])
+      store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+      for (const key of ['A', 'B', 'never there']) store.endFlight(chatbot, key)
+      expect(keys()).toEqual(['A'])
+      expect(row('A')).toMatchObject({ owned: true, flight: null, flightAt: null, content: 'content of A' })
+      expect(store.feedState('north', chatbot, now).deletes24h).toBe(2)
+    })
+
+    it('counts a delete under a name of its own, once, beside those of listings', () => {
+      store.markInFlight(chatbot, 'north', 'delete', ['A'], now, false)
+      for (const at of [now, now + hour]) store.countDelete(chatbot, 'north', 'A (ID 7)', at)
+      expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(2)
+      expect(store.feedState('north', chatbot, now + day).deletes24h).toBe(1)
+      expect(store.feedState('south', chatbot, now).deletes24h).toBe(0)
+    })
+
     it('remembers a refusal, for a listing that is ours and for one that is not', () => {
       store.confirm(chatbot, [confirmation('A')])
       store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
@@ -507,6 +524,35 @@ export function storeContract(name: string, open: () => Store): void {
         expect(store.approved('north', now)).toEqual(new Set(['update B']))
         expect(store.approve('north', 'Ada', now + 2, now + day)).toBe(1)
         expect(store.approved('north', now + 2)).toEqual(new Set(['delete D']))
+      })
+
+      it('tell since when they are held, one by one', () => {
+        store.replaceHeld('north', [held('A', 'delete')], now)
+        store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now + hour)
+        const since = (key: string, feed = 'north'): number | null => store.heldSince(feed, key)
+        expect([since('A'), since('B'), since('C'), since('A', 'south')]).toEqual([now, now + hour, null, null])
+        store.replaceHeld('north', [], now + 2 * hour)
+        expect(since('A')).toBeNull()
+      })
+
+      it('are open approvals until used, expired or taken back', () => {
+        store.replaceHeld('north', [held('A', 'delete'), held('B', 'update'), held('C', 'delete')], now)
+        expect(store.openApprovals('north', now)).toEqual([])
+        expect(store.revoke('north', 'Bob', now)).toBe(0)
+        store.approve('north', 'Ada', now, now + day)
+        const open = { by: 'Ada', at: now, expires: now + day }
+        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 3 }])
+        expect(store.openApprovals('north', now + day)).toEqual([])
+        expect(store.openApprovals('south', now)).toEqual([])
+        store.consumeApproval('north', 'delete', ['A'])
+        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 2 }])
+        expect(store.revoke('south', 'Bob', now + 1)).toBe(0)
+        expect(store.revoke('north', 'Bob', now + 1)).toBe(2)
+        expect(store.openApprovals('north', now + 1)).toEqual([])
+        expect(store.approved('north', now + 1)).toEqual(new Set())
+        expect(store.revoke('north', 'Bob', now + 2)).toBe(0)
+        expect(store.approve('north', 'Ada', now + 3, now + day)).toBe(3)
+        expect(store.approved('north', now + 3)).toEqual(new Set(['delete A', 'update B', 'delete C']))
       })
 
       it('can be approved again after an approval was used', () => {

@@ -65,6 +65,10 @@ class ShowingService implements ServiceWriter {
     throw new Error('nothing is to be deleted')
   }
 
+  deleteById(): never {
+    throw new Error('nothing is to be deleted')
+  }
+
   #shown(key: string): Shown {
     const { listing, owner, id } = this.#listings.get(key)!
     const { AreaUnit: _, ...fields } = listing

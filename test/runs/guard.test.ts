@@ -1,4 +1,5 @@
 /** The guard over whole runs: an accident becomes holds, and only a person lets them through. */
+import { userInfo } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { home, resoFeed, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
@@ -119,6 +120,33 @@ describe('approve', () => {
     world.calls()
     expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 11 } })
     expect(world.listings()).toHaveLength(20)
+  })
+
+  test('taken back lets nothing through any more', async () => {
+    await loaded()
+    world.deliver(zillowFeed(all.slice(6)))
+    heldDeletes(await world.run(), 6, 'limits.delete')
+    world.clock.advance(26 * hour)
+    const stillHeld = await world.run()
+    const since = Date.parse('2026-11-21T12:00:00Z')
+    for (const change of stillHeld.changes) {
+      expect(stillHeld.sinceOf[change.mlsNumber]).toBeGreaterThanOrEqual(since)
+      expect(stillHeld.sinceOf[change.mlsNumber]).toBeLessThan(since + hour)
+    }
+    const approved = await world.command('approve', 'north', '--yes')
+    expect(approved.stdout).toMatch(/delete \S+, held since 2026-11-21 12:0\d UTC \(-?\d+ h\): gone from the feed/)
+    const open = await world.command('status', '--format', 'json')
+    expect(JSON.parse(open.stdout)).toMatchObject({ approvals: [{ by: userInfo().username, changes: 6 }] })
+    expect((await world.command('status')).stdout).toMatch(/6 approved by .+, until 20/)
+    expect(await world.command('approve', 'north', '--revoke')).toMatchObject({
+      status: 0,
+      stdout: 'north: 6 approved, taken back\n',
+      stderr: '',
+    })
+    expect((await world.command('status')).stdout).not.toContain('approved by')
+    expect((await world.command('approve', 'north', '--revoke')).stdout).toContain('nothing is approved')
+    world.calls()
+    heldDeletes(await world.run(), 6, 'limits.delete')
   })
 
   test('is good for 24 hours', async () => {

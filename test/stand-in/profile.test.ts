@@ -67,6 +67,7 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
   ['a chatbot that does not', { chatbots: ['SN-9'] }, async (s) => (await list(s)).json.Code, 404],
 
   ['U2 id', { createdIdentifier: 'id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1003'],
+  ['U2 next-id', { createdIdentifier: 'next-id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1004'],
   [
     'U2 guid',
     { createdIdentifier: 'guid' },

@@ -23,8 +23,10 @@ export const chatbot = 'SN-1'
 export const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
 
 /** A report with its lists read, as the workspace is gone by then. */
-export interface ReadReport extends Omit<Report, 'changes' | 'rejects'> {
+export interface ReadReport extends Omit<Report, 'changes' | 'rejects' | 'heldSince'> {
   changes: ReportedChange[]
+  /** `heldSince` of each change that an earlier run held. */
+  sinceOf: Record<string, number>
   rejects: { at: string; mlsNumber: string | null; problems: string[] }[]
 }
 
@@ -132,7 +134,14 @@ export class RunWorld {
     try {
       const feed = app.config.feeds.find((one) => one.name === feedName)!
       const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
-      const read = { ...report, changes: [...report.changes()], rejects: [...report.rejects()] }
+      const changes = [...report.changes()]
+      const sinceOf = Object.fromEntries(
+        changes.flatMap(({ mlsNumber }) => {
+          const since = report.heldSince(mlsNumber)
+          return since === null ? [] : [[mlsNumber, since]]
+        }),
+      )
+      const read = { ...report, changes, sinceOf, rejects: [...report.rejects()] }
       close()
       if (read.result !== 'failed') holdTogether(read)
       return read

@@ -1,0 +1,364 @@
+/** MLSNumbers that the service shows more than once: `repair` takes the surplus off, and never the last copy. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openApp } from '../../src/app.ts'
+import type { Repaired, RepairPlan } from '../../src/repair.ts'
+import { home, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import { until } from '../commands/until.ts'
+
+const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+const all = homes(1, 10)
+const [a, b, c] = all.map((one) => one.mlsNumber)
+const north = { volatile: { refresh: '365d' }, limits: { delete: { percent: 50, floor: 2 } } }
+const hour = 3_600_000
+const settle = 16 * 60_000
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north } })
+})
+afterEach(() => world.end())
+
+async function loaded(): Promise<void> {
+  world.deliver(zillowFeed(all))
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 10 } })
+  world.calls()
+}
+
+/** Creates once more what is there, through the service's own door, with what the caller wants otherwise. */
+async function createAgain(mlsNumber: string, patch: Record<string, unknown> = {}): Promise<void> {
+  const body = { SerialNumber: chatbot, ...world.listing(mlsNumber), ...patch }
+  const response = await fetch(`${world.standIn.url}/chat/Chatbot/RealEstateCreate`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'test-secret-key' },
+    body: JSON.stringify(body),
+  })
+  expect(await response.json()).toMatchObject({ Success: true })
+}
+
+const idsOf = (mlsNumber: string): number[] =>
+  world.standIn.listings(chatbot).flatMap((row) => (row.listing.MLSNumber === mlsNumber ? [row.id] : []))
+
+/** One repair in this process, on the world's clock. */
+async function repaired(agree: (plan: RepairPlan) => Promise<boolean> = async () => true): Promise<Repaired> {
+  const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
+  const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
+  try {
+    return await app.repair(app.config.feeds[0], agree)
+  } finally {
+    await app.close()
+  }
+}
+
+/** Nothing was deleted, and every MLSNumber that was named is said to be left, with the reason. */
+async function nothingDone(why: string): Promise<void> {
+  world.calls()
+  const before = world.standIn.listings(chatbot)
+  const { duplicates, error } = await repaired()
+  expect(error).toBeNull()
+  expect(duplicates.map(({ problem }) => problem)).toEqual(duplicates.map(() => expect.stringContaining(why) as string))
+  expect(duplicates.length).toBeGreaterThan(0)
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  expect(world.standIn.listings(chatbot)).toEqual(before)
+}
+
+async function inSync(): Promise<void> {
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  world.calls()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 10 } })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  expect(world.listings()).toHaveLength(10)
+}
+
+test('surplus copies go by their ID, one at a time; each is looked up, and sync has nothing left to do', async () => {
+  await loaded()
+  await createAgain(a)
+  await createAgain(a)
+  await createAgain(b)
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 2, delete: 0 } })
+  const [kept, ...surplus] = idsOf(a)
+  const [keptToo] = idsOf(b)
+  world.calls()
+  const { duplicates, error } = await repaired()
+  expect(error).toBeNull()
+  expect(duplicates.find(({ mlsNumber }) => mlsNumber === a)).toMatchObject({
+    copies: 3,
+    stays: { id: kept, why: 'it shows what was sent last' },
+    surplus,
+    problem: null,
+    outcomes: surplus.map((id) => ({ id, result: 'deleted', error: null })),
+  })
+  expect([idsOf(a), idsOf(b)]).toEqual([[kept], [keptToo]])
+  const deletes = world.standIn.requests.filter(({ operation }) => operation === 'Delete')
+  expect(deletes.map(({ body }) => body)).toEqual(
+    duplicates.flatMap((one) =>
+      one.surplus.map((id) => ({ SerialNumber: chatbot, Keys: [String(id)], KeyType: 'NativeId' })),
+    ),
+  )
+  expect(deletes).toHaveLength(3)
+  await inSync()
+})
+
+test('nothing twice: nothing is asked, nothing is written', async () => {
+  await loaded()
+  const asked = async (): Promise<boolean> => Promise.reject(new Error('asked for nothing'))
+  expect(await repaired(asked)).toMatchObject({ duplicates: [], refused: false, error: null })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+})
+
+test('the copy that shows what was sent last stays, whichever is the older one', async () => {
+  await loaded()
+  const sent = { ...world.listing(a) }
+  world.standIn.remove(chatbot, a)
+  await createAgain(b, { ...sent, SalePrice: 1 })
+  await createAgain(b, sent)
+  const [stale, right] = idsOf(a)
+  expect(await repaired()).toMatchObject({ duplicates: [{ mlsNumber: a, stays: { id: right }, surplus: [stale] }] })
+  expect(idsOf(a)).toEqual([right])
+  await inSync()
+})
+
+test('without memory of what was sent, the lowest ID stays and sync puts it right', async () => {
+  await loaded()
+  world.standIn.edit(chatbot, a, { SalePrice: 1 })
+  await createAgain(a, { SalePrice: 2 })
+  world.loseStore()
+  const [kept] = idsOf(a)
+  expect(await repaired()).toMatchObject({ duplicates: [{ stays: { id: kept, why: 'it has the lowest ID' } }] })
+  expect(idsOf(a)).toEqual([kept])
+  await inSync()
+})
+
+test('who says no has nothing done', async () => {
+  await loaded()
+  await createAgain(a)
+  const plans: RepairPlan[] = []
+  const answer = await repaired(async (plan) => plans.push(plan) === 0)
+  expect(answer).toMatchObject({ refused: true, error: null })
+  expect(plans).toMatchObject([{ surplus: 1, allowed: 5, duplicates: [{ mlsNumber: a, copies: 2 }] }])
+  expect(world.calls()).toMatchObject({ Delete: 0 })
+  expect(idsOf(a)).toHaveLength(2)
+})
+
+describe('what is not ours to delete', () => {
+  test.each([
+    ['without any mark', [], "no feed's mark"],
+    ["with another feed's mark", [{ Key: 'ListingSyncFeed', value: 'south' }], 'the mark of feed south'],
+  ])('a copy %s stays, and so does ours', async (_, ExtensionColumn, why) => {
+    await loaded()
+    await createAgain(a, { ExtensionColumn })
+    await nothingDone(why)
+  })
+
+  test("a listing that is another feed's, or nobody's, is no case at all", async () => {
+    world.standIn.seed(
+      chatbot,
+      [1, 2].map(() => ({ MLSNumber: 'HAND-1' })),
+    )
+    await loaded()
+    expect(await repaired()).toMatchObject({ duplicates: [] })
+  })
+
+  test('without marks only a copy that shows the very same goes', async () => {
+    world.configure({ north: { ...north, ownership: 'snapshot' } })
+    await loaded()
+    await createAgain(a)
+    const [kept] = idsOf(a)
+    expect(await repaired()).toMatchObject({ duplicates: [{ stays: { id: kept }, problem: null }] })
+    expect(idsOf(a)).toEqual([kept])
+    await createAgain(b, { SalePrice: 5 })
+    world.calls()
+    await nothingDone('nothing says whose they are')
+  })
+})
+
+describe('what can not be trusted', () => {
+  test('an incomplete list: nothing is repaired, with the reasons', async () => {
+    await loaded()
+    await createAgain(a)
+    world.standIn.changeProfile({ maxPageSize: 5 })
+    world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+    const { error, duplicates } = await repaired()
+    expect(error).toContain("the service's list is incomplete, so nothing is repaired: Page 2 could not be had")
+    expect(duplicates).toEqual([])
+    expect(world.calls()).toMatchObject({ Delete: 0 })
+  })
+
+  test.each([['short-count'], ['refuse-all']] as const)(
+    'IDs that Delete does not take (U2, U6: %s): said in words, and no second one is tried',
+    async (deleteWithoutMatch) => {
+      world.standIn.changeProfile({ createdIdentifier: 'guid', deleteWithoutMatch })
+      await loaded()
+      for (const one of [a, b, c]) await createAgain(one)
+      const { error, duplicates } = await repaired()
+      expect(error).toContain('U2')
+      expect(error).toContain('by hand')
+      expect(duplicates[0].outcomes).toMatchObject([{ result: 'failed' }])
+      expect(world.calls()).toMatchObject({ Delete: 1 })
+      expect(world.listings()).toHaveLength(13)
+    },
+  )
+
+  test("IDs that are another listing's identifiers (U2): it stops at the first", async () => {
+    world.standIn.changeProfile({ createdIdentifier: 'next-id' })
+    await loaded()
+    for (const one of [a, b, c]) await createAgain(one)
+    const { error } = await repaired()
+    expect(error).toContain('answered "1 deleted" and still shows copy')
+    expect(error).toContain('look whether another listing is missing')
+    expect(world.calls()).toMatchObject({ Delete: 1 })
+    expect(world.listings()).toHaveLength(12)
+  })
+
+  test('a list that lags a little behind is asked again', async () => {
+    await loaded()
+    await createAgain(a)
+    const [kept] = idsOf(a)
+    world.standIn.changeProfile({ listLag: 2 })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(idsOf(a)).toEqual([kept])
+  })
+
+  test('an answer that is lost: the look-up tells what became of the copy', async () => {
+    await loaded()
+    await createAgain(a)
+    const reset = { kind: 'reset', when: 'after-carrying-out' } as const
+    world.standIn.addFault({ operations: ['Delete'], times: 1, fault: reset })
+    world.standIn.changeProfile({ deleteWithoutMatch: 'refuse-all' })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(idsOf(a)).toHaveLength(1)
+    await inSync()
+  })
+
+  test('a call without any answer may still land: nothing else of that MLSNumber goes until that is over', async () => {
+    await loaded()
+    await createAgain(a)
+    await createAgain(a)
+    const [kept] = idsOf(a)
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'late', requests: 1000 } })
+    expect(await repaired()).toMatchObject({ duplicates: [{ outcomes: [{ result: 'unknown' }] }] })
+    world.standIn.clearFaults()
+    world.calls()
+    await nothingDone('may still land')
+    world.standIn.landLateCalls()
+    await nothingDone('may still land')
+    world.clock.advance(settle)
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(idsOf(a)).toEqual([kept])
+    await inSync()
+  })
+})
+
+describe('limits.delete', () => {
+  test('is not exceeded by repairs, nor by a repair and a sync together', async () => {
+    world.configure({ north: { ...north, limits: { delete: { percent: 0, floor: 2 } } } })
+    await loaded()
+    for (const one of [a, b, c]) await createAgain(one)
+    const { duplicates } = await repaired()
+    expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual([
+      'deleted',
+      'deleted',
+      'left',
+    ])
+    expect(world.listings()).toHaveLength(11)
+    const again = await repaired()
+    expect(again.duplicates).toMatchObject([{ outcomes: [{ result: 'left' }] }])
+    expect(again.duplicates[0].outcomes[0].error).toContain('limits.delete allows 0 more deletes')
+
+    world.deliver(zillowFeed(all.slice(1)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(report.notes.join()).toContain('1 deletes after 2 in the last 24 hours are more than the 2 allowed')
+    world.deliver(zillowFeed(all))
+    world.clock.advance(25 * hour)
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    await inSync()
+  })
+})
+
+describe('the command', () => {
+  test('asks for --yes where nobody can be asked, and does nothing', async () => {
+    await loaded()
+    await createAgain(a)
+    world.calls()
+    const asked = await world.command('repair', 'north')
+    expect(asked.status).toBe(64)
+    expect(asked.stderr).toContain('--yes')
+    expect(asked.stdout).toContain(`${a}, 2 copies: ${idsOf(a)[0]} stays`)
+    expect(world.calls()).toMatchObject({ Delete: 0 })
+  })
+
+  test('--yes repairs and says so; once more there is nothing to do', async () => {
+    await loaded()
+    await createAgain(a)
+    const done = await world.command('repair', 'north', '--yes')
+    expect(done).toMatchObject({ status: 0, stderr: '' })
+    expect(done.stdout).toContain('1 surplus copy deleted')
+    const again = await world.command('repair', 'north')
+    expect(again).toEqual({ status: 0, stdout: 'north: nothing is on the service more than once\n', stderr: '' })
+  })
+
+  test('--format json is one document; what could not be repaired ends with 4, a service that fails with 1', async () => {
+    await loaded()
+    await createAgain(a)
+    await createAgain(b, { ExtensionColumn: [] })
+    const partly = await world.command('repair', 'north', '--yes', '--format', 'json')
+    expect(partly).toMatchObject({ status: 4, stderr: '' })
+    expect(JSON.parse(partly.stdout)).toMatchObject({ version: 1, feed: 'north', result: 'partial', deleted: 1 })
+    world.standIn.addFault({ fault: { kind: 'credentials' } })
+    const failed = await world.command('repair', 'north', '--yes', '--format', 'json')
+    expect(failed.status).toBe(1)
+    expect(JSON.parse(failed.stdout)).toMatchObject({ result: 'failed', deleted: 0 })
+    expect(failed.stderr).toContain('refused the keys')
+    expect((await world.command('repair', 'nirth')).status).toBe(64)
+  })
+
+  test('killed in the middle, the next one goes on, and no copy too many is gone', async () => {
+    await loaded()
+    for (const one of [a, b, c]) await createAgain(one)
+    await createAgain(b)
+    const kept = [a, b, c].map((one) => idsOf(one)[0])
+    world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'hang', carriedOut: true } })
+    world.calls()
+    const killed = await world.started(
+      async (child) => {
+        await until(() => world.standIn.counts.Delete >= 2)
+        child.kill('SIGKILL')
+      },
+      'repair',
+      'north',
+      '--yes',
+    )
+    expect(killed.status).toBeNull()
+    world.standIn.clearFaults()
+    expect([a, b, c].map((one) => idsOf(one).includes(kept[[a, b, c].indexOf(one)]))).toEqual([true, true, true])
+    // The child's clock is the machine's.
+    world.clock.advance(Math.max(0, Date.now() - world.clock.now()))
+    expect((await world.run()).result).toBe('held')
+    world.clock.advance(settle)
+    expect(await repaired()).toMatchObject({ error: null })
+    expect([a, b, c].map(idsOf)).toEqual(kept.map((id) => [id]))
+    await inSync()
+  })
+})
+
+test('told to stop in the middle, it stops between two copies', async () => {
+  await loaded()
+  for (const one of [a, b, c]) await createAgain(one)
+  const stopping = repaired(async () => {
+    world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'hang' } })
+    void until(() => world.standIn.counts.Delete >= 2).then(() => world.stop.abort())
+    return true
+  })
+  const { error, duplicates } = await stopping
+  expect(error).toBe('stopped by a signal')
+  expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual(['deleted', 'unknown'])
+  expect(world.listings()).toHaveLength(12)
+  world.stop = new AbortController()
+  world.standIn.clearFaults()
+  world.clock.advance(settle)
+  expect(await repaired()).toMatchObject({ error: null })
+  await inSync()
+})
