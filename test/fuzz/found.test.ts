@@ -46,7 +46,7 @@ describe('XML', () => {
       ]),
     )
     expect(records).toEqual(['{"id":"1"}'])
-    expect(reasons).toEqual(['there is a "<" between the records that begins no tag'])
+    expect(reasons).toEqual(['there is text in another encoding between the records'])
   })
 
   test('seed 5107: two records that an end tag in another encoding made one are no record', async () => {
