@@ -164,7 +164,10 @@ export function guard(
       'recreate',
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
         `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
-      (change) => change.kind === 'create' && change.cause === 'gone-from-service',
+      // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
+      (change) =>
+        (change.kind === 'create' && change.cause === 'gone-from-service') ||
+        (change.kind === 'forget' && change.cause !== 'other-feed'),
     )
   }
 

@@ -199,6 +199,8 @@ test('listings gone from the service: more than two and 20 % of ours look like a
   expect(rules({ plan: [[gone, 2]], facts: { ours: 4 } })).toEqual([])
   const [trip] = trips({ plan: [[gone, 21]] })
   expect([trip.rule, trip.holds(gone), trip.holds(change('create', 'new'))]).toEqual(['recreate', true, false])
+  const forgotten = [change('forget', 'absent'), change('forget', 'feed-says-so'), change('forget', 'other-feed')]
+  expect(forgotten.map((one) => trip.holds(one))).toEqual([true, true, false])
 })
 
 test('a field that most listings had and most now lack is a renamed column', () => {

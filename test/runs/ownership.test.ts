@@ -167,6 +167,16 @@ describe('drift', () => {
   })
 })
 
+test('what leaves the feed while the index of the service is rebuilt is not forgotten, and not made twice', async () => {
+  await load()
+  for (const { mlsNumber } of all) world.standIn.remove(chatbot, mlsNumber)
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  expect((await world.run()).counts).toMatchObject({ forget: 0, hold: 12 })
+  world.deliver(zillowFeed(all))
+  expect((await world.run()).counts).toMatchObject({ create: 0, hold: 12 })
+  expect(world.calls()).toMatchObject({ Create: 0 })
+})
+
 test('a listing that has to be sent for the same reason in three runs running is held as not converging', async () => {
   await load()
   for (let time = 1; time <= 3; time++) {
