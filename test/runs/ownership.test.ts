@@ -188,6 +188,26 @@ test('a listing that has to be sent for the same reason in three runs running is
   expect(report).toMatchObject({ result: 'held', changes: [{ kind: 'hold', cause: 'not-converging' }] })
 })
 
+test('a service that shows something else each time is written to three times, then held with sent and shown', async () => {
+  await load(all)
+  const [{ mlsNumber, description }] = all
+  let times = 0
+  const shows = (): number => world.standIn.edit(chatbot, mlsNumber, { Description: `Its own words, ${++times}` })
+  for (let update = 1; update <= 3; update++) {
+    shows()
+    expect(await world.run()).toMatchObject({ counts: { update: 1 }, changes: [{ cause: 'drifted' }] })
+    shows()
+    expect((await world.run()).counts).toMatchObject({ update: 0, hold: 0 })
+  }
+  shows()
+  expect(await world.run()).toMatchObject({
+    result: 'held',
+    changes: [
+      { kind: 'hold', cause: 'not-converging', fields: [{ from: `Its own words, ${times}`, to: description }] },
+    ],
+  })
+})
+
 describe('two feeds of one chatbot', () => {
   beforeEach(() => world.configure({ north, south: north }))
 
