@@ -127,7 +127,7 @@ export function guard(
     )
   }
 
-  const base = facts.ours + past.deletes24h
+  const base = facts.ours - facts.leaving + past.deletes24h
   const deletable = allowance(limits.delete, base)
   if (tally.deletes > 0 && past.deletes24h + tally.deletes > deletable) {
     const before = past.deletes24h > 0 ? ` after ${past.deletes24h} in the last 24 hours` : ''

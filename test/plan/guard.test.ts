@@ -58,6 +58,7 @@ function trips(world: World) {
   const had = optionalFields.map(() => 0)
   const facts: PlanFacts = {
     ours: 100,
+    leaving: 0,
     duplicates: 0,
     keys: keysFrom(0, 100),
     matched: 100,
@@ -109,6 +110,11 @@ describe('deletes', () => {
     ['none planned is none held, whatever was before', 80, 40, 0, []],
   ])('%s', (_, ours, deletes24h, planned, expected) => {
     expect(rules({ plan: [[absent, planned]], facts: { ours }, past: { deletes24h } })).toEqual(expected)
+  })
+  test('a delete under way is ours and in the ledger, but one listing: killed again and again, no more than 20 % go', () => {
+    const killed = (leaving: number): World => ({ facts: { leaving }, past: { deletes24h: 14 } })
+    expect(rules({ ...killed(14), plan: [[absent, 6]] })).toEqual([])
+    expect(rules({ ...killed(14), plan: [[absent, 7]] })).toEqual(['delete'])
   })
   test('those planned again count once', () => {
     const tally = new Tally()
