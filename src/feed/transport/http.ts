@@ -236,6 +236,6 @@ function validator(name: 'etag' | 'lastModified', value: string | null) {
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  if ('code' in error && error.code !== undefined) return String(error.code)
+  if ('code' in error && typeof error.code === 'string') return error.code
   return error.cause instanceof Error ? codeOf(error.cause) : error.name
 }
