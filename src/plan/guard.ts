@@ -120,9 +120,13 @@ export function guard(
 
   if (settings.mode === 'full' && isShrunk(records, past, limits, tally.approved.absent, facts.ours)) {
     const letGo = tally.approved.absent > 0 ? `, ${tally.approved.absent} approved deletes apart` : ''
+    const measure =
+      usual(past) === null
+        ? `${facts.ours} listings that are ours (no earlier delivery is known${letGo}; limits.shrink)`
+        : `${usual(past)} usual (the median of the last ${past.deliveries.length}${letGo}; limits.shrink)`
     trip(
       'shrink',
-      `the delivery has ${records} records, less than ${limits.shrink} % of the ${usual(past)} usual (the median of the last ${past.deliveries.length}${letGo}; limits.shrink)`,
+      `the delivery has ${records} records, less than ${limits.shrink} % of the ${measure}`,
       (change) => change.kind === 'delete' && change.cause === 'absent',
     )
   }
@@ -230,11 +234,11 @@ function isForeign(shared: number, delivered: number, last: number, percent: num
 
 /**
  * Whether a delivery is so small that its absences are doubted. Where a person let some of them go, `letGo`, what would be
- * left of ours is the measure too: it was less than usual already.
+ * left of ours is the measure too: it was less than usual already. Where no earlier delivery is known, as after a lost store
+ * or in a feed that was a delta before, what is ours is the measure alone.
  */
 export function isShrunk(records: number, past: Past, limits: Limits, letGo: number, ours: number): boolean {
-  const median = usual(past)
-  if (median === null) return false
+  const median = usual(past) ?? ours
   const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
   return records < (measure * limits.shrink) / 100
 }

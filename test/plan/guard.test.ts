@@ -148,7 +148,6 @@ test('a delivery that shrank below half of the median of the last five holds wha
   expect(trip.rule).toBe('shrink')
   expect([trip.holds(absent), trip.holds(said), trip.holds(update)]).toEqual([true, false, false])
   expect(rules({ records: 49, settings: { mode: 'delta' } })).toEqual([])
-  expect(rules({ records: 1, past: { deliveries: [] } })).toEqual([])
 })
 
 describe('another customer’s feed', () => {
@@ -191,6 +190,17 @@ test('ours gone while our mark stands under unknown MLSNumbers: a service that s
   ])
   expect(rules({ plan: [[gone, 1]] })).toEqual([])
   expect(rules({ plan: [[absent, 1]], facts: { unknownMarks: 1 } })).toEqual([])
+})
+
+test('without an earlier delivery, as after a lost store, what is ours is what a delivery is measured by', () => {
+  const past = { deliveries: [], lastKeys: null }
+  const small = { past, facts: { ours: 8 }, plan: [[absent, 5]] satisfies World['plan'] }
+  expect(rules({ ...small, records: 4 })).toEqual([])
+  const [trip] = trips({ ...small, records: 3 })
+  expect(trip.sentence).toBe(
+    'the delivery has 3 records, less than 50 % of the 8 listings that are ours (no earlier delivery is known; limits.shrink)',
+  )
+  expect(rules({ past, facts: { ours: 0 }, records: 1 })).toEqual([])
 })
 
 test('rules that trip together are all named', () => {

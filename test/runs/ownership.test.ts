@@ -87,6 +87,17 @@ describe('a lost store', () => {
     expect(numbers()).toEqual(keys(all))
   })
 
+  test('of a small agency is no leave to delete most of it: what is ours is the measure of the delivery', async () => {
+    const few = all.slice(0, 8)
+    await load(few)
+    world.loseStore()
+    world.deliver(zillowFeed(few.slice(0, 3)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 0, hold: 5 } })
+    expect(report.notes.join()).toContain('less than 50 % of the 8 listings that are ours')
+    expect(numbers()).toEqual(keys(few))
+  })
+
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
