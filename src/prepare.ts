@@ -172,6 +172,7 @@ async function receiveDelivery(
     store,
     workspace,
     feed: name,
+    chatbot: feed.chatbot,
     moment,
     known,
     volatile,

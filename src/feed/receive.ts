@@ -35,6 +35,7 @@ export interface ReceiveParts {
   store: StoreReader
   workspace: Workspace
   feed: string
+  chatbot: string
   moment: Moment
   /** Completes records that tell only what changed. */
   known: KnownListing
@@ -71,7 +72,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   const doubled = new DoubledText()
   let unreadable = 0
   const leftOut = new ImagesCount()
-  const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
+  const known = parts.store.knownRecords(parts.feed, parts.chatbot, parts.mapping.version)
   for await (const batch of reading.records) {
     parts.signal.throwIfAborted()
     let rows: NewDelivered[] = []

@@ -93,14 +93,14 @@ export function createReader(database: Database.Database, file: string): Omit<St
   }
 
   const countKnown = database
-    .prepare<[string, string], number>(
-      'SELECT count(*) FROM listing WHERE feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
+    .prepare<[string, string, string], number>(
+      'SELECT count(*) FROM listing WHERE feed = ? AND chatbot = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
     )
     .pluck()
   // The index holds all of this, so that the table itself is not read.
   const known = database
-    .prepare<[string, string], KnownRow>(
-      'SELECT raw, parts, id FROM listing WHERE feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
+    .prepare<[string, string, string], KnownRow>(
+      'SELECT raw, parts, id FROM listing WHERE feed = ? AND chatbot = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL',
     )
     .raw()
 
@@ -108,8 +108,10 @@ export function createReader(database: Database.Database, file: string): Omit<St
     feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
     snapshot,
     absences,
-    knownRecords: (feed, mapping) =>
-      inStore(file, () => knownRecords(countKnown.get(feed, mapping) ?? 0, known.iterate(feed, mapping))),
+    knownRecords: (feed, chatbot, mapping) =>
+      inStore(file, () =>
+        knownRecords(countKnown.get(feed, chatbot, mapping) ?? 0, known.iterate(feed, chatbot, mapping)),
+      ),
     recall,
     confirmed(chatbot, feed, mlsNumber) {
       const row = confirmed.get(chatbot, feed, mlsNumber)

@@ -92,8 +92,11 @@ export interface StoreReader {
   snapshot(chatbot: string): Iterable<SnapshotRow>
   /** What `noteAbsences` wrote of a feed, sorted by key (`compareKeys`). */
   absences(feed: string, chatbot: string): Iterable<Absence>
-  /** Every record of the feed that need not be parsed again under this mapping; held in memory, a few bytes each. */
-  knownRecords(feed: string, mapping: string): KnownRecords
+  /**
+   * Every record of the feed that need not be parsed again under this mapping for this chatbot; held in memory, a few bytes
+   * each. What the feed filled in another chatbot before is not known here.
+   */
+  knownRecords(feed: string, chatbot: string, mapping: string): KnownRecords
   /** Throws `StoreError` where the id is not (or no longer) an owned row's. */
   recall(id: number): Recalled
   /** What was sent last under an MLSNumber of this feed and confirmed; null where there is nothing. */

@@ -102,6 +102,7 @@ async function received(
     store,
     workspace,
     feed: 'bench',
+    chatbot: 'SN-1',
     moment,
     volatile,
     signal: new AbortController().signal,

@@ -297,7 +297,7 @@ export function storeContract(name: string, open: () => Store): void {
           streak: 0,
         })
         expect(store.feedState('north', chatbot, now).owned).toBe(0)
-        expect(store.knownRecords('north', 'mapping 1').find('raw of A')).toEqual([])
+        expect(store.knownRecords('north', chatbot, 'mapping 1').find('raw of A')).toEqual([])
         expect(() => store.recall(row('A').id)).toThrow(StoreError)
       })
     })
@@ -363,24 +363,25 @@ export function storeContract(name: string, open: () => Store): void {
       it('are all the listings of one record, or none', () => {
         const twins = { record: { raw: 'two in one', parts: 2 } }
         store.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
-        const known = store.knownRecords('north', 'mapping 1')
+        const known = store.knownRecords('north', chatbot, 'mapping 1')
         expect([...known.find('two in one')].sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
         expect(known.find('raw of C')).toEqual([row('C').id])
         store.forget(chatbot, ['B'], null)
-        expect(store.knownRecords('north', 'mapping 1').find('two in one')).toEqual([])
+        expect(store.knownRecords('north', chatbot, 'mapping 1').find('two in one')).toEqual([])
       })
 
-      it('are those of this feed and this mapping alone', () => {
+      it('are those of this feed, this chatbot and this mapping alone', () => {
         store.confirm(chatbot, [confirmation('A')])
-        expect(store.knownRecords('south', 'mapping 1').find('raw of A')).toEqual([])
-        expect(store.knownRecords('north', 'mapping 1').find('raw of B')).toEqual([])
-        expect(store.knownRecords('north', 'mapping 2').find('raw of A')).toEqual([])
+        expect(store.knownRecords('south', chatbot, 'mapping 1').find('raw of A')).toEqual([])
+        expect(store.knownRecords('north', 'another chatbot', 'mapping 1').find('raw of A')).toEqual([])
+        expect(store.knownRecords('north', chatbot, 'mapping 1').find('raw of B')).toEqual([])
+        expect(store.knownRecords('north', chatbot, 'mapping 2').find('raw of A')).toEqual([])
       })
 
       it('many of them are told apart', () => {
         const all = Array.from({ length: 5000 }, (_, i) => confirmation(`M${i}`))
         store.confirm(chatbot, all)
-        const known = store.knownRecords('north', 'mapping 1')
+        const known = store.knownRecords('north', chatbot, 'mapping 1')
         for (const one of store.snapshot(chatbot)) expect(known.find(`raw of ${one.key}`)).toEqual([one.id])
         for (let i = 5000; i < 10_000; i++) expect(known.find(`raw of M${i}`)).toEqual([])
       })

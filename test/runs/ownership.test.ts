@@ -267,6 +267,14 @@ describe('two feeds of one chatbot', () => {
   })
 })
 
+test('a feed that is pointed at another chatbot fills that one, and leaves the old one as it is', async () => {
+  await load()
+  world.configure({ north: { ...north, chatbot: 'SN-2' } })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 12 } })
+  expect(world.standIn.listings('SN-2')).toHaveLength(12)
+  expect(numbers()).toEqual(keys(all))
+})
+
 describe('what leaves the market', () => {
   test('by a status that means removal is deleted, also from a delivery without its end', async () => {
     await load()

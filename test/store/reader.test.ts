@@ -27,7 +27,7 @@ const copies = (): string[] =>
 
 /** Uses everything a reader has. Gives the snapshot's keys. */
 function readAll(reader: StoreReader): string[] {
-  const known = reader.knownRecords('north', 'mapping 1')
+  const known = reader.knownRecords('north', 'SN-1001', 'mapping 1')
   const keys = [...reader.snapshot('SN-1001')].map((row) => row.key)
   if (keys.includes('A')) {
     const ids = known.find('raw of A')

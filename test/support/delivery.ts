@@ -80,6 +80,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
       store,
       workspace,
       feed: 'north',
+      chatbot: 'SN-1',
       moment: { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' },
       volatile: new Set(),
       signal,
