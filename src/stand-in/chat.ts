@@ -40,7 +40,7 @@ function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: Ser
   if (all.length === 1) return all[0]
   const held = all.length === 0 ? 'no chatbot' : `chatbots ${all.join(', ')}`
   const why = 'without "sessions" in the settings of the stand-in every session is one of the only chatbot'
-  throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and there is ${held}`)
+  throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and it has ${held}`)
 }
 
 function reply({ stream }: AskRequest, { content, noAnswer }: Said, totalToken: number, parts: ServiceParts): Reply {
