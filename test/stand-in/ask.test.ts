@@ -85,6 +85,16 @@ test('a greeting is answered with WelcomeMessage', async () => {
   expect((await ask(standIn, 'Hello, what is there in Springfield?')).json.Data.content).toContain('12 Elm St')
 })
 
+test('who asks for a person gets TalkToHumanResponseMessage', async () => {
+  const standIn = await withHouse()
+  expect((await ask(standIn, 'I want to talk to a human')).json.Data.noAnswer).toBe(true)
+  await edit(standIn, { TalkToHumanResponseMessage: 'One moment.' })
+  expect((await ask(standIn, 'I want to talk to a human')).json.Data).toMatchObject({
+    content: 'One moment.',
+    noAnswer: false,
+  })
+})
+
 test.each([
   ['{"content":"hi"}', 'sessionID is required'],
   ['{"sessionID":"7","content":"hi"}', 'sessionID must be an integer'],
