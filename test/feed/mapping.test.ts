@@ -331,6 +331,6 @@ describe('one record', () => {
       'Z9,active,Residential,"535,000",3,2,1500,1,1990,3,2,https://homes.example/9,b,a,no\n'
     const listing = await listingOf(rows, {}, preset)
     expect(listing).toMatchObject({ MLSNumber: 'Z9', SalePrice: 535000, LotArea: 43560, BuildingArea: 1500 })
-    expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'b|a' }])
+    expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'a|b' }])
   })
 })

@@ -275,6 +275,16 @@ describe('paths', () => {
     expect(row({ image: '[', address: '{"__proto__":{"city":"x"}}', hood: '' })).toEqual([[], '', []])
     expect(() => csvPaths().compile('json:image')).toThrow(/json:image\[\]\.url/)
   })
+
+  it('numbered columns go by their numbers, wherever they are in the file', () => {
+    const paths = csvPaths()
+    const images = paths.compile('json:image[].url')
+    const photos = paths.compile('Photo{n}')
+    const row = { 'image[10].url': 'ten', Photo10: '10', 'image[0].url': 'first', Photo2: '2', 'image[2].url': 'two' }
+    paths.prepare(row)
+    expect(images.all(row)).toEqual(['first', 'two', 'ten'])
+    expect(photos.all(row)).toEqual(['2', '10'])
+  })
 })
 
 describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
