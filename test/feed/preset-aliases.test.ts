@@ -79,6 +79,20 @@ describe('mls-csv', () => {
     })
   }
 
+  it.each([
+    ['Sale / Lease', 'Lease', 'for_rent'],
+    ['Lease/Sale', 'Sale', 'for_sale'],
+    ['Listing Type', 'For Lease', 'for_rent'],
+    ['LISTING_TYPE', 'Exclusive Right To Sell', 'for_sale'],
+  ])('takes the price for what the column %j says: %j', async (header, word, saleType) => {
+    const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+    const cells = '7,Active,Condo,2000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
+    const price = saleType === 'for_rent' ? { RentPrice: 2000 } : { SalePrice: 2000 }
+    expect(await read([`${columns},${header}`, `${cells},${word}`])).toMatchObject([
+      { kind: 'listing', listing: { SaleType: saleType, ...price } },
+    ])
+  })
+
   it('refuses a table that has no number of listings', async () => {
     await expect(read(['Region,Month,Median Sale Price,Homes Sold', 'Springfield,October,$400K,12'])).rejects.toThrow(
       'none of the columns',
