@@ -35,7 +35,7 @@ export function writtenPaths(preset: Preset, options: MappingOptions = {}): Writ
   for (const { from } of preset.extensionGroups) add('ExtensionColumn', from, true)
   for (const { hideAddress = [], removeWhen = [] } of [preset, options]) {
     for (const { from } of hideAddress) add('record', from)
-    for (const { flag } of removeWhen) add('record', flag.from)
+    for (const { flag, past } of removeWhen) add('record', flag?.from ?? past ?? '')
   }
   for (const name of Object.keys(options.where ?? {})) if (!isFieldName(name)) add('record', name)
   return found

@@ -162,9 +162,10 @@ function delivered(
   if (compiled.unmapped !== undefined) making.unmapped = compiled.unmapped
   const problems: Problem[] = []
 
-  for (const { raised, why } of compiled.compliance.removeWhen) {
-    const flag = raised(record)
+  for (const { removes, why } of compiled.compliance.removeWhen) {
+    const flag = removes(record, moment)
     if (flag instanceof Unreadable) problems.push(problemOf('Status', flag))
+    else if (flag === 'later') making.endsLater = true
     else if (flag) making.removal = why
   }
   for (const step of compiled.steps) {
@@ -229,7 +230,15 @@ function finished(
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
-  return { kind: 'listing', at, listing, moving: making.moving, ...(imagesLeftOut && { imagesLeftOut }) }
+  const { moving, endsLater } = making
+  return {
+    kind: 'listing',
+    at,
+    listing,
+    moving,
+    ...(imagesLeftOut && { imagesLeftOut }),
+    ...(endsLater && { endsLater }),
+  }
 }
 
 function isWhole(listing: Partial<Listing>): listing is Listing {
