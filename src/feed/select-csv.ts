@@ -34,8 +34,7 @@ export function csvPaths(): Paths {
         return path.endsWith('*') ? found : found.toSorted(compareNumbersIn)
       }
       const key = wordKey(path)
-      // `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET` where another rule names it.
-      const alike = names.find((name) => !spelled.has(name) && wordKey(name) === key)
+      const alike = names.find((name) => wordKey(name) === key && perUnit.test(name) === perUnit.test(path))
       return alike === undefined ? [] : [alike]
     })
   }
@@ -93,6 +92,9 @@ function jsonPathOf(path: string): JsonPath | null {
   if (json === null) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
   return json
 }
+
+/** `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET`: a price for each of them. */
+const perUnit = /\p{Sc}\s*\//u
 
 /** Writers that sort their columns by name have `image[10].url` before `image[2].url`. */
 function compareNumbersIn(one: string, other: string): number {
