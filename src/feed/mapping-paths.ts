@@ -41,6 +41,19 @@ export function writtenPaths(preset: Preset, options: MappingOptions = {}): Writ
   return found
 }
 
+/**
+ * The headers of which a table needs one to be this feed's. Where the feed says itself which column the MLSNumber is in,
+ * that one will do as well.
+ */
+export function requiredHeaders(preset: Preset, { fields }: MappingOptions): string[] {
+  const number = fields?.['MLSNumber']
+  const named = preset.requiredHeaders
+  if (named.length === 0 || number === undefined) return named
+  const own: string[] = []
+  ofMapping(number, 'MLSNumber', (_, path) => void own.push(path))
+  return [...own, ...named]
+}
+
 type Add = (owner: string, path: string, below?: boolean) => void
 
 function ofMapping(mapping: FieldMapping, owner: string, add: Add): void {

@@ -16,6 +16,7 @@ import { compileCompliance, removeForbidden } from './mapping-compliance.ts'
 import { inOrder, problemOf, readField, withAffixes } from './mapping-field.ts'
 import type { FieldStep } from './mapping-field.ts'
 import { whereProblems, wrongDefault } from './mapping-options.ts'
+import { requiredHeaders } from './mapping-paths.ts'
 import { compileExtension, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './mapping-stub.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
@@ -53,7 +54,7 @@ export function createMapping(
       header: preset.header,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
-      requiredHeaders: preset.requiredHeaders,
+      requiredHeaders: requiredHeaders(preset, options),
       columns: preset.columns,
     },
     mendsText,
