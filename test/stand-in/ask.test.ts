@@ -187,6 +187,8 @@ test('a session is one of the only chatbot, or of the one that it is given to', 
     Code: 404,
     Message: 'There is no chat session 9',
   })
+  given.changeProfile({ chatbots: ['SN-2'] })
+  expect((await ask(given, 'homes', { sessionID: 8 })).json.Message).toBe('There is no chatbot SN-1')
 })
 
 test('sessions and files from YAML, and what is none', async () => {
