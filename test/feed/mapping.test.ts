@@ -264,7 +264,7 @@ variants:
       { kind: 'removal', mlsNumber: 'A1' },
       { kind: 'removal', mlsNumber: 'A1-rent' },
     ])
-    const long = priced('', '900').replace('<MlsId>A1', `<MlsId>${'1'.repeat(200)}`)
+    const long = priced('', '900').replace('<MlsId>A1', `<MlsId>${'1'.repeat(500)}`)
     expect(await normalise(long, {}, both)).toMatchObject([{ kind: 'reject', problems: [{ field: 'MLSNumber' }] }])
   })
 
@@ -295,7 +295,7 @@ describe('version', () => {
 
 describe('one record', () => {
   it.each([
-    [{ 'ListingDetails/MlsId': `A${'1'.repeat(200)}` }, 'MLSNumber'],
+    [{ 'ListingDetails/MlsId': `A${'1'.repeat(500)}` }, 'MLSNumber'],
     [{ 'BasicDetails/Bedrooms': '99999.0' }, 'Bedrooms'],
     [{ 'BasicDetails/Bedrooms': '1e3' }, 'Bedrooms'],
     [{ 'BasicDetails/Bedrooms': '-1' }, 'Bedrooms'],
