@@ -217,7 +217,7 @@ describe('ends from our side', () => {
   })
 
   test('told to stop, what waits goes out no more, and a call under way is let through', async () => {
-    const { service, server } = await begin(
+    const { service, server, clock } = await begin(
       (_, number) =>
         number === 1 ? { status: 429, headers: { 'retry-after': '50' }, body: '' } : { body: success(1) },
       { concurrency: 2 },
