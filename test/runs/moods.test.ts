@@ -25,10 +25,7 @@ const moods: [string, FaultRuleInput['fault']][] = [
   ['429 with Retry-After in seconds', { kind: 'status', status: 429, retryAfter: 20 }],
   ['429 with a Retry-After of an hour', { kind: 'status', status: 429, retryAfter: 3600 }],
   ['429 with a Retry-After that is none', { kind: 'status', status: 429, retryAfter: 'soon' }],
-  ['429 with a date in the past', { kind: 'status', status: 429, retryAfter: 'Sat, 21 Nov 2020 12:00:00 GMT' }],
   ['503 as a page', { kind: 'status', status: 503, body: 'html' }],
-  ['503 as a page, carried out', { kind: 'status', status: 503, body: 'html', carriedOut: true }],
-  ['500 as an envelope', { kind: 'status', status: 500, body: 'envelope' }],
   ['504 of a gateway, carried out', { kind: 'status', status: 504, body: 'empty', carriedOut: true }],
   ['413', { kind: 'status', status: 413, body: 'html' }],
   ['200 with a page', { kind: 'body', form: 'html' }],
@@ -38,7 +35,6 @@ const moods: [string, FaultRuleInput['fault']][] = [
   ['200 with Success false', { kind: 'body', form: 'success-false', carriedOut: false }],
   ['200 with Success false, carried out', { kind: 'body', form: 'success-false' }],
   ['200 with null Data', { kind: 'body', form: 'null-data' }],
-  ['200 with null Data, not carried out', { kind: 'body', form: 'null-data', carriedOut: false }],
   ['a refusal', { kind: 'refuse', message: 'Not today' }],
   ['no answer', { kind: 'hang' }],
   ['no answer, carried out', { kind: 'hang', carriedOut: true }],
@@ -49,11 +45,10 @@ const moods: [string, FaultRuleInput['fault']][] = [
   ['a reset in the answer', { kind: 'reset', when: 'in-the-answer' }],
   ['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:1/' }],
   ['keys refused', { kind: 'credentials' }],
-  ['keys refused by the envelope', { kind: 'credentials', code: 403, via: 'envelope' }],
 ]
 
 describe.each(['List', 'Create', 'Update', 'Delete'] as const)('%s answered once with', (operation) => {
-  const all = homes(1, 12)
+  const all = homes(1, 7)
   // Two to delete, two to update, two to create.
   const next = [...all.slice(2, 4).map(dearer), ...all.slice(4), ...homes(13, 14)]
   const staying = all.slice(2).map((one) => one.mlsNumber)
@@ -63,7 +58,6 @@ describe.each(['List', 'Create', 'Update', 'Delete'] as const)('%s answered once
 
   test.each(possible)('%s: nothing twice, nothing lost, and in the end as the feed says', async (_, fault) => {
     world.deliver(zillowFeed(all))
-    await world.run()
     await world.run()
     world.deliver(zillowFeed(next))
     world.standIn.addFault({ operations: [operation], times: 1, fault })
@@ -199,11 +193,11 @@ describe('the rate', () => {
       standIn: { profile: { rateLimit: { callsPerSecond: allowed, retryAfter: 'none' } } },
       service: { rate: 40, concurrency: 4 },
     })
-    const all = homes(1, 150)
+    const all = homes(1, 80)
     world.deliver(zillowFeed(all))
     const report = await world.run()
-    expect(report).toMatchObject({ result: 'ok', applied: { outcomes: { done: 150 } } })
-    expect(numbers()).toHaveLength(150)
+    expect(report).toMatchObject({ result: 'ok', applied: { outcomes: { done: 80 } } })
+    expect(numbers()).toHaveLength(80)
     const refused = world.standIn.requests.filter((one) => one.success === false).length
     // At the configured rate seven of eight calls would be refused; the limiter finds what is allowed.
     expect(refused).toBeGreaterThan(0)

@@ -48,7 +48,7 @@ export async function soak(runs: number, at: readonly number[], noted: (holdings
   const world = await RunWorld.start({ standIn: { keepRequests: 100 }, feeds: { north } })
   const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
   // What is logged is not looked at here, and must not fill the screen.
-  const app = openApp(context, { clock: world.clock, random, logLevel: 'error' })
+  const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
   const [feed] = app.config.feeds
   const results: Holdings['results'] = {}
   let homes: Home[] = Array.from({ length: 12 }, (_, i) => home(i + 1))
