@@ -40,9 +40,14 @@ const moods: FaultRuleInput['fault'][] = [
 
 /**
  * Runs one feed so many times, a quarter of an hour apart: listings come, change and go, one run in five meets a fault,
- * one delivery in fifty is no feed. `noted` gets the holdings after each number of runs in `at`.
+ * one delivery in fifty is no feed (with `failing` every one). `noted` gets the holdings after each number of runs in `at`.
  */
-export async function soak(runs: number, at: readonly number[], noted: (holdings: Holdings) => void): Promise<void> {
+export async function soak(
+  runs: number,
+  at: readonly number[],
+  noted: (holdings: Holdings) => void,
+  options: { failing?: boolean } = {},
+): Promise<void> {
   const random = seeded(20_261_121)
   const north = { limits: { delete: { percent: 100, floor: 1000 } } }
   const world = await RunWorld.start({ standIn: { keepRequests: 100 }, feeds: { north } })
@@ -58,7 +63,9 @@ export async function soak(runs: number, at: readonly number[], noted: (holdings
       homes = [...homes.slice(1), home(next++)]
       const changed = Math.floor(random() * homes.length)
       homes[changed] = { ...homes[changed], price: homes[changed].price + 100 }
-      world.deliver(run % 50 === 0 ? '<html><title>Down for maintenance</title></html>' : zillowFeed(homes))
+      world.deliver(
+        run % 50 === 0 || options.failing ? '<html><title>Down for maintenance</title></html>' : zillowFeed(homes),
+      )
       world.standIn.clearFaults()
       if (random() < 0.2) world.standIn.addFault({ probability: 0.3, seed: run, fault: pick(random, moods) })
       const { report, close } = await app.sync(feed, 'sync')
