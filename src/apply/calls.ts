@@ -68,15 +68,18 @@ async function sendCreate(context: ApplyContext, change: StoredChange, sent: Out
   confirm(context, change, sent, false)
 }
 
-/** Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7). */
-export async function deleteBatch(context: ApplyContext, batch: StoredChange[]): Promise<void> {
+/**
+ * Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7).
+ * `doubted`: an attempt at these keys got no answer.
+ */
+export async function deleteBatch(context: ApplyContext, batch: StoredChange[], doubted = false): Promise<void> {
   const { service, settings, store } = context
   const keys = batch.map((change) => change.mlsNumber)
   const mark = new Mark(context, 'delete', batch)
-  let unsettled = false
+  let unsettled = doubted
   try {
     const answer = await service.delete(keys, mark.beforeSend)
-    unsettled = answer.unsettled
+    unsettled ||= answer.unsettled
     if (answer.value >= keys.length) {
       for (const change of batch) deleted(context, change, unsettled)
       return
@@ -84,16 +87,19 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    mark.clear()
+    unsettled ||= failure.effect === 'unknown'
+    // What was perhaps deleted before it was refused keeps its place in the ledger.
+    if (!unsettled) mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
       if (half < settings.deleteBatch()) store.learn(settings.chatbot, 'deleteBatch', half)
-      await deleteBatch(context, batch.slice(0, half))
-      return deleteBatch(context, batch.slice(half))
+      await deleteBatch(context, batch.slice(0, half), unsettled)
+      return deleteBatch(context, batch.slice(half), unsettled)
     }
     const shown = await lookUp(context, batch[0], 'failed')
     if (shown === null) return
-    return shown.length === 0 ? deleted(context, batch[0], false) : record(context, batch[0], 'failed', failure.message)
+    if (shown.length === 0) return deleted(context, batch[0], unsettled)
+    return record(context, batch[0], 'failed', failure.message)
   }
   for (const change of batch) {
     const shown = await lookUp(context, change, 'unknown')

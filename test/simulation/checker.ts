@@ -18,6 +18,8 @@ export class Checker implements Witness {
   /** The first violation; a run must not be able to swallow it. */
   violation: Violation | null = null
   writes = 0
+  /** Most deletes in 24 hours that no approval covers. */
+  mostDeletes = deleteFloor
   readonly #everListed = new Set<string>()
   #deleted: { key: string; at: number }[] = []
   #keysRefused = false
@@ -91,8 +93,8 @@ export class Checker implements Witness {
     if (this.approved.has(`delete ${key}`)) return
     this.#deleted.push({ key, at })
     const inADay = new Set(this.#deleted.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
-    if (inADay.size > deleteFloor)
-      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${deleteFloor} allowed`)
+    if (inADay.size > this.mostDeletes)
+      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${this.mostDeletes} allowed`)
   }
 
   #judgeCreate(key: string): void {
