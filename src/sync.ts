@@ -38,7 +38,7 @@ export async function diff(feed: Feed, readers: Readers): Promise<Report> {
 
 /** One run under the chatbot's lease. Throws only for defects: whatever feed, service or store do is in the report. */
 export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'backfill' = 'sync'): Promise<Report> {
-  const { store, runtime, signal } = writers
+  const { store, runtime } = writers
   const startedAt = runtime.clock.now()
   let prepared: Prepared | null = null
   let applied: Applied | null = null

@@ -170,12 +170,12 @@ function makeOlder(version: number): void {
   rmSync(present)
 }
 
-/** A file system in memory of so many kilobytes, where this user may mount one. */
-function smallDisk(kilobytes: number): string | null {
+/** A file system in memory of so many kilobytes; the test is skipped where this user may mount none. */
+function smallDisk(kilobytes: number, skip: (why: string) => void): string {
   const folder = join(world.folder, 'disk')
   mkdirSync(folder)
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder])
-  if (mounted.error || mounted.status !== 0) return null
+  if (mounted.error || mounted.status !== 0) skip('no file system in memory can be mounted here')
   disks.push(folder)
   return folder
 }
@@ -200,8 +200,7 @@ describe('on a disk that', () => {
   test('is full: the run ends, no listing is sent without a note of it, and with space the next one is right', async ({
     skip,
   }) => {
-    const disk = smallDisk(600)
-    if (disk === null) return skip('no file system in memory can be mounted here')
+    const disk = smallDisk(600, skip)
     const many = homes(1, 300)
     world.deliver(zillowFeed(many))
     saysClearly(await sync(disk), 'the disk is full')
@@ -220,8 +219,7 @@ describe('on a disk that', () => {
   })
 
   test('is full where the scratch files are: the run ends before it calls anything', async ({ skip }) => {
-    const disk = smallDisk(200)
-    if (disk === null) return skip('no file system in memory can be mounted here')
+    const disk = smallDisk(200, skip)
     world.deliver(zillowFeed(homes(1, 300)))
     const ended = await sync(world.folder, { TMPDIR: disk })
     saysClearly(ended, 'the disk is full; free some space there or name another temporary folder')
@@ -254,8 +252,7 @@ describe('on a disk that', () => {
   test('became read-only: the run ends before it calls anything; looking is possible; writable again, it is right', async ({
     skip,
   }) => {
-    const disk = smallDisk(8000)
-    if (disk === null) return skip('no file system in memory can be mounted here')
+    const disk = smallDisk(8000, skip)
     world.deliver(zillowFeed(all))
     expect(await sync(disk)).toMatchObject({ status: 0 })
     remount(disk, 'ro')
