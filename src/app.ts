@@ -152,7 +152,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const { parts, wired, abandon, end } = open(feedConfig)
+    const { parts, wired, abandon, end } = open(feedConfig, signal)
     const close = (): void => parts.workspace.close()
     try {
       return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
@@ -166,11 +166,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     }
   }
 
-  /** What a job on a feed works with; `end` when it is through, but for the workspace. */
-  function open(feedConfig: FeedConfig) {
+  /** What a job on a feed works with; `end` when it is through, but for the workspace. `stop` ends waiting for a call. */
+  function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
     const progress = progressLine(feedConfig.name, process.stderr)
-    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
+    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal, stop)
     const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
     const abandon = (reason: string): void => calls.abort(new FeedError(reason))
     const end = (): void => {

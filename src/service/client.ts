@@ -49,10 +49,11 @@ export interface ServiceState {
 
 export interface Service {
   /**
-   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way.
+   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
+   * its waiting only (fault-model F134: no new call after SIGTERM, while those under way are waited for).
    * Clients share limiter and breaker; one made after the breaker tripped belongs to a new run and starts with a new one.
    */
-  forChatbot(serialNumber: string, signal?: AbortSignal): ServiceWriter
+  forChatbot(serialNumber: string, signal?: AbortSignal, stop?: AbortSignal): ServiceWriter
   readonly state: ServiceState
   /** Closes the connections; calls under way are lost. */
   close(): Promise<void>
@@ -74,12 +75,12 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
   let breaker = new Breaker()
   const pageSize = { current: profile.pageSize }
   return {
-    forChatbot(serialNumber, signal) {
+    forChatbot(serialNumber, signal, stop) {
       if (breaker.error) breaker = new Breaker()
       const calls = { create: 0, update: 0, delete: 0, list: 0 }
       const persistence = settings
       const version = createVersionCheck(runtime, clean)
-      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, calls, version }
+      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, stop, calls, version }
       return createWriter({
         serialNumber,
         profile,

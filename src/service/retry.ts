@@ -42,6 +42,8 @@ export interface Line {
   breaker: Breaker
   /** The caller's; ends waiting and calls under way. */
   signal: AbortSignal | undefined
+  /** The caller's; ends waiting only: no further attempt begins, and calls under way are let through. */
+  stop: AbortSignal | undefined
   /** Counts attempts sent. */
   calls: Calls
   /** Told the Version of every successful answer. */
@@ -56,12 +58,12 @@ export function createCall(line: Line): Call {
   const { runtime } = line
   const { clock, log } = runtime
   // Waiting also ends when the breaker trips; a call under way does not, since its answer would be lost for nothing.
-  const ending = line.signal ? AbortSignal.any([line.signal, breaker.signal]) : breaker.signal
+  const ending = AbortSignal.any([line.signal, line.stop, breaker.signal].filter((signal) => signal !== undefined))
 
   /** Whether the run is over, and why. */
   function ended(): ServiceError | null {
     if (breaker.error) return new ServiceError(breaker.error.kind, breaker.error.message, { code: breaker.error.code })
-    return line.signal?.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+    return ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
   }
 
   async function attempt<T>(operation: Operation<T>, body: string, beforeSend?: BeforeSend): Promise<T> {
