@@ -120,14 +120,18 @@ export function guard(
 
   if (settings.mode === 'full' && isShrunk(records, past, limits, tally.approved.absent, facts.ours)) {
     const letGo = tally.approved.absent > 0 ? `, ${tally.approved.absent} approved deletes apart` : ''
+    const measure =
+      usual(past) === null
+        ? `${facts.ours} listings that are ours (no earlier delivery is known${letGo}; limits.shrink)`
+        : `${usual(past)} usual (the median of the last ${past.deliveries.length}${letGo}; limits.shrink)`
     trip(
       'shrink',
-      `the delivery has ${records} records, less than ${limits.shrink} % of the ${usual(past)} usual (the median of the last ${past.deliveries.length}${letGo}; limits.shrink)`,
+      `the delivery has ${records} records, less than ${limits.shrink} % of the ${measure}`,
       (change) => change.kind === 'delete' && change.cause === 'absent',
     )
   }
 
-  const base = facts.ours + past.deletes24h
+  const base = facts.ours - facts.leaving + past.deletes24h
   const deletable = allowance(limits.delete, base)
   if (tally.deletes > 0 && past.deletes24h + tally.deletes > deletable) {
     const before = past.deletes24h > 0 ? ` after ${past.deletes24h} in the last 24 hours` : ''
@@ -164,7 +168,10 @@ export function guard(
       'recreate',
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
         `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
-      (change) => change.kind === 'create' && change.cause === 'gone-from-service',
+      // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
+      (change) =>
+        (change.kind === 'create' && change.cause === 'gone-from-service') ||
+        (change.kind === 'forget' && change.cause !== 'other-feed'),
     )
   }
 
@@ -227,11 +234,11 @@ function isForeign(shared: number, delivered: number, last: number, percent: num
 
 /**
  * Whether a delivery is so small that its absences are doubted. Where a person let some of them go, `letGo`, what would be
- * left of ours is the measure too: it was less than usual already.
+ * left of ours is the measure too: it was less than usual already. Where no earlier delivery is known, as after a lost store
+ * or in a feed that was a delta before, what is ours is the measure alone.
  */
 export function isShrunk(records: number, past: Past, limits: Limits, letGo: number, ours: number): boolean {
-  const median = usual(past)
-  if (median === null) return false
+  const median = usual(past) ?? ours
   const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
   return records < (measure * limits.shrink) / 100
 }

@@ -14,6 +14,7 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
   const keys = new KeyHashes()
   const facts: Omit<PlanFacts, 'keys'> = {
     ours: 0,
+    leaving: 0,
     duplicates: 0,
     matched: 0,
     had: optionalFields.map(() => 0),
@@ -28,6 +29,7 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     const { steps, duplicates, ours } = decide(situation, settings, inputs.recall)
     const delivered = situation.seen || situation.delivered.length > 0
     if (ours) facts.ours++
+    if (ours && situation.row?.flight === 'delete') facts.leaving++
     facts.duplicates += duplicates
     if (delivered) keys.add(situation.key)
     else if (situation.row === null && situation.shown.some(({ owner }) => owner === settings.feed))

@@ -82,6 +82,8 @@ export interface AbsenceProof {
 export interface PlanFacts {
   /** Listings of ours: in the snapshot, or marked as this feed's on the service. */
   ours: number
+  /** Of those, how many have a delete under way: the ledger of the last 24 hours has them too. */
+  leaving: number
   /** Listings delivered once more, equal. */
   duplicates: number
   /** Every MLSNumber that the delivery holds, readable or not, as sorted 64-bit hashes. */

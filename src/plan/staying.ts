@@ -95,11 +95,13 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   if (wanted.content !== mine.content) return [changed(one, wanted, mine)]
   const notes: PlanStep[] = []
   if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
-  if (mine.streak > 0) notes.push(note({ op: 'steady', snapshot: mine.id }))
+  const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
+  // A first look that shows otherwise than sent is no sign of rest: it may be something else each time.
+  const atRest = mine.baseline !== null || fields.length === 0
+  if (mine.streak > 0 && atRest) notes.push(note({ op: 'steady', snapshot: mine.id }))
 
   if (mine.baseline === null) {
     if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil) return [unchanged, ...notes]
-    const fields = shownDifferences(one, wanted, item)
     if (mine.suspectUntil !== null && fields.length > 0) {
       return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
     }
@@ -113,10 +115,10 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
-    const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
-    if (fields.length > 0 && settings.drift !== 'keep') return [drifted(one, wanted, 'drifted on the service', fields)]
-    const kept = { ...echo, ...Object.fromEntries(fields.map(({ field, from }) => [field, from])) }
-    const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: fields.length > 0 }
+    const edits = withoutEcho(fields, echo)
+    if (edits.length > 0 && settings.drift !== 'keep') return [drifted(one, wanted, 'drifted on the service', edits)]
+    const kept = { ...echo, ...Object.fromEntries(edits.map(({ field, from }) => [field, from])) }
+    const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: edits.length > 0 }
     notes.push(note(sight))
   }
   return [refreshed(one, wanted, mine, key), ...notes]
@@ -229,7 +231,7 @@ function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
   if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
   const { kind, reason, why: due, position, fields } = step.change
   if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
-  const why = `not converging: sent ${row.streak} runs running for the same reason (${due})`
+  const why = `not converging: sent ${row.streak} times running for the same reason (${due})`
   return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 

@@ -2,6 +2,7 @@
  * What DESIGN says of a world, written from its words and its table alone: nothing here comes from src/plan. `expected`
  * names the one row of the table that holds; `violations` are the rules that no row may break.
  */
+import type { Bookkeeping } from '../../src/run.ts'
 import { wantedContent } from './cross-world.ts'
 import type { Content, Item, Planned, Row, Setting, World } from './cross-world.ts'
 
@@ -146,15 +147,22 @@ export function violations(world: World, setting: Setting, planned: Planned): st
 function notedWrong({ feed, row, items, absentRuns }: World, { graceRuns }: Setting, planned: Planned): string[] {
   const { changes, unchanged, notes } = planned
   const waits = changes.some(({ kind, cause }) => cause === 'grace' || (kind === 'delete' && cause === 'absent'))
+  const wanted = wantedContent(feed)
+  const doubted = row?.suspect === true && wanted !== null && items.some((item) => !isAs(item, wanted))
   const due = {
     returned: absentRuns > 0 && feed !== 'absent',
     absent: waits && graceRuns > 1,
-    steady: unchanged > 0 && items.length > 0 && (row?.streak ?? 0) > 0,
+    steady: unchanged > 0 && items.length > 0 && (row?.streak ?? 0) > 0 && !notes.some(showsOtherwise) && !doubted,
   }
   return Object.entries(due).flatMap(([op, isDue]) => {
     const times = notes.filter((entry) => entry.op === op).length
     return times === (isDue ? 1 : 0) ? [] : [`${op} noted ${times} times`]
   })
+}
+
+/** A first look that shows otherwise than sent: no sign that the listing came to rest. */
+function showsOtherwise(entry: Bookkeeping): boolean {
+  return entry.op === 'first-sight' && entry.first && Object.keys(entry.echo).length > 0
 }
 
 /** Holds that may stand for as long as nothing else happens: they wait for time, for another delivery, or for a person. */

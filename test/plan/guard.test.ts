@@ -58,6 +58,7 @@ function trips(world: World) {
   const had = optionalFields.map(() => 0)
   const facts: PlanFacts = {
     ours: 100,
+    leaving: 0,
     duplicates: 0,
     keys: keysFrom(0, 100),
     matched: 100,
@@ -110,6 +111,11 @@ describe('deletes', () => {
   ])('%s', (_, ours, deletes24h, planned, expected) => {
     expect(rules({ plan: [[absent, planned]], facts: { ours }, past: { deletes24h } })).toEqual(expected)
   })
+  test('a delete under way is ours and in the ledger, but one listing: killed again and again, no more than 20 % go', () => {
+    const killed = (leaving: number): World => ({ facts: { leaving }, past: { deletes24h: 14 } })
+    expect(rules({ ...killed(14), plan: [[absent, 6]] })).toEqual([])
+    expect(rules({ ...killed(14), plan: [[absent, 7]] })).toEqual(['delete'])
+  })
   test('those planned again count once', () => {
     const tally = new Tally()
     tally.add(absent, true)
@@ -142,7 +148,6 @@ test('a delivery that shrank below half of the median of the last five holds wha
   expect(trip.rule).toBe('shrink')
   expect([trip.holds(absent), trip.holds(said), trip.holds(update)]).toEqual([true, false, false])
   expect(rules({ records: 49, settings: { mode: 'delta' } })).toEqual([])
-  expect(rules({ records: 1, past: { deliveries: [] } })).toEqual([])
 })
 
 describe('another customer’s feed', () => {
@@ -187,6 +192,17 @@ test('ours gone while our mark stands under unknown MLSNumbers: a service that s
   expect(rules({ plan: [[absent, 1]], facts: { unknownMarks: 1 } })).toEqual([])
 })
 
+test('without an earlier delivery, as after a lost store, what is ours is what a delivery is measured by', () => {
+  const past = { deliveries: [], lastKeys: null }
+  const small = { past, facts: { ours: 8 }, plan: [[absent, 5]] satisfies World['plan'] }
+  expect(rules({ ...small, records: 4 })).toEqual([])
+  const [trip] = trips({ ...small, records: 3 })
+  expect(trip.sentence).toBe(
+    'the delivery has 3 records, less than 50 % of the 8 listings that are ours (no earlier delivery is known; limits.shrink)',
+  )
+  expect(rules({ past, facts: { ours: 0 }, records: 1 })).toEqual([])
+})
+
 test('rules that trip together are all named', () => {
   const both = trips({ plan: [[absent, 60]], records: 40 })
   expect(both.map((trip) => trip.rule)).toEqual(['shrink', 'delete'])
@@ -199,6 +215,8 @@ test('listings gone from the service: more than two and 20 % of ours look like a
   expect(rules({ plan: [[gone, 2]], facts: { ours: 4 } })).toEqual([])
   const [trip] = trips({ plan: [[gone, 21]] })
   expect([trip.rule, trip.holds(gone), trip.holds(change('create', 'new'))]).toEqual(['recreate', true, false])
+  const forgotten = [change('forget', 'absent'), change('forget', 'feed-says-so'), change('forget', 'other-feed')]
+  expect(forgotten.map((one) => trip.holds(one))).toEqual([true, true, false])
 })
 
 test('a field that most listings had and most now lack is a renamed column', () => {

@@ -87,6 +87,17 @@ describe('a lost store', () => {
     expect(numbers()).toEqual(keys(all))
   })
 
+  test('of a small agency is no leave to delete most of it: what is ours is the measure of the delivery', async () => {
+    const few = all.slice(0, 8)
+    await load(few)
+    world.loseStore()
+    world.deliver(zillowFeed(few.slice(0, 3)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 0, hold: 5 } })
+    expect(report.notes.join()).toContain('less than 50 % of the 8 listings that are ours')
+    expect(numbers()).toEqual(keys(few))
+  })
+
   test('without marks (ownership: snapshot) nothing is deleted that it does not remember', async () => {
     world.configure({ north: { ...north, ownership: 'snapshot' } })
     await load()
@@ -188,6 +199,16 @@ describe('drift', () => {
   })
 })
 
+test('what leaves the feed while the index of the service is rebuilt is not forgotten, and not made twice', async () => {
+  await load()
+  for (const { mlsNumber } of all) world.standIn.remove(chatbot, mlsNumber)
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  expect((await world.run()).counts).toMatchObject({ forget: 0, hold: 12 })
+  world.deliver(zillowFeed(all))
+  expect((await world.run()).counts).toMatchObject({ create: 0, hold: 12 })
+  expect(world.calls()).toMatchObject({ Create: 0 })
+})
+
 test('a listing that has to be sent for the same reason in three runs running is held as not converging', async () => {
   await load()
   for (let time = 1; time <= 3; time++) {
@@ -197,6 +218,26 @@ test('a listing that has to be sent for the same reason in three runs running is
   world.standIn.remove(chatbot, all[0].mlsNumber)
   const report = await world.run()
   expect(report).toMatchObject({ result: 'held', changes: [{ kind: 'hold', cause: 'not-converging' }] })
+})
+
+test('a service that shows something else each time is written to three times, then held with sent and shown', async () => {
+  await load(all)
+  const [{ mlsNumber, description }] = all
+  let times = 0
+  const shows = (): number => world.standIn.edit(chatbot, mlsNumber, { Description: `Its own words, ${++times}` })
+  for (let update = 1; update <= 3; update++) {
+    shows()
+    expect(await world.run()).toMatchObject({ counts: { update: 1 }, changes: [{ cause: 'drifted' }] })
+    shows()
+    expect((await world.run()).counts).toMatchObject({ update: 0, hold: 0 })
+  }
+  shows()
+  expect(await world.run()).toMatchObject({
+    result: 'held',
+    changes: [
+      { kind: 'hold', cause: 'not-converging', fields: [{ from: `Its own words, ${times}`, to: description }] },
+    ],
+  })
 })
 
 describe('two feeds of one chatbot', () => {

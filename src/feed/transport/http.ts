@@ -236,5 +236,6 @@ function validator(name: 'etag' | 'lastModified', value: string | null) {
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error ? String(error.code) : error.name
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return error.cause instanceof Error ? codeOf(error.cause) : error.name
 }
