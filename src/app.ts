@@ -3,7 +3,6 @@
  * and that line also puts it under its contract suite.
  */
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
@@ -22,6 +21,7 @@ import { http } from './feed/transport/http.ts'
 import { standardInput } from './feed/transport/stdin.ts'
 import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
+import { systemClock, systemRandom } from './machine.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
 import { repair } from './repair.ts'
@@ -62,11 +62,6 @@ const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, ht
 
 export type FormName = keyof typeof reportForms
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
-}
-
 /** A report with the workspace it reads from; `close` throws that away. */
 export interface Finished {
   report: Report
@@ -99,7 +94,7 @@ export interface App {
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
-  const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
+  const { logLevel = 'warn', clock = systemClock, random = systemRandom } = options
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
