@@ -139,10 +139,7 @@ export async function* chatParts(
 }
 
 /** An envelope in a stream: a refusal, or the whole answer in one piece. */
-function* answered(
-  envelope: unknown,
-  failure: (body: string) => ServiceError,
-): Generator<ChatPiece | ChatEnd, void> {
+function* answered(envelope: unknown, failure: (body: string) => ServiceError): Generator<ChatPiece | ChatEnd, void> {
   const { Success, Code, Data } = envelope as { Success: boolean; Code: unknown; Data?: unknown }
   const answer = Success && Code === 200 ? readChatAnswer(Data) : undefined
   if (answer === undefined) throw failure(JSON.stringify(envelope))

@@ -160,12 +160,7 @@ export class ServiceClient {
     await (await pools)?.close()
   }
 
-  async #call<T>(
-    operation: Operation<T>,
-    body: object,
-    { signal }: CallOptions = {},
-    lost?: string,
-  ): Promise<T> {
+  async #call<T>(operation: Operation<T>, body: object, { signal }: CallOptions = {}, lost?: string): Promise<T> {
     const { send } = await this.#connect()
     return (await createCall(this.#line(send, signal))(operation, body).catch(saying(lost))).value
   }
