@@ -77,7 +77,7 @@ test('the journal has every request and no key', async () => {
     expect.objectContaining({ index: 2, authorization: true, success: false }),
   ])
   expect(JSON.stringify(standIn.requests)).not.toMatch(/top-secret|hush-hush|wrong-key/)
-  expect(standIn.counts).toEqual({ Create: 0, Update: 0, List: 3, Delete: 0 })
+  expect(standIn.counts).toEqual({ Create: 0, Update: 0, List: 3, Delete: 0, Edit: 0, ClientAsk: 0 })
   standIn.resetCounts()
   expect([standIn.requests, standIn.counts.List]).toEqual([[], 0])
 })
