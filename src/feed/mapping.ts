@@ -26,7 +26,7 @@ import { PathError, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 5
+const MAPPING_CODE = 6
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
