@@ -74,7 +74,6 @@ export interface ChatbotSettings {
 }
 
 export type SettingName = keyof ChatbotSettings
-export type SettingValue = string | number | boolean
 
 const kinds = {
   text: z.string(),
