@@ -2,6 +2,7 @@
  * Every operation of the interface (service-interface.md), one method each, with bodies and answers as the document spells
  * them. The same rate, envelope and repetition as the runs of the daemon have.
  */
+import { z } from 'zod'
 import { ServiceError } from '../errors.ts'
 import type { Listing } from '../listing.ts'
 import type { Runtime } from '../runtime.ts'
@@ -68,7 +69,7 @@ export class ServiceClient {
   async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
     const { serialNumber, ...fields } = settings
     const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
-    const checked = settingsSchema.safeParse(fields, { error: issueSentence, reportInput: true })
+    const checked = editedSettings.safeParse(fields, { error: issueSentence, reportInput: true })
     for (const issue of checked.error?.issues ?? [])
       for (const { path, problem } of located(issue)) problems.push(`${path.join('.')}: ${problem}`)
     if (problems.length > 0) throw new RequestError('Edit', problems)
@@ -200,6 +201,8 @@ export class ServiceClient {
     return this.#pools
   }
 }
+
+const editedSettings = settingsSchema(z.string())
 
 const lostMessage = 'the chatbot may have taken the message all the same, so it was not sent again'
 const lostCreate = 'the listing may be there all the same, so it was not sent again; look it up first'

@@ -73,10 +73,7 @@ export interface ChatbotSettings {
   MessageLimit?: number
 }
 
-export type SettingName = keyof ChatbotSettings
-
 const kinds = {
-  text: z.string(),
   whole: z.int(),
   flag: z.boolean(),
   colour: z.string().superRefine((value, context) => {
@@ -89,7 +86,7 @@ const kinds = {
 }
 
 /** What every setting takes, in the order of the interface's table. */
-const settingKinds: Record<SettingName, keyof typeof kinds> = {
+const settingKinds: Record<keyof ChatbotSettings, keyof typeof kinds | 'text'> = {
   Name: 'text',
   Model: 'text',
   SystemMessage: 'text',
@@ -128,12 +125,13 @@ const settingKinds: Record<SettingName, keyof typeof kinds> = {
   MessageLimit: 'whole',
 }
 
-export const settingNames = Object.keys(settingKinds) as SettingName[]
-
-/** Checks settings; unknown names are refused. For zod's `error` give `issueSentence`. */
-export const settingsSchema: z.ZodType<ChatbotSettings, ChatbotSettings> = z.strictObject(
-  Object.fromEntries(Object.entries(settingKinds).map(([name, kind]) => [name, kinds[kind].optional()])),
-)
+/** Checks settings, their free texts by `text`; unknown names are refused. For zod's `error` give `issueSentence`. */
+export function settingsSchema(text: z.ZodType<string, string>): z.ZodType<ChatbotSettings, ChatbotSettings> {
+  const taken = { ...kinds, text }
+  return z.strictObject(
+    Object.fromEntries(Object.entries(settingKinds).map(([name, kind]) => [name, taken[kind].optional()])),
+  )
+}
 
 function colourProblem(value: string): string | null {
   const example = (parts: number[]) => `write rgb(${parts.join(',')})`
