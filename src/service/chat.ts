@@ -119,7 +119,10 @@ export async function* chatParts(
     for await (const chunk of chunks) {
       for (const object of splitter.push(chunk)) {
         const part = readPart(object)
-        if (part === 'envelope') return yield* answered(object, failure)
+        if (part === 'envelope') {
+          yield* answered(object, failure)
+          return
+        }
         if (part === null) continue
         yield part
         if ('AnswerID' in part) return

@@ -88,5 +88,5 @@ function isPassedOver(line: string): boolean {
 
 /** What a line holds beside framing. */
 function unframed(line: string): string {
-  return isPassedOver(line) ? '' : line.replace(/^\s*data\s*:?\s*(?:\[DONE\])?/, '').replaceAll(/[\s,[\]\u001e]+/g, '')
+  return isPassedOver(line) ? '' : line.replace(/^\s*data\s*:?\s*(?:\[DONE\])?/, '').replaceAll(/[\s\p{Cc},[\]]+/gu, '')
 }

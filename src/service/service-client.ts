@@ -2,11 +2,9 @@
  * Every operation of the interface (service-interface.md), one method each, with bodies and answers as the document spells
  * them. The same rate, envelope and repetition as the runs of the daemon have.
  */
-import { z } from 'zod'
 import { ServiceError } from '../errors.ts'
 import type { Listing } from '../listing.ts'
 import type { Runtime } from '../runtime.ts'
-import { issueSentence, located } from '../schema-words.ts'
 import { Breaker } from './breaker.ts'
 import { askBody, askOperation, askPath, chatParts } from './chat.ts'
 import type { ChatAnswer, ChatEnd, ChatPiece, ChatQuestion } from './chat.ts'
@@ -15,13 +13,12 @@ import { Limiter } from './limiter.ts'
 import { createVersionCheck, headersOf } from './line.ts'
 import type { ServiceKeys } from './line.ts'
 import type { ListFilter, ListPage, RealEstateListItem } from './listed.ts'
-import { createOperation, deleteOperation, listOperation, updateOperation } from './operations.ts'
+import { createOperation, deleteOperation, editOperation, listOperation, updateOperation } from './operations.ts'
 import { checkBody, createRules, deleteRules, listRules, RequestError, updateRules } from './request.ts'
 import type { KeyType } from './request.ts'
 import { createCall, createPersist } from './retry.ts'
 import type { Line, Operation, Persistence } from './retry.ts'
 import type { Send } from './send.ts'
-import { editOperation, settingsSchema } from './settings.ts'
 import type { ChatbotSettings } from './settings.ts'
 import type { StreamSend } from './stream-send.ts'
 
@@ -53,7 +50,7 @@ export class ServiceClient {
   readonly #limiter: Limiter
   readonly #clean: (text: string) => string
   readonly #version: (version: string | null) => void
-  #pools: Promise<{ send: Send; stream: StreamSend; close(): Promise<void> }> | null = null
+  #pools: Promise<{ send: Send; stream: StreamSend; rest(): void; close(): Promise<void> }> | null = null
 
   /** Throws `UserError` for a key that no header can carry. */
   constructor(settings: ClientSettings, runtime: Runtime) {
@@ -69,9 +66,7 @@ export class ServiceClient {
   async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
     const { serialNumber, ...fields } = settings
     const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
-    const checked = editedSettings.safeParse(fields, { error: issueSentence, reportInput: true })
-    for (const issue of checked.error?.issues ?? [])
-      for (const { path, problem } of located(issue)) problems.push(`${path.join('.')}: ${problem}`)
+    problems.push(...(await import('./settings.ts')).settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
     const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
     if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit, and 1 means success`)
@@ -162,8 +157,12 @@ export class ServiceClient {
   }
 
   async #call<T>(operation: Operation<T>, body: object, { signal }: CallOptions = {}, lost?: string): Promise<T> {
-    const { send } = await this.#connect()
-    return (await createCall(this.#line(send, signal))(operation, body).catch(saying(lost))).value
+    const { send, rest } = await this.#connect()
+    try {
+      return (await createCall(this.#line(send, signal))(operation, body).catch(saying(lost))).value
+    } finally {
+      rest()
+    }
   }
 
   /** What one call goes over. A client lives for long, so that no call is refused for the failures of those before it. */
@@ -182,7 +181,10 @@ export class ServiceClient {
     }
   }
 
-  /** The network's library is loaded with the first call: that changes what `fetch` uses in the whole process. */
+  /**
+   * The network's library is loaded with the first call, as that of the settings is: each leaves something in the
+   * process's globals, and importing a client should not.
+   */
   #connect() {
     this.#pools ??= (async () => {
       const { baseUrl, concurrency } = this.#settings
@@ -195,14 +197,13 @@ export class ServiceClient {
       return {
         send: pool.send,
         stream: streams.send,
+        rest: pool.rest,
         close: async () => void (await Promise.all([pool.close(), streams.close()])),
       }
     })()
     return this.#pools
   }
 }
-
-const editedSettings = settingsSchema(z.string())
 
 const lostMessage = 'the chatbot may have taken the message all the same, so it was not sent again'
 const lostCreate = 'the listing may be there all the same, so it was not sent again; look it up first'

@@ -1,6 +1,6 @@
-/** The settings of a chatbot (interface, "Chatbot settings") and the Edit operation. */
+/** The settings of a chatbot (interface, "Chatbot settings"). */
 import { z } from 'zod'
-import type { Operation } from './retry.ts'
+import { issueSentence, located } from '../schema-words.ts'
 
 /** What Edit can change, by the names of the interface's table. A field that is left out stays as it is. */
 export interface ChatbotSettings {
@@ -145,10 +145,12 @@ function colourProblem(value: string): string | null {
   return value === written ? null : `takes no blanks: ${example(parts)}`
 }
 
-/** Interface, "1. Edit": Data is an integer, 1 indicates success. The same settings twice are the same settings. */
-export const editOperation: Operation<number> = {
-  path: '/chat/Chatbot/Edit',
-  kind: 'edit',
-  repeatable: true,
-  read: (data) => (Number.isInteger(data) ? (data as number) : undefined),
+const editedSettings = settingsSchema(z.string())
+
+/** Everything that the interface forbids about settings, each beginning with the setting's name. */
+export function settingsProblems(settings: object): string[] {
+  const { error } = editedSettings.safeParse(settings, { error: issueSentence, reportInput: true })
+  return (error?.issues ?? []).flatMap((issue) =>
+    located(issue).map(({ path, problem }) => `${path.join('.')}: ${problem}`),
+  )
 }

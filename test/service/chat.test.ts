@@ -14,15 +14,17 @@ type Answerer = (body: Record<string, unknown>, response: ServerResponse, reques
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
+  for (const close of closing.splice(0).toReversed()) await close()
 })
 
 async function world(answer: Answerer, options: Partial<ClientOptions> = {}) {
   const seen: { path: string; headers: IncomingMessage['headers']; body: Record<string, unknown> }[] = []
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request)) as Record<string, unknown>
-    seen.push({ path: request.url!, headers: request.headers, body })
-    answer(body, response, request)
+  const server = createServer((request, response) => {
+    void text(request).then((json) => {
+      const body = JSON.parse(json) as Record<string, unknown>
+      seen.push({ path: request.url!, headers: request.headers, body })
+      answer(body, response, request)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -219,10 +221,11 @@ describe('streamed', () => {
     const waiting: ServerResponse[] = []
     const { client } = await world(
       (_, response) => {
-        if (++number === 1) return void response.writeHead(503, { 'retry-after': '1' }).end()
-        if (number === 2) return void response.writeHead(429).end(JSON.stringify(refusal(429, 'slow down')))
-        response.write(JSON.stringify(pieces[0]))
-        waiting.push(response)
+        number++
+        if (number === 1) response.writeHead(503, { 'retry-after': '1' }).end()
+        else if (number === 2) response.writeHead(429).end(JSON.stringify(refusal(429, 'slow down')))
+        else waiting.push(response)
+        if (number > 2) response.write(JSON.stringify(pieces[0]))
         if (waiting.length === 3) for (const one of waiting) one.end(JSON.stringify(end))
       },
       { concurrency: 1 },
