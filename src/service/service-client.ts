@@ -50,7 +50,7 @@ export class ServiceClient {
   readonly #limiter: Limiter
   readonly #clean: (text: string) => string
   readonly #version: (version: string | null) => void
-  #pools: Promise<{ send: Send; stream: StreamSend; rest(): void; close(): Promise<void> }> | null = null
+  #pools: Promise<{ send: Send; stream: StreamSend; rest(this: void): void; close(): Promise<void> }> | null = null
 
   /** Throws `UserError` for a key that no header can carry. */
   constructor(settings: ClientSettings, runtime: Runtime) {

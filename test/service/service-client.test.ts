@@ -168,7 +168,7 @@ describe('Edit', () => {
       runtime: { clock, log, random: () => 0.5 },
     })
     await other.edit({ serialNumber: 'A', Name: 'B' })
-    expect(server.seen.map(({ body }) => body)).toEqual(Array(2).fill({ serialNumber: 'A', Name: 'B' }))
+    expect(server.seen.map(({ body }) => body)).toEqual([1, 2].map(() => ({ serialNumber: 'A', Name: 'B' })))
     expect(lines.join()).toContain('trying again')
     const refused = await other.edit({ serialNumber: 'A', Name: 'B' }).catch((thrown: unknown) => thrown)
     expect(refused).toBeInstanceOf(ServiceError)
