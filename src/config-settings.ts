@@ -17,7 +17,7 @@ export function readSettingsFile(file: string, readFile: ReadFile): ChatbotSetti
   return read
 }
 
-/** The settings of the feeds that name a file for them; `tree` is the configuration, whose parts may be wrong. */
+/** The settings of the feeds that name a file for them; `tree` is the configuration, whose parts may be wrong. Never throws. */
 export function readSettingsFiles(
   tree: unknown,
   directory: string,
@@ -33,7 +33,28 @@ export function readSettingsFiles(
     else
       for (const problem of read) problems.push({ path: ['feeds', name, 'settings'], problem: `${file}: ${problem}` })
   }
-  return { settings, problems }
+  return { settings, problems: [...problems, ...twiceSaid(tree, settings)] }
+}
+
+/** What two feeds set of one chatbot, each would take for changed by the other, and set again after each of its runs. */
+function twiceSaid(tree: unknown, fromFiles: ReadonlyMap<string, ChatbotSettings>): Located[] {
+  const said = new Map<string, string>()
+  const problems: Located[] = []
+  for (const [feed, value] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
+    const { chatbot, settings, service } = mappingOf(value)
+    const { baseUrl } = mappingOf(service)
+    for (const name of Object.keys(mappingOf(fromFiles.get(feed) ?? settings))) {
+      const key = JSON.stringify([baseUrl, chatbot, name])
+      const other = said.get(key)
+      if (other === undefined) said.set(key, feed)
+      else
+        problems.push({
+          path: ['feeds', feed, 'settings'],
+          problem: `sets ${name}, as ${other} does for the same chatbot; say it in one of them`,
+        })
+    }
+  }
+  return problems
 }
 
 /** The settings of a file, or what is wrong with them, a line for each problem. */

@@ -32,7 +32,10 @@ export async function withSettings(
     return { ...finished, report: noted(report, notes, plan.lacking.length === 0) }
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
-    const note = `The settings of the chatbot could not be applied, the next run tries again: ${app.scrub(error.message)}`
+    const problem = app.scrub(error.message)
+    const note = `The settings of the chatbot could not be applied, the next run tries again: ${problem}`
+    // A report as JSON has no notes.
+    app.runtime.log.warn({ feed: feed.name, problem }, 'settings of the chatbot could not be applied')
     return { ...finished, report: noted(report, [note], false) }
   }
 }

@@ -91,11 +91,10 @@ export class ServiceClient {
     const body = JSON.stringify(askBody(question, true))
     const { send, stream } = await this.#connect()
     const { clock } = this.#runtime
-    const headers = { ...this.#headers, accept: 'text/event-stream' }
     const { timeout } = this.#settings
     const persist = createPersist(this.#line(send, signal))
     const begin = async () => {
-      const response = await stream({ path: askPath, headers, body, timeout, signal })
+      const response = await stream({ path: askPath, headers: this.#headers, body, timeout, signal })
       const parts = chatParts(response, () => clock.now(), this.#clean)
       return { parts, first: await parts.next() }
     }
