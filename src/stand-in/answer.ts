@@ -18,10 +18,12 @@ const mostTold = 5
  */
 export function answerTo(message: string, rows: readonly Row[], settings: ChatbotSettings): Said {
   const question = readQuestion(message)
+  const { TalkToHumanResponseMessage, WelcomeMessage } = settings
+  if (question.human && TalkToHumanResponseMessage) return { content: TalkToHumanResponseMessage, noAnswer: false }
   const found = search(rows, question)
   if (found.length > 0) return { content: told(found), noAnswer: false }
   if (question.greeting && question.words.length + question.places.length === 0) {
-    return { content: settings.WelcomeMessage ?? 'Hello! Ask me about the listings.', noAnswer: false }
+    return { content: WelcomeMessage ?? 'Hello! Ask me about the listings.', noAnswer: false }
   }
   return { content: 'I found no listing that fits.', noAnswer: true }
 }

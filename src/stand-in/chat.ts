@@ -31,8 +31,12 @@ export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply
 /** The interface does not show how sessions are made: they are given with the settings, or there is only one chatbot. */
 function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: ServiceParts): string {
   if (sessions) {
-    if (Object.hasOwn(sessions, String(sessionId))) return sessions[String(sessionId)]
-    throw new Refusal('session', `There is no chat session ${sessionId}`)
+    if (!Object.hasOwn(sessions, String(sessionId))) {
+      throw new Refusal('session', `There is no chat session ${sessionId}`)
+    }
+    const serialNumber = sessions[String(sessionId)]
+    if (profile.chatbots?.includes(serialNumber) ?? true) return serialNumber
+    throw new Refusal('chatbot', `There is no chatbot ${serialNumber}`)
   }
   const known = new Set([...rows.serialNumbers, ...chatbots.serialNumbers])
   const used = [...known].filter((one) => rows.count(one) > 0 || Object.keys(chatbots.settings(one)).length > 0)
@@ -40,7 +44,7 @@ function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: Ser
   if (all.length === 1) return all[0]
   const held = all.length === 0 ? 'no chatbot' : `chatbots ${all.join(', ')}`
   const why = 'without "sessions" in the settings of the stand-in every session is one of the only chatbot'
-  throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and there is ${held}`)
+  throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and it has ${held}`)
 }
 
 function reply({ stream }: AskRequest, { content, noAnswer }: Said, totalToken: number, parts: ServiceParts): Reply {

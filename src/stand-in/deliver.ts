@@ -100,7 +100,8 @@ async function sendCutStream(
 ): Promise<void> {
   if (!reply.stream) return sendReply(response, reply)
   await writeStream(response, reply.stream, reply.stream.pieces.slice(0, pieces), delay)
-  if (by === 'reset') return reset(response)
+  // A reset would take along what has been sent and not been read yet.
+  if (by === 'cut') return void response.socket?.destroy()
   if (by === 'hang') return
   response.end(by === 'end' ? '' : JSON.stringify(failure(500, 'The answer broke off', version).body))
 }

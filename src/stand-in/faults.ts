@@ -58,7 +58,7 @@ const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('cut-stream'),
     pieces: z.int().min(0).default(1),
-    by: z.enum(['end', 'reset', 'hang', 'envelope']).default('end'),
+    by: z.enum(['end', 'cut', 'hang', 'envelope']).default('end'),
   }),
   z.strictObject({
     kind: z.literal('redirect'),

@@ -3,6 +3,8 @@ export interface Question {
   /** The message, folded, for numbers and addresses that stand in it whole. */
   folded: string
   greeting: boolean
+  /** A person is asked for. */
+  human: boolean
   /** The words that are neither glue nor understood as something else; a listing may have them or not. */
   words: string[]
   /** Words that name a place, as they come after "in" or "near": without a listing that has them nothing fits. */
@@ -38,7 +40,7 @@ export function readQuestion(message: string): Question {
   const folded = fold(message)
   const reading: Reading = {
     rest: folded,
-    question: { folded, greeting: false, words: [], places: [], anything: false },
+    question: { folded, greeting: false, human: false, words: [], places: [], anything: false },
   }
   const { question } = reading
   takeRooms(reading)
@@ -67,6 +69,7 @@ function take(reading: Reading, pattern: RegExp): RegExpExecArray | null {
 }
 
 const phrases: [RegExp, Partial<Question>][] = [
+  [/\b(?:talk|speak) (?:to|with) (?:a |an )?(?:human|person|agent|somebody|someone)\b/, { human: true }],
   [/^(?:hello|hi|hey|good (?:morning|afternoon|evening|day))\b/, { greeting: true }],
   [/\b(?:for|to) (?:rent|lease|let)\b|\b(?:rent|rental|rentals|renting|lease)\b/, { saleType: 'for_rent' }],
   [/\b(?:for|on) sale\b|\bto buy\b|\b(?:buy|buying|purchase)\b/, { saleType: 'for_sale' }],

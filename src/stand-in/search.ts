@@ -40,15 +40,19 @@ function isTelling(mlsNumber: string): boolean {
   return mlsNumber.length >= 3 && /\d/.test(mlsNumber)
 }
 
-/** The rows with a text that stands in the message, but for those with a text inside a longer one that stands there. */
+/** The rows with a text that stands in the message; what stands inside a longer such text does not count. */
 function standingIn(message: string, rows: readonly Row[], textOf: (listing: Row['listing']) => string): Row[] {
   const found = rows
     .map((row) => ({ row, text: fold(textOf(row.listing)) }))
     .filter(({ text }) => text !== '' && holds(message, text))
-  const texts = [...new Set(found.map(({ text }) => text))]
-  return found
-    .filter(({ text }) => !texts.some((other) => other !== text && other.includes(text)))
-    .map(({ row }) => row)
+  const texts = [...new Set(found.map(({ text }) => text))].sort((a, b) => b.length - a.length)
+  let rest = message
+  const standing = new Set<string>()
+  for (const text of texts) {
+    if (holds(rest, text)) standing.add(text)
+    rest = rest.replaceAll(text, ' ; ')
+  }
+  return found.filter(({ text }) => standing.has(text)).map(({ row }) => row)
 }
 
 /** Whether `part` stands in `message` as whole words: "A-1" neither in "A-12" nor in "A-1-2". */
@@ -74,7 +78,8 @@ function testsFor(question: Question, rows: readonly Row[]): Test[] | null {
   if (bathrooms) tests.push((listing) => isWithin(listing.Bathrooms, bathrooms))
   if (price) tests.push((listing) => isWithin(priceOf(listing), price))
   const vocabulary = new Set(rows.flatMap(({ listing }) => wordsOfListing(listing)))
-  const words = question.words.map(singular).filter((word) => vocabulary.has(word))
+  // "lovely" may be said of any home, but a number that no listing has is one of another home.
+  const words = question.words.map(singular).filter((word) => vocabulary.has(word) || /\d/.test(word))
   const wanted = [...question.places.map(singular), ...words]
   if (wanted.length > 0) {
     tests.push((listing) => {
