@@ -45,6 +45,7 @@ class StreamExchange implements Dispatcher.DispatchHandler {
   #error: ServiceError | null = null
   readonly #chunks: Uint8Array[] = []
   #wake: () => void = () => undefined
+  readonly #clock: Clock
   #heardAt: number
   readonly #over = new AbortController()
 
@@ -53,16 +54,14 @@ class StreamExchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve
       this.#reject = reject
     })
+    this.#clock = clock
     this.#heardAt = clock.now()
     const interrupt = (): void => this.#end('The call was interrupted')
     if (signal?.aborted) interrupt()
     signal?.addEventListener('abort', interrupt)
     this.#over.signal.addEventListener('abort', () => signal?.removeEventListener('abort', interrupt))
-    this.#listen(clock, timeout).catch(() => undefined)
-    this.#heard = () => (this.#heardAt = clock.now())
+    this.#listen(timeout).catch(() => undefined)
   }
-
-  #heard: () => void
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#over.signal.aborted) controller.abort(new Error('ended before it was sent'))
@@ -70,12 +69,12 @@ class StreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    this.#heard()
+    this.#heardAt = this.#clock.now()
     if (status >= 200) this.#resolve({ status, headers, chunks: this.#read() })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    this.#heard()
+    this.#heardAt = this.#clock.now()
     this.#chunks.push(chunk)
     this.#wake()
   }
@@ -105,11 +104,11 @@ class StreamExchange implements Dispatcher.DispatchHandler {
   }
 
   /** Ends the exchange once nothing was heard for `timeout`. */
-  async #listen(clock: Clock, timeout: number): Promise<void> {
+  async #listen(timeout: number): Promise<void> {
     for (;;) {
-      const left = this.#heardAt + timeout - clock.now()
+      const left = this.#heardAt + timeout - this.#clock.now()
       if (left <= 0) return this.#end(`The service was silent for ${timeout / 1000} s`)
-      await clock.sleep(left, this.#over.signal)
+      await this.#clock.sleep(left, this.#over.signal)
     }
   }
 
