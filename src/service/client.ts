@@ -1,13 +1,12 @@
 /** The client of the listing service (service-interface.md): one limiter and one connection pool for all its chatbots. */
-import { UserError } from '../errors.ts'
 import type { FieldName } from '../listing.ts'
 import type { Runtime } from '../runtime.ts'
 import { Breaker } from './breaker.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
 import { createCleaner } from './envelope.ts'
-import type { Cleaner } from './envelope.ts'
 import { Limiter } from './limiter.ts'
+import { createVersionCheck, headersOf } from './line.ts'
 import { createCall } from './retry.ts'
 import type { Persistence } from './retry.ts'
 import { createPoolSend } from './send.ts'
@@ -59,9 +58,6 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** The API version this client was written for (interface, "Versioning"). */
-const knownVersion = '1.0.0'
-
 /** Throws `UserError` for a key that no header can carry. */
 export function createService(settings: ServiceSettings, runtime: Runtime): Service {
   const { profile } = settings
@@ -99,31 +95,4 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
       await pool?.close()
     },
   }
-}
-
-/** Warns of a version other than the known one, once (U19). */
-function createVersionCheck({ log }: Runtime, clean: Cleaner): (version: string | null) => void {
-  let warned = false
-  return (version) => {
-    if (version === knownVersion || warned) return
-    warned = true
-    const spoken = version === null ? null : clean(version)
-    log.warn({ version: spoken, known: knownVersion }, 'the service speaks another version than this program knows')
-  }
-}
-
-/** Which key is accepted where is not documented, so every call carries each key that is configured (U1). */
-function headersOf({
-  secretKey,
-  sessionKey,
-}: Pick<ServiceSettings, 'secretKey' | 'sessionKey'>): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (secretKey !== null) headers.authorization = secretKey
-  if (sessionKey !== null) headers['chatrobot-sessionkey'] = sessionKey
-  for (const [name, value] of Object.entries(headers))
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw new UserError(
-        `service: the key for the ${name} header holds a character that no header can carry, perhaps a line break at its end`,
-      )
-  return headers
 }
