@@ -175,6 +175,7 @@ export class ServiceClient {
       limiter: this.#limiter,
       breaker: new Breaker(),
       signal,
+      stop: undefined,
       calls: { create: 0, update: 0, delete: 0, list: 0 },
       version: this.#version,
     }
