@@ -3,7 +3,6 @@
  * and that line also puts it under its contract suite.
  */
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
@@ -22,6 +21,7 @@ import { http } from './feed/transport/http.ts'
 import { standardInput } from './feed/transport/stdin.ts'
 import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
+import { systemClock, systemRandom } from './machine.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
 import { repair } from './repair.ts'
@@ -34,12 +34,15 @@ import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
 import { scrubbedReport, scrubbedStore } from './scrubbed.ts'
 import { scrubber } from './secrets.ts'
+import { shared } from './shared.ts'
 import type { Report } from './run.ts'
 import type { Clock, Runtime } from './runtime.ts'
 import { createService } from './service/client.ts'
 import type { Service } from './service/client.ts'
 import { Limiter } from './service/limiter.ts'
+import { ServiceClient } from './service/service-client.ts'
 import type { ServiceWriter } from './service/service.ts'
+import { withSettings } from './settings-app.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
@@ -62,11 +65,6 @@ const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, ht
 
 export type FormName = keyof typeof reportForms
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
-}
-
 /** A report with the workspace it reads from; `close` throws that away. */
 export interface Finished {
   report: Report
@@ -87,6 +85,8 @@ export interface App {
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
   /** Takes surplus copies off the service, once `agree` says so. Throws `UserError` where it can't even begin. */
   repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
+  /** Every operation of a feed's service, at the pace that its runs share. */
+  client(feed: FeedConfig): ServiceClient
   reportForm(name: FormName, options: FormOptions): ReportForm
   /** The durable store, opened for writing on first use. */
   store(): Store
@@ -99,7 +99,7 @@ export interface App {
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
-  const { logLevel = 'warn', clock = systemClock, random = Math.random } = options
+  const { logLevel = 'warn', clock = systemClock, random = systemRandom } = options
   const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
@@ -107,6 +107,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const runtime: Runtime = { clock, random, log }
   const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
   const services = new Map<string, Service>()
+  const clients = new Map<string, ServiceClient>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
   let store: Store | null = null
@@ -118,10 +119,12 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     store: () => (store ??= scrubbedStore(openStore(config.store), scrub)),
     reader: () => (reader ??= openStoreReader(config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
-    sync: (feed, command) =>
-      run(feed, command, (wired, readers, abandon) =>
+    async sync(feed, command) {
+      const finished = await run(feed, command, (wired, readers, abandon) =>
         sync(wired, { ...readers, store: app.store(), abandon }, command),
-      ),
+      )
+      return withSettings(app, feed, finished, signal)
+    },
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
       try {
@@ -135,12 +138,14 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
         parts.workspace.close()
       }
     },
+    client: ({ service }) =>
+      shared(clients, [service], () => new ServiceClient({ ...service, limiter: limiterOf(service) }, runtime)),
     reportForm: (name, options) => reportForms[name](options),
     scrub,
     async close() {
       store?.close()
       reader?.close()
-      await Promise.all([...services.values()].map((service) => service.close()))
+      await Promise.all([...services.values(), ...clients.values()].map((service) => service.close()))
     },
   }
   return app
@@ -152,7 +157,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const { parts, wired, abandon, end } = open(feedConfig)
+    const { parts, wired, abandon, end } = open(feedConfig, signal)
     const close = (): void => parts.workspace.close()
     try {
       return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
@@ -166,11 +171,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     }
   }
 
-  /** What a job on a feed works with; `end` when it is through, but for the workspace. */
-  function open(feedConfig: FeedConfig) {
+  /** What a job on a feed works with; `end` when it is through, but for the workspace. `stop` ends waiting for a call. */
+  function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
     const progress = progressLine(feedConfig.name, process.stderr)
-    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal)
+    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal, stop)
     const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
     const abandon = (reason: string): void => calls.abort(new FeedError(reason))
     const end = (): void => {
@@ -181,19 +186,14 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   }
 
   function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
-    const { baseUrl, rate, concurrency } = settings
-    const limiter = shared(limiters, [baseUrl, rate, concurrency], () => new Limiter(clock, rate, concurrency))
+    const limiter = limiterOf(settings)
     const make = (): Service => createService({ ...settings, limiter, volatile: new Set(volatile.fields) }, runtime)
     return shared(services, [settings, volatile.fields], make)
   }
-}
 
-/** The one value of a key, made on first use: feeds that say the same share it. */
-function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
-  const key = JSON.stringify(parts)
-  const value = known.get(key) ?? make()
-  known.set(key, value)
-  return value
+  function limiterOf({ baseUrl, rate, concurrency }: ServiceSettings): Limiter {
+    return shared(limiters, [baseUrl, rate, concurrency], () => new Limiter(clock, rate, concurrency))
+  }
 }
 
 /** What a run is given beside its store. */

@@ -8,6 +8,7 @@ import { timezone, whole } from './config-values.ts'
 import { unknownName } from './schema-words.ts'
 import { baseUrlProblem, sourceProblem } from './config-address.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
+import { writtenSettings } from './figures.ts'
 import { fieldNames } from './listing.ts'
 import type { FieldName } from './listing.ts'
 
@@ -178,6 +179,13 @@ const feedSchema = z.strictObject({
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
   transferTimeout: duration('Longest time for the whole transfer').refine(positive, tooShort).prefault('30m'),
+  settings: z
+    .union([text('A file with the settings'), writtenSettings])
+    .optional()
+    .meta({
+      description:
+        'Settings of the chatbot, or a file with them, applied after each sync that changed them; texts may use {listings}, {cities} and {minPrice}',
+    }),
   service: serviceSchema.partial().optional().meta({ description: 'What differs from the service above' }),
 })
 

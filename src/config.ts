@@ -10,6 +10,7 @@ import { inputProblems, keyProblems, mappingOf, mergeService, problemLines, sche
 import { makeMappings } from './config-mapping.ts'
 import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
+import { readSettingsFiles } from './config-settings.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
@@ -18,6 +19,7 @@ import { ConfigError, messageOf } from './errors.ts'
 import type { Login, Mapping, Readiness } from './feed/feed.ts'
 import type { FieldName } from './listing.ts'
 import type { ServiceProfile } from './service/service.ts'
+import type { ChatbotSettings } from './service/settings.ts'
 
 /** How the listing service is called. Times in milliseconds; an absent key is null. */
 export interface ServiceSettings {
@@ -90,6 +92,8 @@ export interface FeedConfig {
   /** false: a last CSV row without line break is taken for whole. */
   endsWithLineBreak: boolean
   transferTimeout: number
+  /** Of the chatbot, applied after each sync that changed them; their texts still hold `{figures}`. null: none. */
+  settings: ChatbotSettings | null
   /** The common service with this feed's differences put over it. */
   service: ServiceSettings
 }
@@ -121,12 +125,19 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
   const made = makeMappings(value, written, directory, make)
-  const located = [...written, ...keyProblems(value, problems), ...inputProblems(value), ...made.problems]
+  const files = readSettingsFiles(value, directory, (name) => sources.readFile(name))
+  const located = [
+    ...written,
+    ...keyProblems(value, problems),
+    ...inputProblems(value),
+    ...made.problems,
+    ...files.problems,
+  ]
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
   const fromFiles = filled.filter(({ reference }) => reference.startsWith('${file:')).map((file) => file.value)
-  return resolved(path, parsed.data, mappingOf(value), made.mappings, fromFiles)
+  return resolved(path, parsed.data, mappingOf(value), made.mappings, files.settings, fromFiles)
 }
 
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
@@ -143,6 +154,7 @@ function resolved(
   data: z.output<typeof configSchema>,
   written: Record<string, unknown>,
   mappings: ReadonlyMap<string, Mapping>,
+  settings: ReadonlyMap<string, ChatbotSettings>,
   fromFiles: string[],
 ): Config {
   const directory = dirname(file)
@@ -155,6 +167,7 @@ function resolved(
     schedule: feed.schedule ?? null,
     encoding: feed.encoding ?? null,
     mapping: mappings.get(name)!,
+    settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
     service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
   }))
   return {

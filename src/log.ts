@@ -29,8 +29,11 @@ export interface RunLog extends Log {
 
 /** Longest text kept of one value; of an error's stack; most entries of a list, and levels of nesting. */
 const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
-/** Different messages counted apart; a message that carries feed text would otherwise fill the memory. */
-const mostMessages = 1000
+/**
+ * Different messages counted apart, as one that carries feed text would otherwise fill the memory; lines of one level
+ * until `endRun`, so that a flood of warnings hides no error; messages of which the number left out is told.
+ */
+const most = { messages: 1000, lines: 1000, told: 20 }
 
 /** The level that LISTING_SYNC_LOG asks for, where it names one. */
 export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
@@ -42,7 +45,8 @@ export function createLog(options: LogOptions): RunLog {
   const { level, pretty, repeatLimit = 10, clock } = options
   const write = options.write ?? toStandardError()
   const clean = cleaner(options.secrets)
-  const seen = new Map<string, number>()
+  const seen = new Map<string, { times: number; written: number }>()
+  const lines = new Map<number, number>()
 
   const logger = pino(
     {
@@ -51,13 +55,18 @@ export function createLog(options: LogOptions): RunLog {
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        logMethod(values, method) {
+        logMethod(values, method, levelNumber) {
           const first: unknown = values[0]
           const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
-          const key = seen.has(message) || seen.size < mostMessages ? message : 'other messages'
-          const times = (seen.get(key) ?? 0) + 1
-          seen.set(key, times)
-          if (times <= repeatLimit) method.apply(this, values)
+          const key = seen.has(message) || seen.size < most.messages ? message : 'other messages'
+          const count = seen.get(key) ?? { times: 0, written: 0 }
+          seen.set(key, count)
+          count.times++
+          const before = lines.get(levelNumber) ?? 0
+          if (count.written >= repeatLimit || before >= most.lines) return
+          count.written++
+          lines.set(levelNumber, before + 1)
+          method.apply(this, values)
         },
       },
     },
@@ -73,12 +82,24 @@ export function createLog(options: LogOptions): RunLog {
     warn: logger.warn.bind(logger),
     error: logger.error.bind(logger),
     endRun() {
-      const repeated = [...seen].filter(([, times]) => times > repeatLimit)
-      seen.clear()
-      for (const [message, times] of repeated) {
-        logger.warn({ repeated: message, times }, `left out ${times - repeatLimit} repeated messages`)
+      const leftOut = [...seen]
+        .map(([message, { times, written }]) => ({ message, times, left: times - written }))
+        .filter(({ left }) => left > 0)
+        .sort((a, b) => b.left - a.left)
+      const begin = (): void => {
         seen.clear()
+        lines.clear()
       }
+      begin()
+      for (const { message, times, left } of leftOut.slice(0, most.told)) {
+        logger.warn({ repeated: message, times }, `left out ${left} repeated messages`)
+        begin()
+      }
+      const others = leftOut.slice(most.told)
+      if (others.length === 0) return
+      const left = others.reduce((sum, one) => sum + one.left, 0)
+      logger.warn({ different: others.length }, `left out ${left} more messages`)
+      begin()
     },
   }
 }

@@ -115,6 +115,23 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
       done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
     )
   program
+    .command('ask <text>')
+    .description("asks a feed's chatbot, so that you see what it answers from the listings")
+    .requiredOption('--feed <name>', 'whose service is asked')
+    .requiredOption('--session <number>', 'the chat session, as the service gave it')
+    .option('--stream', 'print the answer as it comes')
+    .action(async (text, options) =>
+      done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
+    )
+  program
+    .command('settings')
+    .description("applies what changed in a file of settings to a feed's chatbot")
+    .requiredOption('--feed <name>', 'whose chatbot is set')
+    .option('--file <file>', 'the settings, as YAML or JSON; left out: those of the configuration')
+    .option('--force', 'apply all of them, also those that were applied before')
+    .option('--dry-run', 'only show what would change')
+    .action(async (options) => done(await (await import('./commands/settings.ts')).settingsCommand(context(), options)))
+  program
     .command('inspect <source>')
     .description('what is in this feed, which preset fits, how its records would be mapped, what would be rejected')
     .option('--preset <name>', 'a preset by its name, or the path of your own; left out: the one that fits best')
@@ -128,8 +145,8 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .command('stand-in')
     .description('a local service that implements the interface')
     .option('--port <number>', 'port on 127.0.0.1', '8080')
-    .option('--settings <file>', 'profile, keys and faults, as YAML')
-    .option('--data <file>', 'keep the listings in this file')
+    .option('--settings <file>', 'keys, sessions, files, profile and faults, as YAML')
+    .option('--data <file>', 'keep listings and settings in this file')
     .action(async (options) => done(await (await import('./commands/stand-in.ts')).standInCommand(context(), options)))
   program
     .command('demo')

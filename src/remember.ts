@@ -108,7 +108,8 @@ function recordDelivery(
   const isDelta = received.delivery === 'delta'
   // Of a delta, "not modified" says nothing of the listings that are not in it.
   // Nor may what waits for the end of its grace be taken for delivered.
-  const keep = known && !isDelta && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
+  const mayBeSkipped = !isDelta && !received.endsLater
+  const keep = known && mayBeSkipped && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
   const saved = keep
     ? {
         ...validators,

@@ -38,17 +38,14 @@ export async function diff(feed: Feed, readers: Readers): Promise<Report> {
 
 /** One run under the chatbot's lease. Throws only for defects: whatever feed, service or store do is in the report. */
 export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'backfill' = 'sync'): Promise<Report> {
-  const { store, runtime, signal } = writers
+  const { store, runtime } = writers
   const startedAt = runtime.clock.now()
   let prepared: Prepared | null = null
   let applied: Applied | null = null
   try {
     const lease = store.lease(feed.chatbot, startedAt)
     try {
-      const stopPreparing = (): void => writers.abandon('stopped by a signal')
-      signal.addEventListener('abort', stopPreparing, { once: true })
-      prepared = await prepare(feed, writers, command === 'sync')
-      signal.removeEventListener('abort', stopPreparing)
+      prepared = await prepareUntilStopped(feed, writers, command)
       remember(feed, store, writers.workspace, prepared)
       applied = await carryOut(feed, writers, prepared)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
@@ -63,6 +60,19 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     }
   } catch (error) {
     return failedReport(command, feed, writers, startedAt, expected(error), prepared)
+  }
+}
+
+/** Until there is a plan nothing is lost by ending calls under way at once. */
+async function prepareUntilStopped(feed: Feed, writers: Writers, command: 'sync' | 'backfill'): Promise<Prepared> {
+  const { signal } = writers
+  const stop = (): void => writers.abandon('stopped by a signal')
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await prepare(feed, writers, command === 'sync')
+  } finally {
+    // The signal lives as long as the daemon: left there, the listener would keep everything of a failed run.
+    signal.removeEventListener('abort', stop)
   }
 }
 

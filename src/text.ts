@@ -21,6 +21,11 @@ export function printableLines(text: string): string {
     .join('\n')
 }
 
+/** Text of any form without escape sequences, control or bidirectional characters; line breaks and blanks stay. */
+export function printableText(text: string): string {
+  return stripVTControlCharacters(text).replace(unseen, '').toWellFormed()
+}
+
 /** JSON text in which the characters that `printable` removes stand as `\uXXXX`: it parses to the same value. */
 export function escapeUnseen(json: string): string {
   return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

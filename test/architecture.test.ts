@@ -29,7 +29,7 @@ const interfaces = [
 /** What the commands put together beside the root's files: the daemon's parts and the stand-in's two entries. */
 const commanded = /^(daemon\/.+|stand-in\/(stand-in|settings)\.ts)$/
 /** The only files that may read the machine. */
-const machine = ['main.ts', 'app.ts', 'config.ts']
+const machine = ['main.ts', 'machine.ts', 'app.ts', 'config.ts']
 
 const longestFile = 250
 const longerFiles: Record<string, number> = {}

@@ -115,7 +115,27 @@ describe('repeated messages', () => {
   test('messages that all differ do not fill the memory', () => {
     const { lines, log } = open()
     for (let i = 0; i < 5000; i++) log.info(`record ${i}`)
-    expect(lines).toHaveLength(1010)
+    expect(lines).toHaveLength(1000)
+  })
+
+  test.each<[string, (record: number) => string, number]>([
+    ['equal warnings: ten lines and a count', () => 'the same', 11],
+    ['different ones: a thousand lines and counts', (record) => `record ${record} is odd`, 1021],
+    ['700 warnings many times each: a thousand lines and counts', (record) => `field ${record % 700} is odd`, 1021],
+  ])('a flood of 100,000 %s', (_, message, longest) => {
+    const { lines, log } = open()
+    for (let record = 0; record < 100_000; record++) log.warn({ record }, message(record))
+    log.error('and an error')
+    expect(lines.at(-1)).toContain('and an error')
+    log.endRun()
+    expect(lines.length).toBeLessThanOrEqual(longest + 1)
+    const entries = lines.map((line) => JSON.parse(line) as { msg: string })
+    // Each is written, or is in a number that says how many were left out.
+    const told = entries.map(({ msg }) => Number(/^left out (\d+) (?:repeated|more) messages$/.exec(msg)?.[1] ?? 1))
+    expect(told.reduce((sum, count) => sum + count, 0)).toBe(100_001)
+    const before = lines.length
+    log.warn('the next run')
+    expect(lines).toHaveLength(before + 1)
   })
 
   test('below the level nothing is written', () => {
@@ -130,11 +150,11 @@ test('without a writer it goes to standard error, all of it before the process e
   const program = `
     import { createLog } from './src/log.ts'
     const log = createLog({ level: 'info', secrets: [], pretty: false, repeatLimit: Infinity, clock: { now: () => 0 } })
-    for (let i = 0; i < 2000; i++) log.info({ i }, 'line')
+    for (let i = 0; i < 1000; i++) log.info({ i }, 'line')
     process.exit(3)
   `
   const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })
   expect(child.status).toBe(3)
   expect(child.stdout).toBe('')
-  expect(child.stderr.trimEnd().split('\n')).toHaveLength(2000)
+  expect(child.stderr.trimEnd().split('\n')).toHaveLength(1000)
 })

@@ -68,7 +68,8 @@ async function guarded(context: ApplyContext, task: () => Promise<void>): Promis
       context.stop.reason ??= messageOf(error)
       throw error
     }
-    context.stop.reason ??= error.message
+    // Told to stop, calls that wait are ended by the client: that is no trouble with the service.
+    if (!stopping(context)) context.stop.reason = error.message
   }
 }
 

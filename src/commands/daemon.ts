@@ -56,7 +56,12 @@ async function runOnce(app: App, feed: FeedConfig, signal: AbortSignal): Promise
 
 async function beatUntil(app: App, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    beat(app.config.store, app.runtime.clock.now())
+    try {
+      beat(app.config.store, app.runtime.clock.now())
+    } catch (error) {
+      // A volume that became read-only is no reason to break a run off: without the beat the health check tells.
+      app.runtime.log.error({ problem: messageOf(error) }, 'the heartbeat could not be written')
+    }
     await app.runtime.clock.sleep(beatEvery, signal).catch(() => undefined)
   }
 }

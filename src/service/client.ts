@@ -1,13 +1,12 @@
 /** The client of the listing service (service-interface.md): one limiter and one connection pool for all its chatbots. */
-import { UserError } from '../errors.ts'
 import type { FieldName } from '../listing.ts'
 import type { Runtime } from '../runtime.ts'
 import { Breaker } from './breaker.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
 import { createCleaner } from './envelope.ts'
-import type { Cleaner } from './envelope.ts'
 import { Limiter } from './limiter.ts'
+import { createVersionCheck, headersOf } from './line.ts'
 import { createCall } from './retry.ts'
 import type { Persistence } from './retry.ts'
 import { createPoolSend } from './send.ts'
@@ -49,17 +48,15 @@ export interface ServiceState {
 
 export interface Service {
   /**
-   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way.
+   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
+   * its waiting only (fault-model F134: no new call after SIGTERM, while those under way are waited for).
    * Clients share limiter and breaker; one made after the breaker tripped belongs to a new run and starts with a new one.
    */
-  forChatbot(serialNumber: string, signal?: AbortSignal): ServiceWriter
+  forChatbot(serialNumber: string, signal?: AbortSignal, stop?: AbortSignal): ServiceWriter
   readonly state: ServiceState
   /** Closes the connections; calls under way are lost. */
   close(): Promise<void>
 }
-
-/** The API version this client was written for (interface, "Versioning"). */
-const knownVersion = '1.0.0'
 
 /** Throws `UserError` for a key that no header can carry. */
 export function createService(settings: ServiceSettings, runtime: Runtime): Service {
@@ -74,12 +71,12 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
   let breaker = new Breaker()
   const pageSize = { current: profile.pageSize }
   return {
-    forChatbot(serialNumber, signal) {
+    forChatbot(serialNumber, signal, stop) {
       if (breaker.error) breaker = new Breaker()
       const calls = { create: 0, update: 0, delete: 0, list: 0 }
       const persistence = settings
       const version = createVersionCheck(runtime, clean)
-      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, calls, version }
+      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, stop, calls, version }
       return createWriter({
         serialNumber,
         profile,
@@ -98,31 +95,4 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
       await pool?.close()
     },
   }
-}
-
-/** Warns of a version other than the known one, once (U19). */
-function createVersionCheck({ log }: Runtime, clean: Cleaner): (version: string | null) => void {
-  let warned = false
-  return (version) => {
-    if (version === knownVersion || warned) return
-    warned = true
-    const spoken = version === null ? null : clean(version)
-    log.warn({ version: spoken, known: knownVersion }, 'the service speaks another version than this program knows')
-  }
-}
-
-/** Which key is accepted where is not documented, so every call carries each key that is configured (U1). */
-function headersOf({
-  secretKey,
-  sessionKey,
-}: Pick<ServiceSettings, 'secretKey' | 'sessionKey'>): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (secretKey !== null) headers.authorization = secretKey
-  if (sessionKey !== null) headers['chatrobot-sessionkey'] = sessionKey
-  for (const [name, value] of Object.entries(headers))
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw new UserError(
-        `service: the key for the ${name} header holds a character that no header can carry, perhaps a line break at its end`,
-      )
-  return headers
 }

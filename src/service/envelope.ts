@@ -44,6 +44,11 @@ export function readAnswer<T>(response: SendResponse, read: DataReader<T>, now: 
   throw failureOf(response, envelope, now, clean)
 }
 
+/** The failure that an answer tells of, where it is known to be no success. */
+export function failureIn(response: SendResponse, now: number, clean: Cleaner): ServiceError {
+  return failureOf(response, parseEnvelope(response.body), now, clean)
+}
+
 function failureOf({ status, headers }: SendResponse, envelope: Envelope | null, now: number, clean: Cleaner) {
   const message = envelope ? clean(envelope.Message) : ''
   const code = envelope ? envelope.Code : status

@@ -1,4 +1,4 @@
-/** The listing operations of the interface: paths, bodies in a stable field order, and what `Data` must hold. */
+/** The operations of the interface but ClientAsk: paths, bodies in a stable field order, and what `Data` must hold. */
 import { fieldRules, ownerKey } from '../listing.ts'
 import type { ExtensionEntry, FieldName, FieldValue, Listing } from '../listing.ts'
 import type { ListItem } from './canonical.ts'
@@ -40,6 +40,14 @@ export const deleteOperation: Operation<number> = {
   kind: 'delete',
   repeatable: true,
   read: (data) => (isObject(data) ? readCount(data.SuccessCount) : undefined),
+}
+
+/** Interface, "1. Edit": Data is an integer, 1 indicates success. The same settings twice are the same settings. */
+export const editOperation: Operation<number> = {
+  path: '/chat/Chatbot/Edit',
+  kind: 'edit',
+  repeatable: true,
+  read: (data) => (Number.isInteger(data) ? (data as number) : undefined),
 }
 
 /**

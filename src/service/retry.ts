@@ -13,11 +13,18 @@ import type { Limiter } from './limiter.ts'
 import type { Send } from './send.ts'
 import type { Answer, BeforeSend } from './service.ts'
 
-/** One operation of the interface. `repeatable`: it may be sent again although it was perhaps carried out (U16). */
-export interface Operation<T> {
-  path: string
-  kind: keyof Calls
+/** What an attempt is counted as: what runs make, and the two operations that are not about listings. */
+export type CallName = keyof Calls | 'edit' | 'ask'
+
+/** What has to be known of an operation to send it again. `repeatable`: also where it was perhaps carried out (U16). */
+export interface Repetition {
+  kind: CallName
   repeatable: boolean
+}
+
+/** One operation of the interface. */
+export interface Operation<T> extends Repetition {
+  path: string
   read: DataReader<T>
 }
 
@@ -42,8 +49,10 @@ export interface Line {
   breaker: Breaker
   /** The caller's; ends waiting and calls under way. */
   signal: AbortSignal | undefined
+  /** The caller's; ends waiting only: no further attempt begins, and calls under way are let through. */
+  stop: AbortSignal | undefined
   /** Counts attempts sent. */
-  calls: Calls
+  calls: Calls & Partial<Record<CallName, number>>
   /** Told the Version of every successful answer. */
   version(version: string | null): void
 }
@@ -52,19 +61,42 @@ export interface Line {
 export type Call = <T>(operation: Operation<T>, body: object, beforeSend?: BeforeSend) => Promise<Answer<T>>
 
 export function createCall(line: Line): Call {
+  const persist = createPersist(line)
+  return (operation, body, beforeSend) => {
+    const { path, read } = operation
+    const text = JSON.stringify(body)
+    const exchange = async () => {
+      const { timeout } = line.persistence
+      const response = await line.send({ path, headers: line.headers, body: text, timeout, signal: line.signal })
+      const { value, version } = readAnswer(response, read, line.runtime.clock.now(), line.clean)
+      line.version(version)
+      return value
+    }
+    return persist(operation, exchange, beforeSend)
+  }
+}
+
+/** Carries out exchanges over a line, each as often as it takes; throws as `Call` does. */
+export type Persist = <T>(
+  operation: Repetition,
+  exchange: () => Promise<T>,
+  beforeSend?: BeforeSend,
+) => Promise<Answer<T>>
+
+export function createPersist(line: Line): Persist {
   const { limiter, breaker, persistence } = line
   const { runtime } = line
   const { clock, log } = runtime
   // Waiting also ends when the breaker trips; a call under way does not, since its answer would be lost for nothing.
-  const ending = line.signal ? AbortSignal.any([line.signal, breaker.signal]) : breaker.signal
+  const ending = AbortSignal.any([line.signal, line.stop, breaker.signal].filter((signal) => signal !== undefined))
 
   /** Whether the run is over, and why. */
   function ended(): ServiceError | null {
     if (breaker.error) return new ServiceError(breaker.error.kind, breaker.error.message, { code: breaker.error.code })
-    return line.signal?.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+    return ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
   }
 
-  async function attempt<T>(operation: Operation<T>, body: string, beforeSend?: BeforeSend): Promise<T> {
+  async function attempt<T>(kind: CallName, exchange: () => Promise<T>, beforeSend?: BeforeSend): Promise<T> {
     await limiter.take(ending).catch(() => {
       throw ended()!
     })
@@ -72,14 +104,10 @@ export function createCall(line: Line): Call {
       // The breaker may have tripped between the limiter's word and this line.
       if (ending.aborted) throw ended()!
       beforeSend?.()
-      line.calls[operation.kind]++
+      line.calls[kind] = (line.calls[kind] ?? 0) + 1
       const sentAt = clock.now()
       try {
-        const { timeout } = persistence
-        const { path } = operation
-        const response = await line.send({ path, headers: line.headers, body, timeout, signal: line.signal })
-        const { value, version } = readAnswer(response, operation.read, clock.now(), line.clean)
-        line.version(version)
+        const value = await exchange()
         breaker.answered()
         return value
       } catch (thrown) {
@@ -107,12 +135,11 @@ export function createCall(line: Line): Call {
     return breaker.failed(thrown)
   }
 
-  return async (operation, body, beforeSend) => {
-    const text = JSON.stringify(body)
+  return async (operation, exchange, beforeSend) => {
     let unsettled = false
     for (let number = 1; ; number++) {
       try {
-        return { value: await attempt(operation, text, beforeSend), unsettled }
+        return { value: await attempt(operation.kind, exchange, beforeSend), unsettled }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         unsettled ||= error.effect === 'unknown'

@@ -38,12 +38,13 @@ const maxResponseSize = 32 * 1024 * 1024
 /**
  * `Send` over a pool of at most `concurrency` connections to the origin of `baseUrl`. Callers must not have more than
  * that many requests under way: one that waits for a connection would go out later than the limiter allowed it.
+ * `rest` takes the timer away that may still run from the last call: it keeps a process up that has nothing else to do.
  */
 export function createPoolSend(
   baseUrl: string,
   concurrency: number,
   clock: Clock,
-): { send: Send; close(): Promise<void> } {
+): { send: Send; rest(this: void): void; close(): Promise<void> } {
   const url = new URL(baseUrl)
   const prefix = url.pathname.replace(/\/+$/, '')
   const pool = new Pool(url.origin, {
@@ -69,6 +70,7 @@ export function createPoolSend(
         signal?.removeEventListener('abort', interrupt)
       }
     },
+    rest: () => deadlines.rest(),
     async close() {
       deadlines.close()
       await pool.destroy()
@@ -154,6 +156,12 @@ class Deadlines {
 
   remove(exchange: Exchange): void {
     this.#due.delete(exchange)
+  }
+
+  rest(): void {
+    if (this.#due.size > 0) return
+    this.#sleeping.abort()
+    this.#wakeAt = Infinity
   }
 
   close(): void {

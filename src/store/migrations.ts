@@ -148,7 +148,18 @@ ALTER TABLE approval ADD COLUMN revoked_by TEXT;
 ALTER TABLE approval ADD COLUMN revoked_at INTEGER;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations]
+/** What Edit has confirmed of a chatbot's settings, as JSON: only what differs from it is sent. */
+const settings = `
+CREATE TABLE setting (
+  chatbot TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (chatbot, name)
+) STRICT, WITHOUT ROWID;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations, settings]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

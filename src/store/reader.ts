@@ -4,6 +4,7 @@ import type { Absence, Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
+import { createSettingsReader } from './settings.ts'
 import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000
@@ -67,6 +68,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
       after = rows[rows.length - 1].key
     }
   }
+  const settings = createSettingsReader(database)
   const readFeed = database.transaction(feedStateOf(database))
 
   // Not one query of a million rows: while such an iteration is open, the connection takes no write.
@@ -124,6 +126,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
     openApprovals: (feed, now) => openApprovals.all(feed, now),
     inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
+    ...settings,
   }
 }
 

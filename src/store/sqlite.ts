@@ -9,6 +9,7 @@ import { createListings } from './listings.ts'
 import { migrate, migrations } from './migrations.ts'
 import { createReader } from './reader.ts'
 import { createRecords } from './records.ts'
+import { createSettingsWriter } from './settings.ts'
 import { openSource } from './source.ts'
 import type { Store, StoreReader } from './store.ts'
 
@@ -61,7 +62,11 @@ function storeOn(database: Database.Database, file: string, isFile: boolean): St
   }
   const leases = createLeases(database, isFile ? file : null, assertInPlace)
   const reader = createReader(database, file)
-  const writer = inTransactions(database, { ...createListings(database), ...createRecords(database) })
+  const writer = inTransactions(database, {
+    ...createListings(database),
+    ...createRecords(database),
+    ...createSettingsWriter(database),
+  })
   return withStoreErrors(file, {
     ...reader,
     ...writer,

@@ -86,6 +86,18 @@ export interface KnownRecords {
   find(raw: string): readonly number[]
 }
 
+/** The value of one chatbot setting. */
+export type SettingValue = string | number | boolean
+
+/** What a feed offers: its listings as last confirmed on the service, without those that are sold. */
+export interface FeedFigures {
+  listings: number
+  /** Different cities. */
+  cities: number
+  /** The lowest SalePrice, or where nothing with a price is for sale the lowest RentPrice; in whole units. */
+  minPrice: { amount: number; currency: string } | null
+}
+
 export interface StoreReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
@@ -114,6 +126,9 @@ export interface StoreReader {
   inLedger(feed: string, mlsNumber: string, now: number): boolean
   /** A number learnt about the service, such as `deleteBatch`. */
   learnt(chatbot: string, name: string): number | null
+  /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
+  appliedSettings(chatbot: string): Map<string, SettingValue>
+  figures(chatbot: string, feed: string): FeedFigures
   close(): void
 }
 
@@ -208,4 +223,8 @@ export interface Store extends StoreReader {
   /** Uses up the feed's approval of one change. */
   consumeApproval(feed: string, kind: CallKind, mlsNumbers: readonly string[]): void
   learn(chatbot: string, name: string, value: number): void
+  /** Settings that the service has confirmed. */
+  rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void
+  /** Settings that may be otherwise on the service from now on: they are sent again. */
+  forgetSettings(chatbot: string, names: readonly string[]): void
 }

@@ -1,4 +1,6 @@
 /** The daemon as a container runs it: a child process on a schedule, told to stop by SIGTERM. */
+import { renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -78,6 +80,41 @@ test('goes on after a run that failed', async () => {
     child.kill('SIGINT')
   }, 'daemon')
   expect(ended.status).toBe(0)
+})
+
+test('a heartbeat that can not be written is said and fails the health check, and the daemon goes on', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  // As on a volume that became read-only: what stands where the beat is written leads nowhere.
+  symlinkSync(join(world.folder, 'no', 'such', 'folder'), join(world.folder, 'store.db.alive'))
+  const ended = await world.started(async (child) => {
+    await until(() => world.listings().length === 3)
+    world.deliver(zillowFeed(homes(1, 4)))
+    await until(() => world.listings().length === 4)
+    expect((await world.command('status', '--health')).status).toBe(1)
+    child.kill('SIGTERM')
+  }, 'daemon')
+  expect(ended.status).toBe(0)
+  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain('the heartbeat could not be written')
+})
+
+test('a store that is moved away under it is not written to: every run says so until it is started again', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  const ended = await world.started(async (child) => {
+    let log = ''
+    child.stderr!.on('data', (text: string) => (log += text))
+    await until(() => log.includes('run finished'))
+    renameSync(join(world.folder, 'store.db'), join(world.folder, 'away.db'))
+    await until(() => log.includes('moved, deleted or replaced while it was open; start the program again'))
+    world.deliver(zillowFeed(homes(2, 5)))
+    const runs = log.split('run failed').length
+    await until(() => log.split('run failed').length > runs + 1)
+    child.kill('SIGTERM')
+  }, 'daemon')
+  expect(ended.status).toBe(0)
+  expect(world.listings()).toHaveLength(3)
+  renameSync(join(world.folder, 'away.db'), join(world.folder, 'store.db'))
+  expect((await world.command('sync')).status).toBe(0)
+  expect(world.listings()).toHaveLength(4)
 })
 
 test('without any schedule it is a wrong configuration', async () => {

@@ -1,18 +1,24 @@
 /** Killed at any instant, the next run carries on without a duplicate and without a lost listing (DESIGN, "Apply"). */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { pick, seeded } from '../support/random.ts'
-import { RunWorld, chatbot } from '../support/run-world.ts'
+import { RunWorld, chatbot, command } from '../support/run-world.ts'
 import { until } from './until.ts'
 
-const kills = 10
+const kills = 50
 const seed = Number(process.env['TEST_SEED'] ?? 20_261_121)
 
 let world: RunWorld
 afterEach(() => world.end())
 
-test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
+const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+
+test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, { timeout: 240_000 }, async () => {
   const random = seeded(seed)
   const north = { limits: { delete: { percent: 100, floor: 100 } }, volatile: { refresh: '365d' } }
   world = await RunWorld.start({
@@ -20,39 +26,67 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
     feeds: { north },
     service: { timeout: '2s', rate: 300, profile: { deleteBatch: 2, pageSize: 10 } },
   })
-  const byHand = { ...home(900), MLSNumber: 'HAND-1' }
-  world.standIn.seed(chatbot, [{ MLSNumber: byHand.MLSNumber, City: byHand.city }])
+  const byHand = { MLSNumber: 'HAND-1', City: home(900).city }
+  world.standIn.seed(chatbot, [byHand])
+  // Slow answers, so that many kills find calls under way, carried out and not answered yet.
+  world.standIn.addFault({ probability: 0.5, seed, fault: { kind: 'slow', wait: 12 } })
+  const temporary = join(world.folder, 'tmp')
+  mkdirSync(temporary)
+  const env = { TMPDIR: temporary, NODE_COMPILE_CACHE: join(world.folder, 'compiled') }
+  const words = ['--config', world.configFile, 'sync']
+  // A process that is killed leaves no compiled code behind: this one does, and halves the start of all others.
+  await command(['--config', world.configFile, 'diff'], { env })
 
-  let feed: Home[] = Array.from({ length: 30 }, (_, i) => home(i + 1))
-  let next = 31
+  let feed: Home[] = Array.from({ length: 12 }, (_, i) => home(i + 1))
+  let next = feed.length + 1
+  let midway = 0
   for (let kill = 1; kill <= kills; kill++) {
     feed = feed.flatMap((one) => {
       const dice = random()
-      if (dice < 0.1) return []
-      return dice < 0.4 ? [{ ...one, price: one.price + 1 }] : [one]
+      if (dice < 0.15) return []
+      return dice < 0.5 ? [{ ...one, price: one.price + 1 }] : [one]
     })
-    for (let more = 0; more < 6; more++) feed.push(home(next++))
+    for (let more = 0; more < 3; more++) feed.push(home(next++))
     world.deliver(zillowFeed(feed))
     world.calls()
-    const after = pick(random, [0, 1, 2, 3, 5, 8, 12, 17, 23, 30])
+    const before = new Set(numbers())
+    const after = pick(random, [0, 1, 2, 3, 4, 6, 8, 10, 12, 15])
+    const pause = random() * 15
     const total = (): number => Object.values(world.standIn.counts).reduce((sum, count) => sum + count, 0)
-    await world.started(async (child) => {
-      await until(() => total() >= after || child.exitCode !== null)
-      child.kill('SIGKILL')
-    }, 'sync')
-    const numbers = world.listings().map((one) => one['MLSNumber'])
-    expect(new Set(numbers).size, `kill ${kill} after ${after} calls: no duplicate`).toBe(numbers.length)
+    const { status } = await command(words, {
+      env,
+      onStart: async (child) => {
+        await until(() => total() >= after || child.exitCode !== null)
+        await delay(pause)
+        child.kill('SIGKILL')
+      },
+    })
+    if (status === null) midway++
+
+    const where = `kill ${kill} after ${after} calls and ${pause.toFixed(1)} ms, TEST_SEED=${seed}`
+    const shown = numbers()
+    expect(new Set(shown).size, `${where}: no duplicate`).toBe(shown.length)
+    const lost = feed.filter((one) => before.has(one.mlsNumber) && !shown.includes(one.mlsNumber))
+    expect(lost, `${where}: nothing of the feed is lost`).toEqual([])
+    expect(world.listing('HAND-1'), `${where}: what a person made`).toEqual(byHand)
+    // Opening it reads through every page. A kill before the first run came so far leaves none.
+    const store = join(world.folder, 'store.db')
+    if (existsSync(store)) openStore(store).close()
   }
+  expect(midway, 'kills that found the process alive').toBeGreaterThan(kills / 2)
 
   // What may still have landed late by then has; the clock of these runs is past every kill.
+  world.standIn.clearFaults()
   world.clock.advance(Date.now() - world.clock.now() + 3_600_000)
   await world.run()
   await world.run()
   world.calls()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: feed.length } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-  expect(world.listings().map((one) => one['MLSNumber'])).toHaveLength(feed.length + 1)
+  expect(numbers().toSorted()).toEqual([...feed.map((one) => one.mlsNumber), 'HAND-1'].toSorted())
   for (const one of feed)
     expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
-  expect(world.listing('HAND-1')).toEqual({ MLSNumber: 'HAND-1', City: byHand.city })
+  // A run sweeps the scratch folders of those that died before it (fault-model F30).
+  await command(words, { env })
+  expect(readdirSync(temporary)).toEqual([])
 })

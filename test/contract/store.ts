@@ -573,6 +573,46 @@ export function storeContract(name: string, open: () => Store): void {
       expect(store.learnt('SN-2002', 'deleteBatch')).toBeNull()
     })
 
+    it('remembers the settings that were applied to a chatbot, until they may be otherwise', () => {
+      expect(store.appliedSettings(chatbot)).toEqual(new Map())
+      const settings = new Map<string, string | number | boolean>([
+        ['WelcomeMessage', 'Hello ☀'],
+        ['RateLimitCount', 5],
+        ['VerifyDomain', false],
+      ])
+      store.rememberSettings(chatbot, settings, now)
+      store.rememberSettings(chatbot, new Map([['RateLimitCount', 6]]), now + hour)
+      store.forgetSettings(chatbot, ['WelcomeMessage', 'Name'])
+      expect(store.appliedSettings(chatbot)).toEqual(
+        new Map<string, unknown>([
+          ['RateLimitCount', 6],
+          ['VerifyDomain', false],
+        ]),
+      )
+      expect(store.appliedSettings('SN-2002')).toEqual(new Map())
+    })
+
+    it('counts what a feed offers: listings that are not sold, their cities, the lowest price', () => {
+      expect(store.figures(chatbot, 'north')).toEqual({ listings: 0, cities: 0, minPrice: null })
+      const put = (key: string, changes: Partial<Listing>, of: Partial<Confirmation> = {}) =>
+        store.confirm(chatbot, [confirmation(key, { sent: { listing: house(key, changes), moving: {} }, ...of })])
+      put('A', { City: 'Cedar Falls', SaleType: 'for_rent', RentPrice: 900, SalePrice: 5 })
+      expect(store.figures(chatbot, 'north').minPrice).toEqual({ amount: 900, currency: '$' })
+      put('B', { City: ' CEDAR falls', SalePrice: 250_000 })
+      put('C', { City: 'Dubuque', SalePrice: 189_000.5, Status: 'PreOnMarket' })
+      put('D', { City: 'Oxford', SalePrice: 100, CurrencySymbol: '£' })
+      put('E', { City: 'Waterloo', SalePrice: 1, Status: 'Sold' })
+      put('F', { SalePrice: 0, City: '' })
+      put('G', { City: 'Elsewhere', SalePrice: 2 }, { feed: 'south' })
+      store.markInFlight(chatbot, 'north', 'create', ['H'], now, false)
+      expect(store.figures(chatbot, 'north')).toEqual({
+        listings: 5,
+        cities: 3,
+        minPrice: { amount: 189_000.5, currency: '$' },
+      })
+      expect(store.figures('SN-2002', 'north').listings).toBe(0)
+    })
+
     it('gives leases one at a time per chatbot, with a growing number', () => {
       const first = store.lease(chatbot, now)
       expect(() => store.lease(chatbot, now)).toThrow(StoreError)

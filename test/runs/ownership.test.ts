@@ -154,6 +154,27 @@ describe('listings made by hand', () => {
   })
 })
 
+test('a person gives a listing of ours another MLSNumber: it is reported, and neither deleted nor created a second time', async () => {
+  await load()
+  world.standIn.edit(chatbot, all[0].mlsNumber, { MLSNumber: 'BY-HAND' })
+  const report = await world.run()
+  expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0 } })
+  expect(report.changes.map((one) => one.mlsNumber).toSorted()).toEqual(['BY-HAND', all[0].mlsNumber])
+  expect(report.notes.join()).toContain('MLSNumber')
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  world.standIn.edit(chatbot, 'BY-HAND', { MLSNumber: all[0].mlsNumber })
+  await nothingLeft()
+})
+
+test('a feed that is taken out of the configuration, or renamed, deletes nothing', async () => {
+  await load()
+  world.deliver(zillowFeed(all.slice(0, 3)), 'other.xml')
+  world.configure({ other: {} })
+  await world.run('sync', 'other')
+  expect(numbers()).toEqual(keys(all))
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+})
+
 describe('drift', () => {
   const change = (): number => world.standIn.edit(chatbot, all[0].mlsNumber, { Description: 'Mine' })
 

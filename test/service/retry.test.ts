@@ -216,6 +216,29 @@ describe('ends from our side', () => {
     expect(service.state).toMatchObject({ running: 0, waiting: 0, stopped: null })
   })
 
+  test('told to stop, what waits goes out no more, and a call under way is let through', async () => {
+    const { service, server, clock } = await begin(
+      (_, number) =>
+        number === 1 ? { status: 429, headers: { 'retry-after': '50' }, body: '' } : { body: success(1) },
+      { concurrency: 2 },
+    )
+    const stop = new AbortController()
+    const writer = service.forChatbot('SN', undefined, stop.signal)
+    const paused = expect(writer.update(testListing(), null, [], nothing)).rejects.toMatchObject({ kind: 'stopped' })
+    await server.received(1)
+    while (service.state.waiting === 0) await new Promise(setImmediate)
+    stop.abort()
+    await paused
+    await expect(writer.lookUp('A-1')).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
+    expect(server.seen).toHaveLength(1)
+    await clock.advance(50_000)
+    const other = new AbortController()
+    const under = service.forChatbot('SN', undefined, other.signal).update(testListing(), null, [], nothing)
+    await server.received(2)
+    other.abort()
+    await expect(under).resolves.toEqual({ value: 1, unsettled: false })
+  })
+
   test('the signal ends a back-off', async () => {
     const server = await startServer(() => busy)
     const clock = new ManualClock()

@@ -114,7 +114,7 @@ export class Program {
     )
     const parts = {
       store: life.store(this.store),
-      service: service.forChatbot(chatbot, calls.signal),
+      service: service.forChatbot(chatbot, calls.signal, life.signal.signal),
       workspace: emptyWorkspace(),
       runtime,
       signal: life.signal.signal,

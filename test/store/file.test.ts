@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -214,4 +215,28 @@ it('keeps the oldest runs no longer than the latest thousand', () => {
     { feed: 'south', runs: 1, first: 1 },
   ])
   database.close()
+})
+
+const canTrace = process.platform === 'linux' && spawnSync('strace', ['-V']).status === 0
+
+it.skipIf(!canTrace)('every step is on the disk before the next one: one flush at least for each', () => {
+  const file = newFile()
+  openStore(file).close()
+  const counts = join(freshFolder(), 'counts')
+  const store = new URL('../../src/store/sqlite.ts', import.meta.url).href
+  const steps = 50
+  const program = `
+    import { openStore } from '${store}'
+    const store = openStore(process.argv[1])
+    store.lease('SN-1001', 0)
+    for (let i = 0; i < ${steps}; i++) store.markInFlight('SN-1001', 'north', 'create', ['K' + i], i, false)
+    process.kill(process.pid, 'SIGKILL')
+  `
+  const node = [process.execPath, '--input-type=module', '--eval', program, file]
+  spawnSync('strace', ['-f', '-c', '-e', 'trace=fsync,fdatasync', '-o', counts, ...node])
+  const calls = readFileSync(counts, 'utf8')
+    .split('\n')
+    .filter((line) => /\bf(?:data)?sync$/.test(line.trim()))
+    .map((line) => Number(line.trim().split(/\s+/)[3]))
+  expect(calls.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(steps)
 })

@@ -1,0 +1,76 @@
+import { openApp } from '../app.ts'
+import type { App } from '../app.ts'
+import type { FeedConfig } from '../config.ts'
+import { ServiceError, UsageError, UserError } from '../errors.ts'
+import { exitStatus } from '../result.ts'
+import { ChatPrinter } from '../chat-printer.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+
+interface AskOptions {
+  feed: string
+  session: string
+  stream?: true
+}
+
+/** What a chatbot said beside its answer. */
+interface Said {
+  tokens: number
+  answered: boolean
+}
+
+/** `ask`: one message to the chatbot; the answer goes to standard output, the tokens that it took to standard error. */
+export function askCommand(context: CommandContext, text: string, options: AskOptions): Promise<number> {
+  if (!/^-?\d+$/.test(options.session) || !Number.isSafeInteger(Number(options.session)))
+    throw new UsageError(`--session takes the number of a chat session, not "${options.session}"`)
+  if (text.trim() === '') throw new UsageError('ask takes a text that is not empty')
+  const question = { sessionID: Number(options.session), content: text }
+  return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
+    const [feed] = chosenFeeds(app.config, [options.feed])
+    const ask = options.stream ? askStreaming : askOnce
+    const printer = new ChatPrinter((part) => void process.stdout.write(app.scrub(part)))
+    try {
+      const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
+      printer.end()
+      process.stderr.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
+      return answered ? exitStatus.right : exitStatus.partial
+    } catch (error) {
+      printer.end()
+      throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
+    }
+  })
+}
+
+type Ask = (
+  app: App,
+  feed: FeedConfig,
+  question: { sessionID: number; content: string },
+  printer: ChatPrinter,
+  signal: AbortSignal,
+) => Promise<Said>
+
+const askOnce: Ask = async (app, feed, question, printer, signal) => {
+  const { content, totalToken, noAnswer } = await app.client(feed).ask(question, { signal })
+  printer.print(content)
+  return { tokens: totalToken, answered: !noAnswer }
+}
+
+const askStreaming: Ask = async (app, feed, question, printer, signal) => {
+  let came = ''
+  for await (const part of app.client(feed).askStreaming(question, { signal })) {
+    if ('content' in part) {
+      printer.print(part.content)
+      came += part.content
+      continue
+    }
+    const { Answer, TotalToken, noAnswer = Answer.trim() === '' } = part
+    if (Answer.startsWith(came)) printer.print(Answer.slice(came.length))
+    else {
+      printer.end()
+      process.stderr.write('the complete answer is another than its pieces:\n')
+      printer.print(Answer)
+    }
+    return { tokens: TotalToken, answered: !noAnswer }
+  }
+  throw new Error('a stream ended without its final object and without an error')
+}

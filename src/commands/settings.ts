@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { openApp } from '../app.ts'
+import type { FeedConfig } from '../config.ts'
+import { readSettingsFile } from '../config-settings.ts'
+import { ServiceError, UsageError, UserError } from '../errors.ts'
+import { exitStatus } from '../result.ts'
+import { sendSettings } from '../settings-app.ts'
+import { lackingSentence, planSettings } from '../settings.ts'
+import type { SettingsPlan } from '../settings.ts'
+import { printable, shorten } from '../text.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+
+interface SettingsOptions {
+  feed: string
+  file?: string
+  force?: true
+  dryRun?: true
+}
+
+/** `settings`: applies what changed of a chatbot's settings since they were applied last, in one call. */
+export function settingsCommand(context: CommandContext, options: SettingsOptions): Promise<number> {
+  return withApp(openApp(context), async (app) => {
+    const [feed] = chosenFeeds(app.config, [options.feed])
+    const { file, force = false, dryRun = false } = options
+    const written = file === undefined ? feed.settings : readSettingsFile(file, (path) => readFileSync(path, 'utf8'))
+    if (written === null)
+      throw new UsageError(`settings takes --file FILE, as feeds.${feed.name}.settings of the configuration says none`)
+    const plan = planSettings(feed, written, dryRun ? app.reader() : app.store(), force)
+    try {
+      if (!dryRun) await sendSettings(app, feed, plan, context.signal)
+    } catch (error) {
+      throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
+    }
+    process.stdout.write(app.scrub(outcome(feed, plan, dryRun)))
+    return plan.lacking.length > 0 ? exitStatus.partial : exitStatus.right
+  })
+}
+
+function outcome({ name, chatbot }: FeedConfig, { changes, lacking }: SettingsPlan, dryRun: boolean): string {
+  const many = `${changes.length === 0 ? 'no' : changes.length} ${changes.length === 1 ? 'setting' : 'settings'}`
+  const lines = [`${name} → chatbot ${printable(chatbot)}: ${many} ${dryRun ? 'would change' : 'changed'}`]
+  for (const { name, from, to } of changes) {
+    const before = from === null ? '(not applied before)' : valueText(from)
+    lines.push(`  ${name}: ${before} → ${valueText(to)}`)
+  }
+  for (const one of lacking) lines.push(`  ${lackingSentence(one)}`)
+  return `${lines.join('\n')}\n`
+}
+
+function valueText(value: string | number | boolean): string {
+  return typeof value === 'string' ? JSON.stringify(shorten(printable(value), 200)) : String(value)
+}

@@ -1,0 +1,56 @@
+/**
+ * The listing service's client as a library: `import { ListingServiceClient } from 'listing-sync'`. Importing it does
+ * nothing: no connection, no timer, no file.
+ */
+import { baseUrlProblem } from './config-address.ts'
+import { UserError } from './errors.ts'
+import { systemClock, systemRandom } from './machine.ts'
+import type { Runtime } from './runtime.ts'
+import { ServiceClient } from './service/service-client.ts'
+import type { ClientSettings } from './service/service-client.ts'
+
+export { ServiceError, UserError } from './errors.ts'
+export type { ExtensionEntry, Listing } from './listing.ts'
+export type { Clock, Log, Runtime } from './runtime.ts'
+export { BrokenAnswerError } from './service/chat.ts'
+export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from './service/chat.ts'
+export type { ListFilter, ListPage, RealEstateListItem } from './service/listed.ts'
+export { RequestError } from './service/request.ts'
+export type { KeyType } from './service/request.ts'
+export type { CallOptions } from './service/service-client.ts'
+export type { ChatbotSettings } from './service/settings.ts'
+
+/** How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. */
+export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
+  Partial<Omit<ClientSettings, 'baseUrl' | 'limiter'>> & {
+    /** Clock, randomness and log, where they are not to be the machine's and none. */
+    runtime?: Partial<Runtime>
+  }
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/**
+ * A client with the defaults of the daemon: 5 calls a second, 4 at a time, 30 s for an answer (of a stream: of silence),
+ * 5 attempts, waits of up to 30 s between them and of up to 5 minutes where the service asks for them.
+ */
+export class ListingServiceClient extends ServiceClient {
+  /** Throws `UserError` for an address or a key that can't be used. */
+  constructor({ runtime, ...options }: ClientOptions) {
+    const problem = baseUrlProblem(options.baseUrl)
+    if (problem !== null) throw new UserError(`baseUrl ${problem}`)
+    super(
+      {
+        secretKey: null,
+        sessionKey: null,
+        rate: 5,
+        concurrency: 4,
+        timeout: 30_000,
+        patience: 300_000,
+        attempts: 5,
+        backoff: { base: 500, max: 30_000 },
+        ...options,
+      },
+      { clock: systemClock, random: systemRandom, log: silent, ...runtime },
+    )
+  }
+}

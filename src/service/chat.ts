@@ -1,0 +1,181 @@
+/** The ClientAsk operation (interface, "2. Message a chatbot"): what is asked, what comes back, in one piece or streamed. */
+import { ServiceError } from '../errors.ts'
+import { failureIn } from './envelope.ts'
+import type { Cleaner } from './envelope.ts'
+import { ObjectSplitter } from './framing.ts'
+import { RequestError } from './request.ts'
+import type { Operation } from './retry.ts'
+import type { StreamResponse } from './stream-send.ts'
+
+export type ChatAskType = 'Text' | 'Audio' | 'Image' | 'Video'
+
+/** The request body of ClientAsk, but for `stream`. */
+export interface ChatQuestion {
+  /** From the service's Create Chat Session operation, whose path is not documented (U20). */
+  sessionID: number
+  /** The user's message; may be empty where `chatAskType` is Image, Audio or Video. */
+  content: string
+  /** Default: Text. */
+  chatAskType?: ChatAskType | null
+  /**
+   * IDs of uploaded files: several for Image, exactly one for Audio and Video, none for Text. Audio is WAV; video MP4, MKV,
+   * AVI, FLV or MPEG, up to 100 MB; images are PNG, JPEG, WEBP or non-animated GIF, up to 20 MB each.
+   */
+  fileIds?: readonly number[] | null
+}
+
+/** `Data` of an answer in one piece. */
+export interface ChatAnswer {
+  messageid: number
+  /** The answer. */
+  content: string
+  /** Tokens consumed. */
+  totalToken: number
+  /** The chatbot had no answer. */
+  noAnswer: boolean
+}
+
+/** A part of a streamed answer. */
+export interface ChatPiece {
+  content: string
+}
+
+/** The final object of a streamed answer. */
+export interface ChatEnd {
+  /** Message ID of the request; null where the service answered in one piece although a stream was asked for. */
+  QuestionID: number | null
+  /** Message ID of the answer. */
+  AnswerID: number
+  /** The complete answer. */
+  Answer: string
+  /** Tokens consumed. */
+  TotalToken: number
+  /** Only where the service says it: the document names it for answers in one piece. */
+  noAnswer?: boolean
+}
+
+/** A stream that ended or broke off before its final object; `received` is the answer as far as it came. */
+export class BrokenAnswerError extends ServiceError {
+  override name = 'BrokenAnswerError'
+  readonly received: string
+  constructor(problem: string, received: string, cause?: unknown) {
+    const came = received === '' ? 'nothing of the answer had come' : `${received.length} characters of it had come`
+    super('transient', `${problem}; ${came}`, { effect: 'unknown', cause })
+    this.received = received
+  }
+}
+
+export const askPath = '/chat/Chat/ClientAsk'
+
+/** Not repeatable: a message that was perhaps taken would be asked, counted and paid twice (U16). */
+export const askOperation: Operation<ChatAnswer> = {
+  path: askPath,
+  kind: 'ask',
+  repeatable: false,
+  read: readChatAnswer,
+}
+
+/** The body that is sent. Throws `RequestError` with everything that the document's rules forbid. */
+export function askBody(question: ChatQuestion, stream: boolean): object {
+  const { sessionID, content, chatAskType = null, fileIds = null } = question
+  const problems: string[] = []
+  const type = chatAskType ?? 'Text'
+  if (!Number.isSafeInteger(sessionID)) problems.push(`sessionID: takes a whole number, not ${String(sessionID)}`)
+  const isType = ['Text', 'Audio', 'Image', 'Video'].includes(type)
+  if (!isType) problems.push(`chatAskType: takes Text, Audio, Image or Video, not ${JSON.stringify(type)}`)
+  const files = fileIds ?? []
+  if (!Array.isArray(files) || !files.every((id) => Number.isSafeInteger(id)))
+    problems.push('fileIds: takes a list of whole numbers')
+  else if (type === 'Text' && files.length > 0) problems.push('fileIds: only Image, Audio and Video take files')
+  else if ((type === 'Audio' || type === 'Video') && files.length !== 1)
+    problems.push(`fileIds: ${type} takes exactly one file, not ${files.length}`)
+  if (typeof content !== 'string') problems.push('content: takes text')
+  else if (content === '' && (type === 'Text' || files.length === 0))
+    problems.push('content: may be empty only where a file is sent')
+  if (problems.length > 0) throw new RequestError('ClientAsk', problems)
+  return {
+    sessionID,
+    content,
+    ...(chatAskType !== null && { chatAskType }),
+    ...(stream && { stream }),
+    ...(files.length > 0 && { fileIds: files }),
+  }
+}
+
+/**
+ * The parts of a streamed answer: pieces, then the final object. Throws `ServiceError` where the service says no, in an
+ * envelope or by its status (U18), and `BrokenAnswerError` where the final object does not come.
+ */
+export async function* chatParts(
+  { status, headers, chunks }: StreamResponse,
+  now: () => number,
+  clean: Cleaner,
+): AsyncGenerator<ChatPiece | ChatEnd, void> {
+  const failure = (body: string): ServiceError => failureIn({ status, headers, body }, now(), clean)
+  if (status < 200 || status >= 300) throw failure(await whole(chunks))
+  const splitter = new ObjectSplitter()
+  let received = ''
+  try {
+    for await (const chunk of chunks) {
+      for (const object of splitter.push(chunk)) {
+        const part = readPart(object)
+        if (part === 'envelope') {
+          yield* answered(object, failure)
+          return
+        }
+        if (part === null) continue
+        yield part
+        if ('AnswerID' in part) return
+        received += part.content
+      }
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new BrokenAnswerError('The stream holds what is no JSON', received, error)
+    // Without a code it tells of the connection, not of the service's word.
+    if (error instanceof ServiceError && error.code === null)
+      throw new BrokenAnswerError(error.message, received, error)
+    throw error
+  }
+  const rest = splitter.rest
+  const held = rest === '' ? '' : ` and holds "${clean(rest)}" at its end`
+  throw new BrokenAnswerError(`The stream ended without its final object${held}`, received)
+}
+
+/** An envelope in a stream: a refusal, or the whole answer in one piece. */
+function* answered(envelope: unknown, failure: (body: string) => ServiceError): Generator<ChatPiece | ChatEnd, void> {
+  const { Success, Code, Data } = envelope as { Success: boolean; Code: unknown; Data?: unknown }
+  const answer = Success && Code === 200 ? readChatAnswer(Data) : undefined
+  if (answer === undefined) throw failure(JSON.stringify(envelope))
+  const { messageid, content, totalToken, noAnswer } = answer
+  yield { content }
+  yield { QuestionID: null, AnswerID: messageid, Answer: content, TotalToken: totalToken, noAnswer }
+}
+
+/** What an object of the stream is; null: nothing that the document names, such as a sign of life. */
+function readPart(object: unknown): ChatPiece | ChatEnd | 'envelope' | null {
+  const { content, QuestionID, AnswerID, Answer, TotalToken, noAnswer, Success } = object as Record<string, unknown>
+  if (typeof Success === 'boolean') return 'envelope'
+  if (isInteger(QuestionID) && isInteger(AnswerID) && typeof Answer === 'string' && isInteger(TotalToken))
+    return { QuestionID, AnswerID, Answer, TotalToken, ...(typeof noAnswer === 'boolean' && { noAnswer }) }
+  return typeof content === 'string' ? { content } : null
+}
+
+function readChatAnswer(data: unknown): ChatAnswer | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  const { messageid, content, totalToken, noAnswer } = data as Record<string, unknown>
+  // Where there is no answer, its text may be absent, too.
+  const text = noAnswer === true ? (content ?? '') : content
+  if (!isInteger(messageid) || typeof text !== 'string' || !isInteger(totalToken) || typeof noAnswer !== 'boolean')
+    return undefined
+  return { messageid, content: text, totalToken, noAnswer }
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isInteger(value)
+}
+
+async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of chunks) parts.push(chunk)
+  return Buffer.concat(parts).toString('utf8')
+}

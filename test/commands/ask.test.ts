@@ -1,0 +1,101 @@
+/** `ask` as its users start it, against the stand-in and against servers with bad manners. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ChatPrinter } from '../../src/chat-printer.ts'
+import { home, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start()
+})
+afterEach(() => world.end())
+
+const ask = (...words: string[]) => world.command('ask', '--feed', 'north', '--session', '7', ...words)
+
+test('answers from what was synced, in one piece and streamed the same', async () => {
+  world.deliver(zillowFeed([home(1), home(2)]))
+  await world.run()
+  const { Address } = world.listings()[0] as { Address: string }
+  const whole = await ask(`What about ${Address}?`)
+  expect(whole.status).toBe(0)
+  expect(whole.stdout).toContain(Address)
+  expect(whole.stderr).toMatch(/^\d+ tokens\n$/)
+  for (const framing of ['bare', 'lines', 'data-lines', 'events'] as const) {
+    world.standIn.changeProfile({ stream: { framing, comments: true, bytesPerWrite: 3, pieceLength: 5 } })
+    expect(await ask('--stream', `What about ${Address}?`)).toMatchObject({ status: 0, stdout: whole.stdout })
+  }
+})
+
+test('no answer → 4, refusal → 1, wrong words → 64', async () => {
+  world.deliver(zillowFeed([home(1)]))
+  await world.run()
+  const none = await ask('castles on the moon, please')
+  expect(none).toMatchObject({ status: 4, stderr: expect.stringContaining('the chatbot had no answer') })
+  world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'status', status: 401 } })
+  const refused = await ask('--stream', 'anything')
+  expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('north: ') })
+  expect(await world.command('ask', '--feed', 'north', '--session', 'seven', 'hello')).toMatchObject({ status: 64 })
+  expect(await world.command('ask', '--feed', 'north', 'hello')).toMatchObject({ status: 64 })
+  expect(await world.command('ask', '--feed', 'west', '--session', '7', 'hello')).toMatchObject({ status: 64 })
+  expect(await ask('  ')).toMatchObject({ status: 64 })
+})
+
+let server: Server | null = null
+afterEach(() => server?.close())
+
+/** Lets the feed's service be one that answers like this. */
+async function answering(answer: (response: ServerResponse) => void): Promise<void> {
+  server = createServer((request, response) => {
+    request.resume().on('end', () => answer(response))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  world.configure({ north: {} }, { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+test('an answer is a stranger to the terminal, but keeps its lines', async () => {
+  const hostile = 'Two homes:\n\n  1. Elm \u001b[31mred\u001b[0m\u202e\n  2. Oak 🏡 \u001b]0;title\u0007\u009b2Jend'
+  const shown = 'Two homes:\n\n  1. Elm red\n  2. Oak 🏡 end\n'
+  const pieces = hostile.split('').map((content) => JSON.stringify({ content }))
+  const end = JSON.stringify({ QuestionID: 1, AnswerID: 2, Answer: hostile, TotalToken: 9 })
+  await answering((response) => response.end(pieces.join('') + end))
+  expect(await ask('--stream', 'hello')).toEqual({ status: 0, stdout: shown, stderr: '9 tokens\n' })
+  server!.close()
+  const data = { messageid: 1, content: hostile, totalToken: 9, noAnswer: false }
+  await answering((response) =>
+    response.end(JSON.stringify({ Data: data, Version: '1.0.0', Success: true, Code: 200, Message: '' })),
+  )
+  expect(await ask('hello')).toEqual({ status: 0, stdout: shown, stderr: '9 tokens\n' })
+})
+
+test('a stream that breaks off prints what came, ends its line, and fails', async () => {
+  await answering((response) => {
+    response.write('data: {"content":"Two ho"}\n\n', () => response.socket!.destroy())
+  })
+  const broken = await ask('--stream', 'hello')
+  expect(broken).toMatchObject({ status: 1, stdout: 'Two ho\n' })
+  expect(broken.stderr).toContain('6 characters of it had come')
+})
+
+test('a complete answer that is another than its pieces is shown as well', async () => {
+  const end = JSON.stringify({ QuestionID: 1, AnswerID: 2, Answer: 'Three homes.', TotalToken: 9 })
+  await answering((response) => response.end(`{"content":"Two"}${end}`))
+  const asked = await ask('--stream', 'hello')
+  expect(asked).toMatchObject({ status: 0, stdout: 'Two\nThree homes.\n' })
+  expect(asked.stderr).toContain('another than its pieces')
+})
+
+test('a sequence that never ends holds nothing back for long', () => {
+  let printed = ''
+  const printer = new ChatPrinter((text) => (printed += text))
+  printer.print(`a\u001b[${'1;'.repeat(40)}`)
+  expect(printed).toContain('a')
+  printer.print('b')
+  printer.end()
+  expect(printed.endsWith('b\n')).toBe(true)
+  expect(printed).not.toContain('\u001b')
+})

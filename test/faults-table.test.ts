@@ -1,0 +1,43 @@
+/** The table in test/README.md: every row of the fault model has a test that is really there, or says why not. */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const file = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const rows = readFileSync(file('test/README.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, fault, what, held] = /^\| (F\d+) +\| ([^|]+?) +\| ([^|]+?) +\|$/.exec(line) ?? []
+    return fault === undefined ? [] : [{ fault, what, held }]
+  })
+
+/** The fault model leaves three numbers free. */
+const free = [59, 60, 129]
+const faults = Array.from({ length: 150 }, (_, i) => i + 1).filter((number) => !free.includes(number))
+
+test('every row of the fault model is there once, in order', () => {
+  expect(rows.map(({ fault }) => fault)).toEqual(faults.map((number) => `F${number}`))
+})
+
+test('a line that begins like a row is one', () => {
+  const lines = readFileSync(file('test/README.md'), 'utf8').split('\n')
+  expect(lines.filter((line) => /^\| F\d/.test(line))).toHaveLength(rows.length)
+})
+
+/** Whether the source has a test, or a group of tests, of exactly this name. */
+function has(source: string, name: string): boolean {
+  return ["'", '"', '`'].some((quote) =>
+    source.includes(`${quote}${name.replaceAll("'", quote === "'" ? "\\'" : "'")}${quote}`),
+  )
+}
+
+test.each(rows)('$fault, $what', ({ held }) => {
+  const why = /^(?:open|not applicable): (.+)$/.exec(held)
+  if (why !== null) return expect(why[1].length).toBeGreaterThan(20)
+  for (const entry of held.split('<br>')) {
+    const [path, name] = entry.split(' › ')
+    expect(path).toMatch(/^test\/.+\.ts$/)
+    expect(existsSync(file(path)), path).toBe(true)
+    expect(has(readFileSync(file(path), 'utf8'), name), `${path} has no test "${name}"`).toBe(true)
+  }
+})

@@ -1,0 +1,194 @@
+/** The client's other operations, against the stand-in and servers of its own. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ListingServiceClient, RequestError, ServiceError, UserError } from '../../src/index.ts'
+import type { ChatbotSettings } from '../../src/index.ts'
+import { startStandIn } from '../../src/stand-in/stand-in.ts'
+import type { StandIn } from '../../src/stand-in/stand-in.ts'
+import { ManualClock } from './clock.ts'
+import { keepLog, startServer, success, testKeys, testListing } from './server.ts'
+
+const SerialNumber = 'SN-1'
+
+let standIn: StandIn
+let client: ListingServiceClient
+beforeEach(async () => {
+  standIn = await startStandIn({ keys: { secret: testKeys.secretKey } })
+  client = new ListingServiceClient({ baseUrl: standIn.url, ...testKeys, rate: Infinity })
+})
+afterEach(async () => {
+  await client.close()
+  await standIn.close()
+})
+
+async function problemsOf(call: Promise<unknown>): Promise<string[]> {
+  const error = await call.catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(RequestError)
+  return (error as RequestError).problems
+}
+
+describe('listings, by each kind of key', () => {
+  test('create, update, list and delete', async () => {
+    const listing = testListing()
+    const id = await client.create({ SerialNumber, ...listing })
+    await client.create({ SerialNumber, ...testListing({ MLSNumber: 'A-18', SaleType: 'for_rent', City: 'Oxford' }) })
+    const keys = [
+      { KeyType: 'NativeId', Key: id },
+      { KeyType: 'MLSNumber', Key: 'A-17' },
+      { KeyType: 'URL', Key: listing.Url },
+    ] as const
+    for (const [i, key] of keys.slice(0, 2).entries())
+      expect(await client.update({ SerialNumber, ...listing, SalePrice: i + 1, ...key })).toBe(1)
+    const { List, VirtualCount } = await client.list({ SerialNumber, MLSNumber: 'A-17' })
+    expect(List).toHaveLength(1)
+    expect(Number(List[0].SalePrice)).toBe(2)
+    expect(VirtualCount).toBeGreaterThan(0)
+    expect((await client.list({ SerialNumber, CityName: 'Oxford' })).List.map((one) => one.MLSNumber)).toEqual(['A-18'])
+    expect((await client.list({ SerialNumber, SaleType: 'for_rent' })).List).toHaveLength(1)
+    const pages = [1, 2, 3].map((PageNumber) => client.list({ SerialNumber, PageNumber, PageSize: 1 }))
+    expect((await Promise.all(pages)).map((page) => page.List.length)).toEqual([1, 1, 0])
+    expect(await client.delete({ SerialNumber, KeyType: 'MLSNumber', Keys: ['A-18'] })).toBe(1)
+    expect(await client.update({ SerialNumber, ...listing, Url: 'https://homes.example/other', ...keys[2] })).toBe(1)
+    expect(await client.delete({ SerialNumber, KeyType: 'URL', Keys: ['https://homes.example/other'] })).toBe(1)
+    expect(standIn.listings(SerialNumber)).toEqual([])
+  })
+
+  test('what the document forbids is not sent, with everything wrong in it at once', async () => {
+    const { Bedrooms: _, ...listing } = testListing()
+    const wrong = { SerialNumber, ...listing, Status: 'active', SalePrice: '5', MLSNumbr: 'x', Images: ['a', 1] }
+    expect(await problemsOf(client.create(wrong as never))).toEqual([
+      'MLSNumbr: unknown field; did you mean MLSNumber?',
+      'Status: takes Active or PreOnMarket or Sold, not "active"',
+      'Bedrooms: is missing',
+      'Images: takes a list of addresses, not ["a",1]',
+      'SalePrice: takes a number, not "5"',
+    ])
+    const key = { Key: 'A', KeyType: 'MlsNumber' as 'URL' }
+    expect(await problemsOf(client.update({ SerialNumber, ...testListing(), ...key }))).toEqual([
+      'KeyType: takes NativeId or MLSNumber or URL, not "MlsNumber"',
+    ])
+    expect(await problemsOf(client.delete({ SerialNumber, KeyType: 'URL', Keys: 'A' as never }))).toEqual([
+      'Keys: takes a list of texts, not "A"',
+    ])
+    expect(await problemsOf(client.list({ SerialNumber, PageSize: 1.5 }))).toEqual([
+      'PageSize: takes a whole number, not 1.5',
+    ])
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('a Create whose answer was lost is not sent again, and the error says so', async () => {
+    standIn.addFault({ operations: ['Create'], fault: { kind: 'reset', when: 'after-reading' } })
+    const error = await client.create({ SerialNumber, ...testListing() }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ effect: 'unknown', message: expect.stringContaining('look it up first') })
+    expect(standIn.counts.Create).toBe(1)
+  })
+})
+
+describe('Edit', () => {
+  const settings: Required<ChatbotSettings> = {
+    Name: 'Cedar',
+    Model: 'model-1',
+    SystemMessage: 'Answer from the listings. {"json": {listings}}',
+    Temperature: 1,
+    TimeZone: 'America/Chicago',
+    AnswerSuffix: '',
+    ChatProfilePicture: '17',
+    ChatIcon: '18',
+    ChatBubbleAlign: 2,
+    ChatBubbleColor: 'rgb(0,120,255)',
+    ChatbotPopupOnce: true,
+    ChatbotPrivacyPolicyDescription: 'a',
+    ChatbotPrivacyPolicyName: 'b',
+    ChatbotPrivacyPolicyUrl: 'https://homes.example/privacy',
+    EnablePushToTalk: false,
+    EnableUploadImage: true,
+    FacebookUrl: 'https://facebook.example/a',
+    InstagramUrl: 'https://instagram.example/a',
+    RemoveChatLogOnBrowserClose: false,
+    SuggestedMessage: 'What is new?',
+    TalkToHumanEmail: 'agent@homes.example',
+    TalkToHumanResponseMessage: 'One moment',
+    UserInputPlaceholder: 'Ask',
+    UserMessageColor: 'rgb(255,255,255)',
+    WelcomeMessage: 'Hello',
+    WhatsappUrl: 'https://wa.example/1',
+    VerifyDomain: true,
+    Domains: 'homes.example',
+    RateLimitCount: 20,
+    RateLimitMessage: 'Slowly',
+    RateLimitTime: 60,
+    CustomDomain: 'chat.homes.example',
+    EmailForDailyChatLogs: 'logs@homes.example',
+    EmailForDailyLeads: 'leads@homes.example',
+    AIResponseLanguage: 'English',
+    MessageLimit: -1,
+  }
+
+  test('sends every field of the table', async () => {
+    await client.edit({ serialNumber: SerialNumber, ...settings })
+    expect(standIn.settings(SerialNumber)).toMatchObject(settings)
+  })
+
+  test('what the document forbids is not sent', async () => {
+    const wrong = {
+      serialNumber: SerialNumber,
+      WelcomMessage: 'x',
+      Name: 5,
+      Temperature: 0.5,
+      VerifyDomain: 'yes',
+      ChatBubbleColor: '#0078FF',
+      UserMessageColor: 'rgb(0,0,256)',
+      AIResponseLanguage: 'en-US',
+    }
+    expect((await problemsOf(client.edit(wrong as never))).toSorted()).toEqual([
+      'AIResponseLanguage: takes the full name of a language, such as English',
+      'ChatBubbleColor: takes rgb(r,g,b): write rgb(0,120,255)',
+      'Name: takes text; put 5 in quotes, exactly as it is spelled',
+      'Temperature: takes a whole number',
+      'UserMessageColor: takes 0 to 255 for each part, not "rgb(0,0,256)"',
+      'VerifyDomain: takes true or false',
+      'WelcomMessage: unknown key; did you mean "WelcomeMessage"?',
+    ])
+    expect(await problemsOf(client.edit({} as never))).toEqual(['serialNumber: takes text'])
+    expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'rgb(1, 2, 3)' }))).toEqual([
+      'ChatBubbleColor: takes no blanks: write rgb(1,2,3)',
+    ])
+    expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'blue' }))).toEqual([
+      'ChatBubbleColor: takes a colour as rgb(r,g,b), such as rgb(0,120,212)',
+    ])
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('is sent again where its answer was lost; another number than 1 is no success', async () => {
+    const server = await startServer((_, number) => (number === 1 ? 'reset' : { body: success(number === 2 ? 1 : 0) }))
+    const { log, lines } = keepLog()
+    const clock = new ManualClock(20_000)
+    const other = new ListingServiceClient({
+      baseUrl: server.baseUrl,
+      timeout: 1_000_000,
+      runtime: { clock, log, random: () => 0.5 },
+    })
+    await other.edit({ serialNumber: 'A', Name: 'B' })
+    expect(server.seen.map(({ body }) => body)).toEqual([1, 2].map(() => ({ serialNumber: 'A', Name: 'B' })))
+    expect(lines.join()).toContain('trying again')
+    const refused = await other.edit({ serialNumber: 'A', Name: 'B' }).catch((thrown: unknown) => thrown)
+    expect(refused).toBeInstanceOf(ServiceError)
+    expect(refused).toMatchObject({ kind: 'refused', effect: 'none' })
+    await other.close()
+    await server.close()
+  })
+})
+
+test('a client goes on after failures: each call is tried for itself', async () => {
+  for (let i = 0; i < 3; i++) {
+    const wrongKey = new ListingServiceClient({ baseUrl: standIn.url, secretKey: 'wrong', rate: Infinity })
+    await expect(wrongKey.list({ SerialNumber })).rejects.toMatchObject({ kind: 'credentials' })
+    await expect(wrongKey.list({ SerialNumber })).rejects.toMatchObject({ kind: 'credentials' })
+    await wrongKey.close()
+  }
+  expect(standIn.counts.List).toBe(6)
+})
+
+test('an address or a key that can not be used is refused at once', () => {
+  expect(() => new ListingServiceClient({ baseUrl: 'listings.example.com' })).toThrow(UserError)
+  expect(() => new ListingServiceClient({ baseUrl: standIn.url, secretKey: 'a\nb' })).toThrow(UserError)
+})
