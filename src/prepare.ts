@@ -94,7 +94,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
-  const doubtful = tally.recreates > 0
+  const doubtful = tally.gone > 0
   const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]

@@ -25,7 +25,9 @@ export async function apply(context: ApplyContext): Promise<Applied> {
   if (context.settings.owner === null)
     await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
   else forgetAll(context)
-  await each(context, workspace.changes('update'), (change) => updateOne(context, change))
+  await each(context, workspace.changes('update'), (change) =>
+    change.lookUp ? createOne(context, change) : updateOne(context, change),
+  )
   await each(context, workspace.changes('create'), (change) => createOne(context, change))
   await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>
     deleteBatch(context, batch),

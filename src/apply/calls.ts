@@ -39,7 +39,7 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
 }
 
-/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead. */
+/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, change: StoredChange): Promise<void> {
   const { settings } = context
   if (change.lookUp || settings.lookUpCreates) {

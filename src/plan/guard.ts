@@ -58,6 +58,8 @@ export class Tally {
   deletes = 0
   updates = 0
   recreates = 0
+  /** Listings of ours that the list lacks, approved ones too: an approval is no reason to trust the list. */
+  gone = 0
   /** Updates that lose an optional field, by `optionalFields`. */
   readonly lost = optionalFields.map(() => 0)
 

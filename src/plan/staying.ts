@@ -110,7 +110,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
     // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
     if (asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason) return rest
-    return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
+    const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
+    return [{ step: 'doubt', fields: doubted, unmarked, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const fields = withoutEcho(shownDifferences(one, wanted, item), echo)
@@ -185,7 +186,9 @@ function adoptOrUpdate(
   why: string,
 ): PlanStep[] {
   const fields = shownDifferences(one, wanted, item)
-  if (fields.length > 0) return [update(one, wanted, cause, why, fields)]
+  // An update hits every copy, and one that an incomplete list does not show may be another feed's.
+  const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
+  if (fields.length > 0) return [update(one, wanted, cause, why, fields, lookUp)]
   const details = { position: wanted.position, snapshot: one.mine?.id ?? null, shownHash: item.hash }
   return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
 }
@@ -204,13 +207,21 @@ function create(
 
 type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'settle' | 'refresh' | 'never-sent'
 
-function update(one: Case, wanted: WantedListing, cause: UpdateCause, why: string, fields: FieldChange[]): PlanStep {
+function update(
+  one: Case,
+  wanted: WantedListing,
+  cause: UpdateCause,
+  why: string,
+  fields: FieldChange[],
+  lookUp = false,
+): PlanStep {
   const { position, content } = wanted
   return change('update', one.key, cause, why, {
     fields,
     position,
     content,
     clear: disappearing(fields),
+    lookUp,
     snapshot: one.mine?.id ?? null,
   })
 }

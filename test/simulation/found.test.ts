@@ -155,4 +155,45 @@ describe('found by simulation', () => {
     await program.run(delivers(entry('A', 3), ...others))
     expect(prices(program)).toContainEqual(['A', 3])
   })
+
+  test('an approval to create again what is gone does not make the list trusted (seed 200971)', async () => {
+    const program = world()
+    const lost = ['E', 'F', 'G'].map((key) => entry(key))
+    await program.run(delivers(...others, ...lost))
+    program.service.add(listingOf(entry('A'), 1), 'us')
+    program.service.hide(['E', 'F', 'G'])
+    expect((await program.run(delivers(...others, ...lost)))?.result).toBe('held')
+    program.approve()
+    program.service.hide(['A', 'E', 'F', 'G'])
+    await program.run(delivers(entry('A'), ...others, ...lost))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)', async () => {
+    const program = world({ pageSize: 5, virtualCount: 'total' })
+    const south = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+    program.service.add(listingOf(entry('A', 5), 1), 'person')
+    for (const key of ['E', 'F', 'G', 'H']) program.service.add(listingOf(entry(key), 1), 'person')
+    program.service.add({ ...listingOf(entry('A', 7), 1), ...south }, 'south')
+    program.service.refusePages(2)
+    await program.run(delivers(entry('A', 8), ...others))
+    expect(prices(program).filter(([key]) => key === 'A')).toEqual([
+      ['A', 5],
+      ['A', 7],
+    ])
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test("a row without our mark in the place of ours is no spelling of the service's (seed 204923)", async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    await program.run(delivers(entry('A', 1), entry('E', 1), entry('F', 1), ...others))
+    program.service.rows = program.service.rows.filter(({ listing }) => !['A', 'E'].includes(listing.MLSNumber))
+    for (const key of ['A', 'E']) program.service.add(listingOf(entry(key, 5), 1), 'person')
+    await program.run(delivers(entry('A', 1), entry('E', 1), entry('F', 1), ...others))
+    expect(prices(program)).toContainEqual(['A', 1])
+    expect(prices(program)).toContainEqual(['E', 1])
+    expect(program.checker.violation).toBeNull()
+  })
 })

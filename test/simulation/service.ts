@@ -58,6 +58,7 @@ export class ModelService {
   #hidden: ReadonlySet<number> = new Set()
   #hidesNext: readonly string[] = []
   #outageUntil = 0
+  #failsFromPage = Infinity
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
     this.swarm = swarm
@@ -73,6 +74,11 @@ export class ModelService {
   /** The next walk over the pages shows nothing of these. */
   hide(keys: readonly string[]): void {
     this.#hidesNext = keys
+  }
+
+  /** Pages of the walk from this one on can't be had, until it is called with null. */
+  refusePages(from: number | null): void {
+    this.#failsFromPage = from ?? Infinity
   }
 
   add(listing: Listing, by: Row['by']): Row {
@@ -112,6 +118,8 @@ export class ModelService {
     }
     if (kind === 'list') {
       if (choices.mishap('list is lost', service.lost)) return after(30_000, lostAnswer())
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= this.#failsFromPage)
+        return after(brief, failure(500))
       if (choices.mishap('list fails', service.failure)) return after(brief, failure(500))
       if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
       return this.#time.after(brief, () => reply(this.#list(body)))
