@@ -84,7 +84,7 @@ export function plan(
     } else {
       const { change } = step
       changes.add(change)
-      if (change.kind === 'create' && change.cause === 'gone-from-service') tally.gone++
+      if (change.kind === 'forget' || (change.kind === 'create' && change.cause === 'gone-from-service')) tally.gone++
       if (approved.has(approvalKey(change.kind, change.mlsNumber))) return
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }

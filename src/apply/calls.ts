@@ -5,7 +5,7 @@ import type { CallKind } from '../run.ts'
 import { differences } from '../compare.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
-import { confirmation, outgoing, record } from './remember.ts'
+import { confirmation, doneAs, outgoing, record } from './remember.ts'
 import type { Outgoing } from './remember.ts'
 
 /** Updates by MLSNumber. What matches nothing is looked up, and created if it is really absent (U5). */
@@ -23,9 +23,7 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
     if (refusal.kind !== 'refused') return notDone(context, mark, refusal)
     const shown = await lookUp(context, change, 'unknown')
     if (shown === null) return
-    if (shown.length > 0) {
-      return refused(context, change, sent, refusal.message)
-    }
+    if (shown.length > 0) return refused(context, change, sent, refusal, true)
     return sendCreate(context, change, sent)
   }
   const shown = await lookUp(context, change, 'unknown')
@@ -63,7 +61,7 @@ async function sendCreate(context: ApplyContext, change: StoredChange, sent: Out
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    return refused(context, change, sent, failure.message)
+    return refused(context, change, sent, failure, false)
   }
   confirm(context, change, sent, false)
 }
@@ -107,13 +105,16 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
   }
 }
 
-/** Forgets a listing once a look-up shows that it is gone from the service; else the next run decides what to do with it. */
+/**
+ * Forgets a listing once a look-up shows that it is gone from the service, as one list that lacks it is not enough; else
+ * the next run decides what to do with it.
+ */
 export async function forgetOne(context: ApplyContext, change: StoredChange): Promise<void> {
   const shown = await lookUp(context, change, 'failed')
   if (shown === null) return
   if (shown.length > 0) return record(context, change, 'skipped', 'the service has it after all: the next run decides')
   context.store.forget(context.settings.chatbot, [change.mlsNumber], null)
-  record(context, change, 'done')
+  doneAs(context, change, 'forget')
 }
 
 /** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
@@ -141,17 +142,24 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
 function confirm(context: ApplyContext, change: StoredChange, sent: Outgoing, unsettled: boolean): void {
   const { store, settings } = context
   store.confirm(settings.chatbot, [confirmation(context, change, sent, unsettled)])
-  for (const kind of ['create', 'update'] as const) {
-    if (settings.approved(kind, change.mlsNumber)) store.consumeApproval(settings.feed, kind, [change.mlsNumber])
-  }
-  record(context, change, 'done')
+  doneAs(context, change, 'create', 'update')
 }
 
-/** A refusal is kept with its message, so that the same content is not sent again at once. */
-function refused(context: ApplyContext, change: StoredChange, sent: Outgoing, message: string): void {
+/**
+ * A refusal is kept with its message, so that the same content is not sent again at once. `isThere`: an update without
+ * answer before it may have changed what is there, so the mark stays and what is shown next settles it.
+ */
+function refused(
+  context: ApplyContext,
+  change: StoredChange,
+  sent: Outgoing,
+  { message, effect }: ServiceError,
+  isThere: boolean,
+): void {
   const { store, settings, runtime } = context
   const { content } = confirmation(context, change, sent, false)
-  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message }
+  const unsettled = isThere && (effect === 'unknown' || change.cause === 'settle' || change.unsettled === true)
+  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message, unsettled }
   store.refuse(settings.chatbot, settings.feed, change.mlsNumber, refusal)
   record(context, change, 'failed', message)
 }
@@ -159,8 +167,7 @@ function refused(context: ApplyContext, change: StoredChange, sent: Outgoing, me
 function deleted(context: ApplyContext, change: StoredChange, unsettled: boolean): void {
   const { store, settings, runtime } = context
   store.forget(settings.chatbot, [change.mlsNumber], unsettled ? runtime.clock.now() : null)
-  if (settings.approved('delete', change.mlsNumber)) store.consumeApproval(settings.feed, 'delete', [change.mlsNumber])
-  record(context, change, 'done')
+  doneAs(context, change, 'delete')
 }
 
 /** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */

@@ -1,11 +1,12 @@
 /** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
 import type { Report } from '../../src/run.ts'
 import type { Store } from '../../src/store/store.ts'
-import { listingOf } from './feed.ts'
+import { feedKeys, listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { ownerOf } from './service.ts'
 import type { ModelService, Row, Witness, WriteCall } from './service.ts'
 import { chatbot, feedName, hour, Violation } from './world.ts'
+import type { Swarm } from './world.ts'
 
 /** Most deletes in 24 hours: the guard's percentage of so few listings is always less than its floor. */
 export const deleteFloor = 4
@@ -18,6 +19,13 @@ export class Checker implements Witness {
   /** The first violation; a run must not be able to swallow it. */
   violation: Violation | null = null
   writes = 0
+  #swarm!: Swarm
+  #startedAt = 0
+  /** When the calls of the last second went out. */
+  #sent: number[] = []
+  #waitUntil = 0
+  /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
+  readonly #absences = new Map<string, number>()
   readonly #everListed = new Set<string>()
   #deleted: { key: string; at: number }[] = []
   #keysRefused = false
@@ -43,13 +51,20 @@ export class Checker implements Witness {
   }
 
   /** A run begins on this delivery. */
-  begin(delivery: Delivery, dry: boolean): void {
+  begin(delivery: Delivery, swarm: Swarm, dry: boolean): void {
+    this.#swarm = swarm
+    this.#startedAt = this.#now()
+    this.#sent = []
+    this.#waitUntil = 0
     this.delivery = delivery
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
     this.approved = this.store.approved(feedName, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
+    if (!delivery.whole) return
+    for (const key of new Set([...feedKeys, ...this.#everListed]))
+      if (!delivery.holds.has(key)) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
   }
 
   /** The store was lost, and the ledger with it. */
@@ -66,7 +81,17 @@ export class Checker implements Witness {
   }
 
   sent(kind: string): void {
+    const now = this.#now()
     if (this.#keysRefused) this.fail(`credentials: a ${kind} went out after the service had refused the keys`)
+    if (now < this.#waitUntil)
+      this.fail(`8: a ${kind} went out ${this.#waitUntil - now} ms before the service's Retry-After`)
+    this.#sent = [...this.#sent.filter((at) => at > now - 1000), now]
+    if (this.#sent.length > this.#swarm.rate + 1)
+      this.fail(`8: ${this.#sent.length} calls within a second, ${this.#swarm.rate} allowed`)
+  }
+
+  toldToWait(until: number): void {
+    this.#waitUntil = Math.max(this.#waitUntil, until)
   }
 
   arrived(call: WriteCall): void {
@@ -78,8 +103,9 @@ export class Checker implements Witness {
     for (const row of this.store.snapshot(chatbot)) marks.set(row.key, row.flight)
     for (const key of keys) {
       if (marks.get(key) !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
-      if (!this.#everListed.has(key)) this.fail(`1: ${kind} of ${key}, which the feed never held`)
-      if (this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
+      const alone = this.#swarm.ownership === 'mirror'
+      if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
+      if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
       if (kind === 'delete') this.#judgeDelete(key)
       else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
@@ -105,6 +131,13 @@ export class Checker implements Witness {
     const { holds, saidGone, whole } = this.delivery
     if (holds.has(key)) this.fail(`2: delete of ${key}, which the feed holds`)
     if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
+    const absent = this.#absences.get(key) ?? Infinity
+    if (!saidGone.has(key) && absent < this.#swarm.grace)
+      this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
+    const rows = this.service.living(key)
+    const isListTrue = this.#swarm.service.glitch === 0 && this.#swarm.service.order !== 'shifting'
+    if (isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
+      this.fail(`1: delete of ${key}, which the list showed ${rows.length} times`)
   }
 
   /** A run has ended and says so. */
@@ -120,6 +153,7 @@ export class Checker implements Witness {
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     if (delivery.complete && records !== this.delivery.records)
       this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
+    if (report.error === null && this.delivery.whole) for (const key of this.delivery.holds) this.#absences.set(key, 0)
     if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
       const entries = changes.filter(
         ({ kind, cause, held }) =>
@@ -134,7 +168,16 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
-    for (const { kind, mlsNumber, outcome } of changes) {
+    const stillApproved = this.store.approved(feedName, this.#now())
+    for (const { kind, mlsNumber, cause, outcome } of changes) {
+      const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
+      if (outcome?.result === 'done' && isApproved)
+        this.fail(`approval: ${kind} of ${mlsNumber} is done, and approved once more`)
+      if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite')
+        this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
+      if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
+        this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
+      if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
       const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
       const price = this.delivery.listings.get(mlsNumber)?.price
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
@@ -151,21 +194,25 @@ export class Checker implements Witness {
   }
 
   /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. */
-  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, tagged: boolean): void {
+  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>): void {
+    const { ownership, drift } = this.#swarm
+    const alone = ownership === 'mirror'
+    const mayDiffer = ({ by, edited }: Row): boolean => drift !== 'overwrite' && (edited || by === 'person')
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
-      if (stuck.has(key) || rows.some(({ by, tainted }) => by === 'south' || tainted)) continue
+      if (stuck.has(key) || rows.some(({ by, tainted }) => (by === 'south' && !alone) || tainted)) continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
         const difference = differenceOf(rows[0], entry, version)
-        if (difference !== null) this.fail(`4: ${key} is not as in the feed: ${difference}`)
-        if (tagged && rows[0].by === 'us' && ownerOf(rows[0]) !== feedName) this.fail(`4: ${key} has lost its mark`)
+        if (difference !== null && !mayDiffer(rows[0])) this.fail(`4: ${key} is not as in the feed: ${difference}`)
+        if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== feedName)
+          this.fail(`4: ${key} has lost its mark`)
       }
     }
     for (const { by, listing } of this.service.rows) {
       const key = listing.MLSNumber
-      if (by !== 'us' || delivery.listings.has(key) || stuck.has(key)) continue
+      if ((by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }

@@ -67,7 +67,7 @@ class History {
     this.#program.service.add(row('H0'), 'person')
     if (this.#choices.mishap('another feed has one of ours', 0.1)) {
       const mark = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
-      if (this.#swarm.ownership === 'tag') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
+      if (this.#swarm.ownership !== 'snapshot') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
     }
     if (this.#choices.mishap('a person had one of ours', 0.2)) this.#program.service.add(row(feedKeys[1]), 'person')
   }
@@ -88,6 +88,8 @@ class History {
         fate.diesAt = choices.integer('dies at', 1, 70)
       else if (choices.mishap('the process is told to stop', swarm.stop))
         fate.stopsAt = choices.integer('stops at', 1, 60)
+      if (choices.mishap('a second run begins', swarm.second))
+        fate.secondAfter = choices.integer('second after', 1, 3000)
       for (const delay of [200, 1500])
         this.#program.time.after(delay + choices.integer('people', 0, 3000), () => this.#people())
       const report = await this.#program.run(delivery, fate, choices.unit('backfill') < 0.05 ? 'backfill' : 'sync')
@@ -103,7 +105,6 @@ class History {
   /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
   async #calm(): Promise<void> {
     const checker = this.#program.checker
-    const tagged = this.#swarm.ownership === 'tag'
     const persons = checker.violation === null && this.#choices.happened.some((one) => one.startsWith('a person'))
     const calm = calmed(this.#swarm)
     this.#program.become(calm)
@@ -124,11 +125,11 @@ class History {
         waited = true
         this.#program.time.pass(20 * minute)
       } else if (asked && approvals++ < 4) this.#program.approve()
-      else counted++
+      else if (!changes.some(({ cause }) => cause === 'grace')) counted++
       this.#program.time.pass(minute)
     }
     if (!this.#fine) return
-    checker.converged(delivery, this.#source.mappingVersion, stuck, tagged)
+    checker.converged(delivery, this.#source.mappingVersion, stuck)
     const last = (await this.#program.run(delivery, {}, 'sync'))!
     for (const { kind, cause, mlsNumber } of last.changes())
       if ((kind === 'create' || kind === 'update' || kind === 'delete') && cause !== 'refresh')
@@ -145,6 +146,7 @@ class History {
     if (choices.mishap('a person edits', human.edit)) {
       this.#program.checker.trace(`  a person edits ${key}`)
       row.listing = { ...row.listing, SalePrice: choices.integer('edited price', 2000, 3000) }
+      row.edited = true
       if (!row.seen) row.tainted = true
     }
     if (choices.mishap('a person deletes', human.remove)) {

@@ -22,6 +22,15 @@ const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 export interface Fate {
   diesAt?: number
   stopsAt?: number
+  /** Milliseconds after which another run of the same feed is begun, if this one is still under way. */
+  secondAfter?: number
+}
+
+/** One run under way. */
+interface Run {
+  ended: boolean
+  report: Report | null
+  thrown: unknown
 }
 
 export class Program {
@@ -73,8 +82,38 @@ export class Program {
     const isDry = command === 'diff'
     const life = new Life(this.time, { ...fate, dry: isDry })
     checker.trace(`${command} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
-    checker.begin(delivery, isDry)
+    checker.begin(delivery, this.swarm, isDry)
     this.runs++
+    const first = this.#begin(delivery, life, command, 0)
+    if (fate.secondAfter !== undefined && !isDry)
+      this.time.after(fate.secondAfter, () => this.#beginSecond(delivery, life, first))
+    await this.time.until(() => first.ended || !life.alive)
+    const wasAlive = life.alive
+    life.bury()
+    if (!wasAlive) return null
+    if (first.thrown !== null) throw first.thrown
+    checker.ended(first.report!, startedAt)
+    return first.report
+  }
+
+  /** A second process on the same store, while the first is at work: it must be told so, and call nothing (DESIGN, the lease). */
+  #beginSecond(delivery: Delivery, first: Life, run: Run): void {
+    if (run.ended || !first.alive) return
+    const second = new Life(this.time)
+    const other = this.#begin(delivery, second, 'sync', 1, (report) => {
+      if (report.result !== 'failed' || report.error?.includes('already under way') !== true)
+        this.checker.fail(`lease: a second run ended ${report.result} while one was under way`)
+    })
+    this.time.after(10 * minute, () => other.ended || second.bury())
+  }
+
+  #begin(
+    delivery: Delivery,
+    life: Life,
+    command: 'sync' | 'backfill' | 'diff',
+    place: number,
+    told?: (report: Report) => void,
+  ): Run {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
     const calls = new AbortController()
@@ -91,7 +130,7 @@ export class Program {
         secretKey: 'key',
         sessionKey: null,
         concurrency: 3,
-        rate: Infinity,
+        rate: this.swarm.rate,
         profile,
         volatile,
         timeout: 30_000,
@@ -105,28 +144,25 @@ export class Program {
     const parts = {
       store: life.store(this.store),
       service: service.forChatbot(chatbot, calls.signal),
-      workspace: emptyWorkspace(),
+      workspace: emptyWorkspace(place),
       runtime,
       signal: life.signal.signal,
       progress: () => {},
     }
-    let report: Report | null = null
-    let thrown: unknown = null
+    const state: Run = { ended: false, report: null, thrown: null }
     const feed = this.#feed(delivery, profile.deleteBatch)
-    const run = isDry
-      ? diff(feed, parts)
-      : sync(feed, { ...parts, abandon: (reason) => calls.abort(new Error(reason)) }, command)
+    const run =
+      command === 'diff'
+        ? diff(feed, parts)
+        : sync(feed, { ...parts, abandon: (reason) => calls.abort(new Error(reason)) }, command)
     run.then(
-      (value) => (report = value),
-      (error: unknown) => (thrown = error),
+      (report) => {
+        Object.assign(state, { report, ended: true })
+        told?.(report)
+      },
+      (thrown: unknown) => Object.assign(state, { thrown, ended: true }),
     )
-    await this.time.until(() => report !== null || thrown !== null || !life.alive)
-    const wasAlive = life.alive
-    life.bury()
-    if (!wasAlive) return null
-    if (thrown !== null) throw thrown
-    checker.ended(report!, startedAt)
-    return report
+    return state
   }
 
   #feed(delivery: Delivery, deleteBatch: number): Feed {
@@ -149,11 +185,11 @@ export class Program {
         recreate: { percent: 20, floor: 2 },
         lostField: { percent: 50, floor: 5 },
         onTrip: 'hold',
-        grace: { runs: 1, hours: 0 },
+        grace: { runs: this.swarm.grace, hours: 0 },
       },
       ownership: this.swarm.ownership,
       outranks: new Set(),
-      drift: 'overwrite',
+      drift: this.swarm.drift,
       volatile,
       refresh: 7 * 24 * hour,
       settle: 15 * minute,

@@ -21,6 +21,8 @@ export interface Row {
   seen: boolean
   /** A person edited it before that. */
   tainted: boolean
+  /** A person edited it after our last write. */
+  edited: boolean
 }
 
 export interface WriteCall {
@@ -40,6 +42,8 @@ export interface Witness {
   /** Any call was sent. */
   sent(kind: string): void
   refusedKeys(): void
+  /** The program was told to make no call before this time. */
+  toldToWait(until: number): void
   trace(line: string): void
 }
 
@@ -82,7 +86,16 @@ export class ModelService {
   }
 
   add(listing: Listing, by: Row['by']): Row {
-    const row = { id: ++this.#lastId, listing, by, writtenAt: this.#time.now, shownAt: 0, seen: false, tainted: false }
+    const row = {
+      id: ++this.#lastId,
+      listing,
+      by,
+      writtenAt: this.#time.now,
+      shownAt: 0,
+      seen: false,
+      tainted: false,
+      edited: false,
+    }
     this.rows.push(row)
     return row
   }
@@ -100,8 +113,11 @@ export class ModelService {
     if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
       return after(5, new ServiceError('transient', 'No connection to the service'))
     if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
-      const headers = choices.unit('says when') < 0.5 ? { 'retry-after': '2' } : {}
-      return after(brief, { status: 429, headers, body: 'slow down' })
+      const seconds = choices.pick('says when', [null, null, 2, 90])
+      return this.#time.after(brief, () => {
+        if (seconds !== null) this.#witness.toldToWait(this.#time.now + seconds * 1000)
+        reply({ status: 429, headers: seconds === null ? {} : { 'retry-after': String(seconds) }, body: 'slow down' })
+      })
     }
     if (choices.mishap('credentials outage', service.credentials)) this.#outageUntil = this.#time.now + 3 * minute
     if (this.#time.now < this.#outageUntil) {
@@ -176,7 +192,7 @@ export class ModelService {
         const before = JSON.stringify(row.listing)
         row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }
         if (JSON.stringify(row.listing) !== before) changed++
-        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false })
+        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false, edited: false })
       }
       return ok(swarm.service.updateCountsChanges ? changed : rows.length)
     }
