@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'in-flight mark after the call',
     file: retry,
-    from: 'const { value, version } = readAnswer(',
-    to: 'beforeSend?.()\n const { value, version } = readAnswer(',
+    from: 'beforeSend?.()',
+    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend)\n resolve()',
   },
   {
     name: 'delete by absence from an incomplete delivery',
@@ -203,8 +203,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a refused create is taken for done',
     file: calls,
-    from: "if (failure.kind !== 'refused') return notDone(context, mark, failure)\n    return refused(context, change, sent, failure.message)",
-    to: "if (failure.kind !== 'refused') return notDone(context, mark, failure)",
+    from: 'return refused(context, change, sent, failure, false)',
+    to: '',
   },
   {
     name: 'a dry run writes into the store',
@@ -223,5 +223,54 @@ export const mutants: readonly Mutant[] = [
     file: 'src/prepare.ts',
     from: 'summary.listings -= facts.duplicates',
     to: '',
+  },
+  {
+    name: 'the rate is ignored',
+    file: 'src/service/limiter.ts',
+    from: 'Math.max(this.#nextAt, this.#pause.until, windowEnd <= now + window ? windowEnd : -Infinity) - now',
+    to: 'this.#pause.until - now',
+  },
+  { name: 'Retry-After is ignored', file: retry, from: 'limiter.pause(thrown.retryAfter)', to: '' },
+  {
+    name: 'the lease is ignored',
+    file: 'src/store/lease.ts',
+    from: 'if (held.has(chatbot)) throw',
+    to: 'if (false) throw',
+  },
+  {
+    name: 'no grace',
+    file: leaving,
+    from: 'if (seen >= runs && settings.now - since >= time) return null',
+    to: 'return null',
+  },
+  {
+    name: 'drift is overwritten against the configuration',
+    file: staying,
+    from: "if (one.settings.drift === 'overwrite') return update",
+    to: 'if (one.settings.now > 0) return update',
+  },
+  {
+    name: 'forgotten after one absence',
+    file: calls,
+    from: "if (shown.length > 0) return record(context, change, 'skipped'",
+    to: "if (shown.length > 1e9) return record(context, change, 'skipped'",
+  },
+  {
+    name: 'a refused update drops the mark of one without answer',
+    file: calls,
+    from: 'const unsettled = isThere && (',
+    to: 'const unsettled = false && (',
+  },
+  {
+    name: "a row without our mark is the service's spelling",
+    file: 'src/plan/plan-changes.ts',
+    from: '(unmarked && facts.marked > 0) ||',
+    to: '',
+  },
+  {
+    name: "nobody's row in an incomplete list is updated unseen",
+    file: staying,
+    from: 'const lookUp = !one.settings.remote.complete && one.mine?.owned !== true',
+    to: 'const lookUp = false',
   },
 ]
