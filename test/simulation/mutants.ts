@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     name: 'in-flight mark after the call',
     file: retry,
     from: 'beforeSend?.()',
-    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend)\n resolve()',
+    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend).catch(() => {})\n resolve()',
   },
   {
     name: 'delete by absence from an incomplete delivery',
