@@ -12,6 +12,8 @@ import type { Swarm } from './world.ts'
 export const deleteFloor = 4
 
 export class Checker implements Witness {
+  /** The feed whose run is under way or was the last. */
+  feed = feedName
   service!: ModelService
   store!: Store
   delivery!: Delivery
@@ -25,9 +27,10 @@ export class Checker implements Witness {
   #sent: number[] = []
   #waitUntil = 0
   /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
-  readonly #absences = new Map<string, number>()
-  readonly #everListed = new Set<string>()
-  #deleted: { key: string; at: number }[] = []
+  #absences = new Map<string, number>()
+  #everListed = new Set<string>()
+  readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
+  #deleted: { feed: string; key: string; at: number }[] = []
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
@@ -51,7 +54,12 @@ export class Checker implements Witness {
   }
 
   /** A run begins on this delivery. */
-  begin(delivery: Delivery, swarm: Swarm, dry: boolean): void {
+  begin(delivery: Delivery, swarm: Swarm, dry: boolean, feed = feedName): void {
+    this.feed = feed
+    const past = this.#past.get(feed) ?? { absences: new Map(), everListed: new Set() }
+    this.#past.set(feed, past)
+    this.#absences = past.absences
+    this.#everListed = past.everListed
     this.#swarm = swarm
     this.#startedAt = this.#now()
     this.#sent = []
@@ -60,7 +68,7 @@ export class Checker implements Witness {
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
-    this.approved = this.store.approved(feedName, this.#now())
+    this.approved = this.store.approved(this.feed, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
     if (!delivery.whole) return
     for (const key of new Set([...feedKeys, ...this.#everListed]))
@@ -107,16 +115,19 @@ export class Checker implements Witness {
       if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
       if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
+      const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed)
+      if (others !== undefined) this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
       if (kind === 'delete') this.#judgeDelete(key)
       else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
       if (kind === 'create') this.#judgeCreate(key)
     }
   }
 
-  deleted(key: string, { at }: WriteCall): void {
+  deleted(key: string, { feed, at }: WriteCall): void {
     if (this.approved.has(`delete ${key}`)) return
-    this.#deleted.push({ key, at })
-    const inADay = new Set(this.#deleted.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
+    this.#deleted.push({ feed, key, at })
+    const ours = this.#deleted.filter((one) => one.feed === feed)
+    const inADay = new Set(ours.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
     if (inADay.size > deleteFloor)
       this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${deleteFloor} allowed`)
   }
@@ -168,7 +179,7 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
-    const stillApproved = this.store.approved(feedName, this.#now())
+    const stillApproved = this.store.approved(this.feed, this.#now())
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
       if (outcome?.result === 'done' && isApproved)
@@ -197,22 +208,25 @@ export class Checker implements Witness {
   converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>): void {
     const { ownership, drift } = this.#swarm
     const alone = ownership === 'mirror'
+    const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
     const mayDiffer = ({ by, edited }: Row): boolean => drift !== 'overwrite' && (edited || by === 'person')
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
-      if (stuck.has(key) || rows.some(({ by, tainted }) => (by === 'south' && !alone) || tainted)) continue
+      if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || row.tainted || isAnothers(row)))
+        continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
         const difference = differenceOf(rows[0], entry, version)
         if (difference !== null && !mayDiffer(rows[0])) this.fail(`4: ${key} is not as in the feed: ${difference}`)
-        if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== feedName)
+        if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== this.feed)
           this.fail(`4: ${key} has lost its mark`)
       }
     }
-    for (const { by, listing } of this.service.rows) {
+    for (const row of this.service.rows) {
+      const { by, listing } = row
       const key = listing.MLSNumber
-      if ((by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
+      if (isAnothers(row) || (by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }

@@ -13,7 +13,7 @@ import { Life } from './process.ts'
 import { emptyWorkspace } from './scratch.ts'
 import { ModelService } from './service.ts'
 import { VirtualTime } from './time.ts'
-import { chatbot, feedName, hour, minute } from './world.ts'
+import { chatbot, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
@@ -24,6 +24,13 @@ export interface Fate {
   stopsAt?: number
   /** Milliseconds after which another run of the same feed is begun, if this one is still under way. */
   secondAfter?: number
+}
+
+/** What a run is about. */
+interface Task {
+  delivery: Delivery
+  name: string
+  command: 'sync' | 'backfill' | 'diff'
 }
 
 /** One run under way. */
@@ -68,7 +75,8 @@ export class Program {
   }
 
   approve(): void {
-    this.store.approve(feedName, 'somebody', this.time.now, this.time.now + 24 * hour)
+    for (const name of [feedName, otherFeed])
+      this.store.approve(name, 'somebody', this.time.now, this.time.now + 24 * hour)
   }
 
   /** One life of the program; null where it was killed. Throws what the run throws: a defect. */
@@ -76,17 +84,18 @@ export class Program {
     delivery: Delivery,
     fate: Fate = {},
     command: 'sync' | 'backfill' | 'diff' = 'sync',
+    name = feedName,
   ): Promise<Report | null> {
     const checker = this.checker
     const startedAt = this.time.now
     const isDry = command === 'diff'
     const life = new Life(this.time, { ...fate, dry: isDry })
-    checker.trace(`${command} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
-    checker.begin(delivery, this.swarm, isDry)
+    checker.trace(`${command} ${name} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
+    checker.begin(delivery, this.swarm, isDry, name)
     this.runs++
-    const first = this.#begin(delivery, life, command, 0)
+    const first = this.#begin({ delivery, name, command }, life, 0)
     if (fate.secondAfter !== undefined && !isDry)
-      this.time.after(fate.secondAfter, () => this.#beginSecond(delivery, life, first))
+      this.time.after(fate.secondAfter, () => this.#beginSecond({ delivery, name, command: 'sync' }, life, first))
     await this.time.until(() => first.ended || !life.alive)
     const wasAlive = life.alive
     life.bury()
@@ -97,23 +106,17 @@ export class Program {
   }
 
   /** A second process on the same store, while the first is at work: it must be told so, and call nothing (DESIGN, the lease). */
-  #beginSecond(delivery: Delivery, first: Life, run: Run): void {
+  #beginSecond(task: Task, first: Life, run: Run): void {
     if (run.ended || !first.alive) return
     const second = new Life(this.time)
-    const other = this.#begin(delivery, second, 'sync', 1, (report) => {
+    const other = this.#begin(task, second, 1, (report) => {
       if (report.result !== 'failed' || report.error?.includes('already under way') !== true)
         this.checker.fail(`lease: a second run ended ${report.result} while one was under way`)
     })
     this.time.after(10 * minute, () => other.ended || second.bury())
   }
 
-  #begin(
-    delivery: Delivery,
-    life: Life,
-    command: 'sync' | 'backfill' | 'diff',
-    place: number,
-    told?: (report: Report) => void,
-  ): Run {
+  #begin({ delivery, name, command }: Task, life: Life, place: number, told?: (report: Report) => void): Run {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
     const calls = new AbortController()
@@ -150,7 +153,7 @@ export class Program {
       progress: () => {},
     }
     const state: Run = { ended: false, report: null, thrown: null }
-    const feed = this.#feed(delivery, profile.deleteBatch)
+    const feed = this.#feed(name, delivery, profile.deleteBatch)
     const run =
       command === 'diff'
         ? diff(feed, parts)
@@ -165,14 +168,14 @@ export class Program {
     return state
   }
 
-  #feed(delivery: Delivery, deleteBatch: number): Feed {
+  #feed(name: string, delivery: Delivery, deleteBatch: number): Feed {
     const { mappingVersion } = this
     return {
-      name: feedName,
+      name,
       chatbot,
       timezone: 'UTC',
       mapping: mappingOf(mappingVersion),
-      source: 'memory',
+      source: `memory of ${name}`,
       open: () => Promise.resolve(openDelivery(delivery)),
       decompress: (opened) => opened,
       format: lineFormat,

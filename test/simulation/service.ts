@@ -6,13 +6,15 @@ import type { SendRequest, SendResponse } from '../../src/service/send.ts'
 import type { Choices } from './choices.ts'
 import { itemOf } from './item.ts'
 import type { VirtualTime } from './time.ts'
-import { minute } from './world.ts'
+import { feedName, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 export interface Row {
   id: number
   listing: Listing
   by: 'us' | 'person' | 'south'
+  /** Which of our feeds made it; null: none. */
+  feed: string | null
   /** When a write of ours last had an effect on it. */
   writtenAt: number
   /** When a list last showed it. */
@@ -27,12 +29,16 @@ export interface Row {
 
 export interface WriteCall {
   kind: 'create' | 'update' | 'delete'
+  /** Whose call it is. */
+  feed: string
   keys: string[]
   at: number
 }
 
 /** What the checker is told. */
 export interface Witness {
+  /** The feed whose run is under way. */
+  readonly feed: string
   /** A writing call reached the service. */
   arrived(call: WriteCall): void
   /** A call took this row away. */
@@ -85,11 +91,12 @@ export class ModelService {
     this.#failsFromPage = from ?? Infinity
   }
 
-  add(listing: Listing, by: Row['by']): Row {
+  add(listing: Listing, by: Row['by'], feed: string | null = by === 'us' ? feedName : null): Row {
     const row = {
       id: ++this.#lastId,
       listing,
       by,
+      feed,
       writtenAt: this.#time.now,
       shownAt: 0,
       seen: false,
@@ -141,7 +148,7 @@ export class ModelService {
       return this.#time.after(brief, () => reply(this.#list(body)))
     }
     const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
-    const call: WriteCall = { kind: kind as WriteCall['kind'], keys, at: this.#time.now }
+    const call: WriteCall = { kind: kind as WriteCall['kind'], feed: this.#witness.feed, keys, at: this.#time.now }
     this.#witness.arrived(call)
     if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
     const lostMore = kind === 'update' ? service.updatesLost : 0
@@ -180,7 +187,7 @@ export class ModelService {
     if (call.kind === 'create') {
       const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
       this.#witness.affected(listing.MLSNumber)
-      return ok(`id-${this.add(listing, 'us').id * 7}`)
+      return ok(`id-${this.add(listing, 'us', call.feed).id * 7}`)
     }
     if (call.kind === 'update') {
       const { SerialNumber: _, Key, KeyType: __, ...listing } = body as Listing & Record<string, string>
@@ -240,12 +247,13 @@ export class ModelService {
       this.#hidden = new Set()
       return
     }
-    // Where every mark is hidden, nobody can know that a store was lost.
-    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
+    // Where every mark of a feed is hidden, nobody can know that a store was lost.
+    const kept =
+      this.swarm.lostStore > 0 ? [feedName, otherFeed].map((name) => this.rows.find(({ feed }) => feed === name)) : []
     const share = choices.pick('hides', [0.15, 0.5, 1])
     const before = this.#hidden
     const hides = (row: Row): boolean =>
-      row.by !== 'south' && row !== kept && !before.has(row.id) && choices.unit('hidden') < share
+      row.by !== 'south' && !kept.includes(row) && !before.has(row.id) && choices.unit('hidden') < share
     this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
   }
 }

@@ -3,6 +3,8 @@ import type { Choices } from './choices.ts'
 
 export const chatbot = 'SN-1'
 export const feedName = 'north'
+/** Another feed of the same chatbot, which has some listings of its own and wants one that is the first's. */
+export const otherFeed = 'west'
 export const minute = 60_000
 export const hour = 60 * minute
 
@@ -17,6 +19,8 @@ export interface Swarm {
   drift: 'overwrite' | 'keep' | 'report'
   /** Complete deliveries running in which a listing must be absent before it is deleted. */
   grace: number
+  /** Whether `otherFeed` runs as well. */
+  twoFeeds: boolean
   /** Calls a second that the program may make. */
   rate: number
   service: {
@@ -76,6 +80,8 @@ export function drawSwarm(choices: Choices): Swarm {
     ownership,
     drift: choices.pick('swarm drift', ['overwrite', 'overwrite', 'overwrite', 'keep', 'report'] as const),
     grace: choices.pick('swarm grace', [1, 1, 2, 3]),
+    // A chatbot that belongs to one feed alone has no other.
+    twoFeeds: ownership !== 'mirror' && choices.unit('swarm twoFeeds') < 0.3,
     rate: choices.pick('swarm rate', [Infinity, Infinity, 20, 5]),
     service: {
       refusedConnection: some('refusedConnection', 0.05, 0.2),
