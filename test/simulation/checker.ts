@@ -30,6 +30,8 @@ export class Checker implements Witness {
   #absences = new Map<string, number>()
   #everListed = new Set<string>()
   readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
+  /** What was approved when a call arrived. */
+  readonly #approvals = new WeakMap<WriteCall, ReadonlySet<string>>()
   #deleted: { feed: string; key: string; at: number }[] = []
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
@@ -104,6 +106,7 @@ export class Checker implements Witness {
 
   arrived(call: WriteCall): void {
     const { kind, keys } = call
+    this.#approvals.set(call, this.approved)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
     if (this.dry) this.fail(`6: a dry run called ${kind}`)
@@ -123,13 +126,18 @@ export class Checker implements Witness {
     }
   }
 
-  deleted(key: string, { feed, at }: WriteCall): void {
-    if (this.approved.has(`delete ${key}`)) return
+  deleted(key: string, call: WriteCall): void {
+    const { feed, at } = call
+    if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
     this.#deleted.push({ feed, key, at })
-    const ours = this.#deleted.filter((one) => one.feed === feed)
-    const inADay = new Set(ours.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
+    const inADay = this.#deletedInADay(feed, at)
     if (inADay.size > deleteFloor)
       this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${deleteFloor} allowed`)
+  }
+
+  #deletedInADay(feed: string, at: number): Set<string> {
+    const counted = this.#deleted.filter((one) => one.feed === feed && one.at > at - 24 * hour && one.at <= at)
+    return new Set(counted.map(({ key }) => key))
   }
 
   #judgeCreate(key: string): void {
@@ -179,6 +187,9 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
+    const inADay = this.#deletedInADay(this.feed, this.#now())
+    if (inADay.size > 0 && this.store.feedState(this.feed, chatbot, this.#now()).deletes24h < inADay.size)
+      this.fail(`5: ${[...inADay].join()} were deleted in 24 hours, and the ledger has fewer`)
     const stillApproved = this.store.approved(this.feed, this.#now())
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
