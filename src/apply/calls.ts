@@ -66,15 +66,17 @@ async function sendCreate(context: ApplyContext, change: StoredChange, sent: Out
   confirm(context, change, sent, false)
 }
 
-/** Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7). */
-export async function deleteBatch(context: ApplyContext, batch: StoredChange[]): Promise<void> {
+/**
+ * Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7).
+ * `unsettled`: an earlier attempt with these keys got no answer and may still land.
+ */
+export async function deleteBatch(context: ApplyContext, batch: StoredChange[], unsettled = false): Promise<void> {
   const { service, settings, store } = context
   const keys = batch.map((change) => change.mlsNumber)
-  const mark = new Mark(context, 'delete', batch)
-  let unsettled = false
+  const mark = new Mark(context, 'delete', batch, unsettled)
   try {
     const answer = await service.delete(keys, mark.beforeSend)
-    unsettled = answer.unsettled
+    unsettled ||= answer.unsettled
     if (answer.value >= keys.length) {
       for (const change of batch) deleted(context, change, unsettled)
       return
@@ -82,16 +84,19 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[]):
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    mark.clear()
+    unsettled ||= failure.effect === 'unknown'
+    if (!unsettled) mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
       if (half < settings.deleteBatch()) store.learn(settings.chatbot, 'deleteBatch', half)
-      await deleteBatch(context, batch.slice(0, half))
-      return deleteBatch(context, batch.slice(half))
+      await deleteBatch(context, batch.slice(0, half), unsettled)
+      return deleteBatch(context, batch.slice(half), unsettled)
     }
     const shown = await lookUp(context, batch[0], 'failed')
     if (shown === null) return
-    return shown.length === 0 ? deleted(context, batch[0], false) : record(context, batch[0], 'failed', failure.message)
+    return shown.length === 0
+      ? deleted(context, batch[0], unsettled)
+      : record(context, batch[0], 'failed', failure.message)
   }
   for (const change of batch) {
     const shown = await lookUp(context, change, 'unknown')
@@ -207,9 +212,12 @@ class Mark {
   readonly beforeSend: () => void
   sent = false
   #context: ApplyContext
+  readonly #earlier: boolean
 
-  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[]) {
+  /** `earlier`: an attempt before this call may still land, so that the marks outlast it. */
+  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[], earlier = false) {
     this.changes = changes
+    this.#earlier = earlier
     this.#context = context
     this.beforeSend = () => {
       this.sent = true
@@ -226,7 +234,7 @@ class Mark {
 
   /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
   clear(): void {
-    if (!this.sent) return
+    if (!this.sent || this.#earlier) return
     const keys = this.changes
       .filter((change) => change.cause !== 'settle' && !change.unsettled)
       .map((change) => change.mlsNumber)

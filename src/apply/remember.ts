@@ -80,7 +80,8 @@ export function adoptAll(context: ApplyContext): void {
     const confirmations = batch.map((change) => ({
       ...confirmation(context, change, outgoing(context, change), false),
       reason: null,
-      baseline: { hash: change.shownHash!, echo: {} },
+      // An earlier call may still change what is shown.
+      baseline: change.unsettled ? null : { hash: change.shownHash!, echo: {} },
     }))
     store.confirm(settings.chatbot, confirmations)
     for (const change of batch) doneAs(context, change, 'adopt')

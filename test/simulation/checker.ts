@@ -26,6 +26,7 @@ export class Checker implements Witness {
   /** When the calls of the last second went out. */
   #sent: number[] = []
   #waitUntil = 0
+  #lostAt = 0
   /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
   #absences = new Map<string, number>()
   #everListed = new Set<string>()
@@ -80,6 +81,7 @@ export class Checker implements Witness {
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
+    this.#lostAt = this.#now()
   }
 
   affected(key: string): void {
@@ -123,6 +125,21 @@ export class Checker implements Witness {
       if (kind === 'delete') this.#judgeDelete(key)
       else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
       if (kind === 'create') this.#judgeCreate(key)
+    }
+  }
+
+  /** Nothing may be taken for known of a listing while an earlier call may still change it (fault-model I5). */
+  landsLate({ kind, keys, at }: WriteCall): void {
+    if (at <= this.#lostAt) return
+    const rows = new Map([...this.store.snapshot(chatbot)].map((row) => [row.key, row]))
+    for (const key of keys) {
+      // What lands on nothing changes nothing.
+      if (kind !== 'create' && this.service.living(key).length === 0) continue
+      const row = rows.get(key)
+      const expected =
+        row !== undefined && row.suspectUntil !== null && row.suspectUntil > this.#now() && row.baseline === null
+      if (row === undefined || (row.flight === null && !expected))
+        this.fail(`late: a ${kind} of ${key} lands, and the store does not expect it`)
     }
   }
 

@@ -225,6 +225,20 @@ describe('found by simulation', () => {
     expect(program.service.living('A')[0].listing.Description).toBe('')
   })
 
+  test('a batch of deletes refused after an attempt without answer keeps its marks (seed 34)', async () => {
+    const program = world({ maxKeys: 1 })
+    await program.run(delivers(entry('A'), ...others))
+    await program.run(delivers(entry('A'), ...others))
+    program.service.loseNext('delete', 9 * minute)
+    await program.run(delivers(entry('C'), entry('D')))
+    program.time.pass(minute)
+    await program.run(delivers(entry('A', 2), entry('B'), entry('C'), entry('D')))
+    program.time.pass(20 * minute)
+    await program.run(delivers(entry('A', 2), entry('B'), entry('C'), entry('D')))
+    expect(prices(program)).toContainEqual(['A', 2])
+    expect(program.checker.violation).toBeNull()
+  })
+
   test('a listing is forgotten only when a look-up lacks it too (seed 313)', async () => {
     const program = world()
     await program.run(delivers(entry('A'), ...others))

@@ -273,4 +273,16 @@ export const mutants: readonly Mutant[] = [
     from: 'const lookUp = !one.settings.remote.complete && one.mine?.owned !== true',
     to: 'const lookUp = false',
   },
+  {
+    name: 'a refused batch drops the marks of an attempt without answer',
+    file: calls,
+    from: 'if (!unsettled) mark.clear()',
+    to: 'mark.clear()',
+  },
+  {
+    name: 'an adoption takes a baseline while an attempt may land',
+    file: 'src/apply/remember.ts',
+    from: 'baseline: change.unsettled ? null :',
+    to: 'baseline:',
+  },
 ]

@@ -41,6 +41,8 @@ export interface Witness {
   readonly feed: string
   /** A writing call reached the service. */
   arrived(call: WriteCall): void
+  /** A call without answer takes effect now, some time after it was made. */
+  landsLate(call: WriteCall): void
   /** A call took this row away. */
   deleted(key: string, call: WriteCall): void
   /** A create or update had an effect on a row of this MLSNumber. */
@@ -69,6 +71,7 @@ export class ModelService {
   #hidesNext: readonly string[] = []
   #outageUntil = 0
   #failsFromPage = Infinity
+  #losesNext: { kind: string; late: number } | null = null
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
     this.swarm = swarm
@@ -84,6 +87,11 @@ export class ModelService {
   /** The next walk over the pages shows nothing of these. */
   hide(keys: readonly string[]): void {
     this.#hidesNext = keys
+  }
+
+  /** The next call of this kind gets no answer and takes effect so many milliseconds later. */
+  loseNext(kind: string, late: number): void {
+    this.#losesNext = { kind, late }
   }
 
   /** Pages of the walk from this one on can't be had, until it is called with null. */
@@ -150,6 +158,11 @@ export class ModelService {
     const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
     const call: WriteCall = { kind: kind as WriteCall['kind'], feed: this.#witness.feed, keys, at: this.#time.now }
     this.#witness.arrived(call)
+    if (this.#losesNext?.kind === kind) {
+      this.#landLate(call, body, this.#losesNext.late)
+      this.#losesNext = null
+      return after(brief, lostAnswer())
+    }
     if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
     const lostMore = kind === 'update' ? service.updatesLost : 0
     const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
@@ -171,14 +184,19 @@ export class ModelService {
       this.#carryOut(call, body)
       return 'carried out'
     }
+    this.#landLate(call, body, choices.integer('late by', 1000, 10 * minute))
+    return 'late'
+  }
+
+  #landLate(call: WriteCall, body: Body, late: number): void {
     const [key] = call.keys
     if (call.kind === 'create') this.landing.set(key, (this.landing.get(key) ?? 0) + 1)
-    this.#time.after(choices.integer('late by', 1000, 10 * minute), () => {
+    this.#time.after(late, () => {
       if (call.kind === 'create') this.landing.set(key, this.landing.get(key)! - 1)
+      this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
       this.#carryOut(call, body)
     })
-    return 'late'
   }
 
   #carryOut(call: WriteCall, body: Body): SendResponse {
