@@ -37,6 +37,8 @@ export class Checker implements Witness {
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
+  /** MLSNumbers that this run looked up. */
+  #lookedUp = new Set<string>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
   readonly #trace: string[] | null
@@ -71,6 +73,7 @@ export class Checker implements Witness {
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
+    this.#lookedUp = new Set()
     this.approved = this.store.approved(this.feed, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
     if (!delivery.whole) return
@@ -86,6 +89,10 @@ export class Checker implements Witness {
 
   affected(key: string): void {
     this.#affected.add(key)
+  }
+
+  lookedUp(key: string): void {
+    this.#lookedUp.add(key)
   }
 
   refusedKeys(): void {
@@ -207,6 +214,7 @@ export class Checker implements Witness {
     const inADay = this.#deletedInADay(this.feed, this.#now())
     if (inADay.size > 0 && this.store.feedState(this.feed, chatbot, this.#now()).deletes24h < inADay.size)
       this.fail(`5: ${[...inADay].join()} were deleted in 24 hours, and the ledger has fewer`)
+    const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
     const stillApproved = this.store.approved(this.feed, this.#now())
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
@@ -217,6 +225,9 @@ export class Checker implements Witness {
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
         this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
       if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
+      const isCreated = kind === 'create' && outcome?.result === 'done'
+      if (isCreated && (lacksOurs || !report.remote.complete) && !this.#lookedUp.has(mlsNumber))
+        this.fail(`3: ${mlsNumber} created without a look-up, though the list is in doubt`)
       const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
       const price = this.delivery.listings.get(mlsNumber)?.price
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price

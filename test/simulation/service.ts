@@ -50,6 +50,8 @@ export interface Witness {
   /** Any call was sent. */
   sent(kind: string): void
   refusedKeys(): void
+  /** The list was asked for one MLSNumber. */
+  lookedUp(key: string): void
   /** The program was told to make no call before this time. */
   toldToWait(until: number): void
   trace(line: string): void
@@ -237,6 +239,7 @@ export class ModelService {
     const { service } = this.swarm
     const choices = this.#choices
     if (filter === undefined && PageNumber === 1) this.#beginWalk()
+    if (filter !== undefined) this.#witness.lookedUp(filter)
     let rows = this.rows.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
     if (filter !== undefined && service.lookUp === 'exact')
       rows = rows.filter((row) => row.listing.MLSNumber === filter)
