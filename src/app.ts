@@ -93,7 +93,7 @@ export interface App {
   /** The store for reading only: its files stay as they are. */
   reader(): StoreReader
   /** The text without the configuration's secrets. */
-  scrub(text: string): string
+  scrub: (text: string) => string
   close(): Promise<void>
 }
 

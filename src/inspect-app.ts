@@ -10,6 +10,8 @@ import type { Inspected } from './inspect/parts.ts'
 import { findingsText } from './inspect/text.ts'
 import { dayIn } from './prepare.ts'
 import { progressLine } from './progress.ts'
+import { scrubbedError, scrubbedTexts } from './scrubbed.ts'
+import { scrubber } from './secrets.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
 
 /** How findings of `inspect` are written. */
@@ -25,12 +27,13 @@ export async function inspectSource(
   { preset, limit }: { preset: string | undefined; limit: number | null },
 ): Promise<Inspected> {
   const { config, feed, parts } = sourceToInspect(source, configFile, env)
+  const scrub = scrubber(config.secrets)
   const wired = wire(feed, config, systemClock)
   const moment = { now: systemClock.now(), today: dayIn(feed.timezone, systemClock.now()), timezone: feed.timezone }
   const workspace = openWorkspace()
   const progress = progressLine(feed.name, process.stderr)
   try {
-    return await inspect({
+    const inspected = await inspect({
       feed: wired,
       formats,
       given: givenPreset(preset, parts),
@@ -41,6 +44,9 @@ export async function inspectSource(
       signal,
       progress: (records) => progress.show('records', records, null),
     })
+    return { ...inspected, findings: scrubbedTexts(inspected.findings, scrub) }
+  } catch (error) {
+    throw scrubbedError(error, scrub)
   } finally {
     progress.end()
     workspace.close()

@@ -139,9 +139,12 @@ export interface Problem {
 /** How many images of a listing may not be passed on, by the host that the configuration names (`imagesNotFrom`). */
 export type ImagesLeftOut = Readonly<Record<string, number>>
 
-/** What one record of the feed became. `at` names its place in the delivery for a person ("record 12, line 340"). */
+/**
+ * What one record of the feed became. `at` names its place in the delivery for a person ("record 12, line 340").
+ * `endsLater`: the same record will be a removal once a time that it names is past.
+ */
 export type Delivered =
-  | { kind: 'listing'; at: string; listing: Listing; moving: Moving; imagesLeftOut?: ImagesLeftOut }
+  | { kind: 'listing'; at: string; listing: Listing; moving: Moving; imagesLeftOut?: ImagesLeftOut; endsLater?: true }
   | { kind: 'removal'; at: string; mlsNumber: string; why: string }
   | { kind: 'filtered'; at: string; mlsNumber: string; why: string }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }

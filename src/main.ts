@@ -128,8 +128,8 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .command('stand-in')
     .description('a local service that implements the interface')
     .option('--port <number>', 'port on 127.0.0.1', '8080')
-    .option('--settings <file>', 'profile, keys and faults, as YAML')
-    .option('--data <file>', 'keep the listings in this file')
+    .option('--settings <file>', 'keys, sessions, files, profile and faults, as YAML')
+    .option('--data <file>', 'keep listings and settings in this file')
     .action(async (options) => done(await (await import('./commands/stand-in.ts')).standInCommand(context(), options)))
   program
     .command('demo')

@@ -85,7 +85,7 @@ export function plan(
       const { change } = step
       changes.add(change)
       if (change.kind === 'forget' || (change.kind === 'create' && change.cause === 'gone-from-service')) tally.gone++
-      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return
+      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return tally.letThrough(change)
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }
   }
@@ -116,25 +116,30 @@ export function hold({ workspace }: Readers, trips: Trip[], approved: ReadonlySe
   return trips.filter((trip) => effective.has(trip))
 }
 
-/** Counts the plan as it stands after the guard and fingerprints it: equal digests are equal plans. */
+/**
+ * Counts the plan as it stands after the guard and fingerprints it: equal digests are equal plans. `doubted`: deletes that
+ * are held, for whatever reason.
+ */
 export function count(
   { workspace }: Readers,
   counts: Counts,
   doubtful: boolean,
-): { digest: string; lookUps: number; held: number; inGrace: number } {
+): { digest: string; lookUps: number; held: number; inGrace: number; doubted: number } {
   const digest = createHash('sha256')
   let lookUps = 0
   let held = 0
   let inGrace = 0
+  let doubted = 0
   for (const change of workspace.changes()) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (doubtful && change.kind === 'create'))) lookUps++
     if (change.kind === 'hold' && change.cause === 'grace') inGrace++
     else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
+    if (change.kind === 'hold' && change.held === 'delete' && change.cause !== 'twice-shown') doubted++
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace }
+  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace, doubted }
 }
 
 /** Most keys of one Delete: the profile's number, or less where a larger batch was refused (U7). */

@@ -7,7 +7,7 @@ import type { Moment, Opened, Mapping, Format, FormatOptions, TransportEnd, Vali
 import { receive, receivedUnchanged } from './feed/receive.ts'
 import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary, Shown } from './listing.ts'
-import { guard } from './plan/guard.ts'
+import { guard, isShrunk } from './plan/guard.ts'
 import type { Limits, Trip } from './plan/guard.ts'
 import type { PlanFacts } from './plan/plan.ts'
 import { count, estimated, hold, notesOf, plan, planSettings } from './planning.ts'
@@ -52,6 +52,13 @@ export interface Readers {
   progress: (stage: 'records' | 'listings' | 'changes', done: number, total: number | null) => void
 }
 
+/**
+ * What a delivery is to the next ones. `one of five`: the guard compares them with it. `alone`: a person let listings go, or
+ * it is less than half of the usual (`limits.shrink`) and none of its deletes is held: what was usual before is so no more.
+ * `none`: it is doubted.
+ */
+export type Measure = 'one of five' | 'alone' | 'none'
+
 export interface Prepared {
   moment: Moment
   state: FeedState
@@ -66,6 +73,7 @@ export interface Prepared {
   /** What is absent from this delivery is surely gone, and was noted. */
   absenceProven: boolean
   trips: Trip[]
+  measure: Measure
   /** What an approval lets through, by `approvalKey`. */
   approved: ReadonlySet<string>
   lostAt: number | null
@@ -95,7 +103,14 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
   const doubtful = tally.gone > 0
-  const { digest, lookUps, held, inGrace } = count(readers, counts, doubtful)
+  const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
+  const looksShrunk = (letGo: number): boolean =>
+    settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)
+  // A backfill plans no deletes, so it can't tell whether any are due.
+  const isSettled = deletes && (doubted === 0 || !looksShrunk(tally.approved.absent))
+  const isAccepted = summary.complete && (isSettled || !looksShrunk(0)) && !trips.some(({ rule }) => rule === 'overlap')
+  const isNewSize = looksShrunk(0) || tally.approved.absent > 0
+  const measure = !isAccepted ? 'none' : isNewSize ? 'alone' : 'one of five'
   const estimate = estimated(feed, readers, counts, lookUps)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery
@@ -112,6 +127,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     inGrace,
     absenceProven,
     trips,
+    measure,
     approved,
     lostAt,
     doubtful,

@@ -94,22 +94,22 @@ function* heldOf(changes: Iterable<ReportedChange>): Generator<Omit<Held, 'since
 }
 
 /**
- * A complete delivery is a measure for the next ones, unless it was held for being too small or a stranger's. The
+ * A delivery that isn't doubted is a measure for the next ones. The
  * validators are kept only where nothing was left to do, as an unchanged feed then means that nothing is.
  */
 function recordDelivery(
   feed: Feed,
   store: Store,
   report: Report,
-  { received, facts, trips, validators, moment }: Prepared,
+  { received, facts, measure, validators, moment }: Prepared,
 ): void {
-  const accepted = received.summary.complete && !trips.some(({ rule }) => rule === 'shrink' || rule === 'overlap')
-  if (!accepted) return
+  if (measure === 'none') return
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   const isDelta = received.delivery === 'delta'
   // Of a delta, "not modified" says nothing of the listings that are not in it.
   // Nor may what waits for the end of its grace be taken for delivered.
-  const keep = known && !isDelta && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
+  const mayBeSkipped = !isDelta && !received.endsLater
+  const keep = known && mayBeSkipped && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
   const saved = keep
     ? {
         ...validators,
@@ -119,6 +119,7 @@ function recordDelivery(
       }
     : null
   // Of a feed that sends both, only the full deliveries can be compared.
-  const measure = isDelta ? null : { at: moment.now, records: received.summary.records, keys: facts.keys }
-  store.recordDelivery(feed.name, measure, saved)
+  const { records } = received.summary
+  const record = { at: moment.now, records, keys: facts.keys, alone: measure === 'alone' }
+  store.recordDelivery(feed.name, isDelta ? null : record, saved)
 }

@@ -62,3 +62,12 @@ export function scrubbedError(error: unknown, scrub: Scrub): unknown {
   if (error.cause !== undefined) error.cause = scrubbedError(error.cause, scrub)
   return error
 }
+
+/** Plain data with every text in it scrubbed; names of fields stay. */
+export function scrubbedTexts<T>(value: T, scrub: Scrub): T
+export function scrubbedTexts(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === 'string') return scrub(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((item) => scrubbedTexts<unknown>(item, scrub))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, scrubbedTexts<unknown>(item, scrub)]))
+}

@@ -155,8 +155,8 @@ async function written(form: ReportForm, report: Report): Promise<string> {
 }
 
 /** What a terminal obeys or what shows a line otherwise than it is; line feeds apart. */
-// oxlint-disable-next-line no-control-regex
 const unseen =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/u
 
 /** Every tag of a page with its attributes, in order; a "<" that begins none is an error, as in the strictest parser. */

@@ -1,10 +1,10 @@
 /** One call and what its answer means (DESIGN, "Apply", the table; fault-model 3.5). */
 import { ServiceError } from '../errors.ts'
 import type { FieldName, Shown } from '../listing.ts'
-import type { CallKind } from '../run.ts'
 import { differences } from '../compare.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
+import { Mark } from './mark.ts'
 import { confirmation, doneAs, outgoing, record } from './remember.ts'
 import type { Outgoing } from './remember.ts'
 
@@ -85,6 +85,7 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[], 
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
     unsettled ||= failure.effect === 'unknown'
+    // What was perhaps deleted before it was refused keeps its place in the ledger.
     if (!unsettled) mark.clear()
     if (batch.length > 1) {
       const half = Math.ceil(batch.length / 2)
@@ -94,9 +95,8 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[], 
     }
     const shown = await lookUp(context, batch[0], 'failed')
     if (shown === null) return
-    return shown.length === 0
-      ? deleted(context, batch[0], unsettled)
-      : record(context, batch[0], 'failed', failure.message)
+    if (shown.length === 0) return deleted(context, batch[0], unsettled)
+    return record(context, batch[0], 'failed', failure.message)
   }
   for (const change of batch) {
     const shown = await lookUp(context, change, 'unknown')
@@ -203,42 +203,6 @@ async function lookUp(
     record(context, change, otherwise, `could not be looked up: ${failure.message}`)
     if (failure.kind === 'credentials' || failure.kind === 'stopped') throw failure
     return null
-  }
-}
-
-/** The marks of one call: written again before each attempt, so that the time to settle runs from the last one. */
-class Mark {
-  readonly changes: readonly StoredChange[]
-  readonly beforeSend: () => void
-  sent = false
-  #context: ApplyContext
-  readonly #earlier: boolean
-
-  /** `earlier`: an attempt before this call may still land, so that the marks outlast it. */
-  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[], earlier = false) {
-    this.changes = changes
-    this.#earlier = earlier
-    this.#context = context
-    this.beforeSend = () => {
-      this.sent = true
-      const { store, settings, runtime } = context
-      for (const approved of [true, false]) {
-        const keys = changes
-          .map((change) => change.mlsNumber)
-          .filter((key) => settings.approved(kind, key) === approved)
-        if (keys.length > 0)
-          store.markInFlight(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
-      }
-    }
-  }
-
-  /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
-  clear(): void {
-    if (!this.sent || this.#earlier) return
-    const keys = this.changes
-      .filter((change) => change.cause !== 'settle' && !change.unsettled)
-      .map((change) => change.mlsNumber)
-    this.#context.store.clearFlight(this.#context.settings.chatbot, keys)
   }
 }
 

@@ -13,8 +13,16 @@ const flagSchema = z
   .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
 export type Flag = z.infer<typeof flagSchema>
 
-/** A flag that takes its listing off, and why in words for a person. */
-const removalSchema = z.strictObject({ flag: flagSchema, why: z.string().min(1) })
+/** A flag, or a date that is past, that takes its listing off, and why in words for a person. */
+const removalSchema = z
+  .strictObject({
+    flag: flagSchema.optional(),
+    past: z.string().min(1).optional().describe('Path of the date on which the listing ends, that day included.'),
+    formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of that date; default: the preset's dates."),
+    why: z.string().min(1),
+  })
+  .refine(({ flag, past }) => (flag === undefined) !== (past === undefined), 'needs one of flag and past')
+  .refine(({ past, formats }) => past !== undefined || formats === undefined, 'formats goes with past')
 export type Removal = z.infer<typeof removalSchema>
 
 const hostSchema = z

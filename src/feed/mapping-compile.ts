@@ -126,7 +126,7 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
       text += isUrl ? encodeURIComponent(part.toWellFormed()) : part
     }
     if (isUrl) return webAddress(text) ?? new Unreadable(text, 'needs an address that begins with http:// or https://')
-    if (field?.name === 'MLSNumber' && !isKey(text)) return new Unreadable(text, 'needs 1 to 200 characters')
+    if (field?.name === 'MLSNumber' && !isKey(text)) return new Unreadable(text, 'needs 1 to 500 characters')
     return text
   }
 }

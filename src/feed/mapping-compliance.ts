@@ -3,8 +3,9 @@
  * must be named, images that may not be passed on (domain traps 25, 34, 35).
  */
 import type { ExtensionEntry, ImagesLeftOut, Listing, Problem } from '../listing.ts'
-import type { RecordFields } from './feed.ts'
+import type { Moment, RecordFields } from './feed.ts'
 import type { Making, Unreadable } from './converters/converter.ts'
+import { dateReader, instantOf } from './converters/date.ts'
 import { hostOf, hostOfAddress } from './compliance-schema.ts'
 import type { Flag, Removal } from './compliance-schema.ts'
 import { compileFlag } from './mapping-record.ts'
@@ -18,6 +19,9 @@ type Attempt = <Result>(label: string, make: () => Result) => Result | null
 
 type Raised = (record: RecordFields) => boolean | Unreadable
 
+/** Whether a record takes its listing off now; `later`: not yet, but time alone will. */
+type Removes = (record: RecordFields, moment: Moment) => boolean | 'later' | Unreadable
+
 /** Columns as they may be passed on, and the images that may not be. */
 interface Kept {
   entries: ExtensionEntry[]
@@ -25,7 +29,7 @@ interface Kept {
 }
 
 export interface Compliance {
-  removeWhen: { raised: Raised; why: string }[]
+  removeWhen: { removes: Removes; why: string }[]
   hideAddress: Raised[]
   /** Why a listing that the record would give may not be shown; null where it may. */
   forbids(listing: Partial<Listing>): string | null
@@ -47,7 +51,10 @@ export function compileCompliance(
   const flags = <Written, Result>(key: string, written: readonly Written[], compile: (one: Written) => Result) =>
     written.flatMap((one, index) => attempt(`${key}.${index}`, () => compile(one)) ?? [])
   const hiding = (flag: Flag): Raised => compileFlag(flag, paths)
-  const removing = ({ flag, why }: Removal) => ({ raised: compileFlag(flag, paths), why })
+  const removing = ({ flag, past = '', formats = preset.dates, why }: Removal): Compliance['removeWhen'][number] => ({
+    removes: flag === undefined ? compilePast(past, formats, paths) : compileFlag(flag, paths),
+    why,
+  })
 
   const comingSoon = options.comingSoon ?? preset.comingSoon ?? 'show'
   const attribution = options.attribution ?? preset.attribution
@@ -78,6 +85,20 @@ export function compileCompliance(
       const problem = 'is missing, and attribution wants every listing to carry it; have the sender fill it'
       return { field: `ExtensionColumn ${attribution}`, value: null, problem }
     },
+  }
+}
+
+/**
+ * Compiles the date on which a listing ends. What is no date says nothing: senders write `0000-00-00` and the like for
+ * "no end", and a feed could not switch its preset's rule off.
+ */
+function compilePast(path: string, formats: readonly string[], paths: Paths): Removes {
+  const select = paths.compile(path)
+  const read = dateReader(formats)
+  return (record, { now, timezone }) => {
+    const date = read(select.first(record).trim())
+    if (date === null) return false
+    return instantOf(date, date.minutes ?? 24 * 60, timezone) <= now ? true : 'later'
   }
 }
 

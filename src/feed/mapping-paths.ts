@@ -35,10 +35,23 @@ export function writtenPaths(preset: Preset, options: MappingOptions = {}): Writ
   for (const { from } of preset.extensionGroups) add('ExtensionColumn', from, true)
   for (const { hideAddress = [], removeWhen = [] } of [preset, options]) {
     for (const { from } of hideAddress) add('record', from)
-    for (const { flag } of removeWhen) add('record', flag.from)
+    for (const { flag, past } of removeWhen) add('record', flag?.from ?? past ?? '')
   }
   for (const name of Object.keys(options.where ?? {})) if (!isFieldName(name)) add('record', name)
   return found
+}
+
+/**
+ * The headers of which a table needs one to be this feed's. Where the feed says itself which column the MLSNumber is in,
+ * that one will do as well.
+ */
+export function requiredHeaders(preset: Preset, { fields }: MappingOptions): string[] {
+  const number = fields?.['MLSNumber']
+  const named = preset.requiredHeaders
+  if (named.length === 0 || number === undefined) return named
+  const own: string[] = []
+  ofMapping(number, 'MLSNumber', (_, path) => void own.push(path))
+  return [...own, ...named]
 }
 
 type Add = (owner: string, path: string, below?: boolean) => void

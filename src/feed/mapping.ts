@@ -16,6 +16,7 @@ import { compileCompliance, removeForbidden } from './mapping-compliance.ts'
 import { inOrder, problemOf, readField, withAffixes } from './mapping-field.ts'
 import type { FieldStep } from './mapping-field.ts'
 import { whereProblems, wrongDefault } from './mapping-options.ts'
+import { requiredHeaders } from './mapping-paths.ts'
 import { compileExtension, compileWhere, tidyCoordinates } from './mapping-record.ts'
 import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './mapping-stub.ts'
 import type { FieldMapping, MappingOptions } from './mapping-schema.ts'
@@ -26,7 +27,7 @@ import { PathError, xmlPaths } from './select.ts'
 import { wordKey } from './vocabulary.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
-const MAPPING_CODE = 5
+const MAPPING_CODE = 7
 
 /**
  * A preset with a feed's own options, compiled. `file` names the configuration in problems.
@@ -53,7 +54,7 @@ export function createMapping(
       header: preset.header,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
-      requiredHeaders: preset.requiredHeaders,
+      requiredHeaders: requiredHeaders(preset, options),
       columns: preset.columns,
     },
     mendsText,
@@ -162,9 +163,10 @@ function delivered(
   if (compiled.unmapped !== undefined) making.unmapped = compiled.unmapped
   const problems: Problem[] = []
 
-  for (const { raised, why } of compiled.compliance.removeWhen) {
-    const flag = raised(record)
+  for (const { removes, why } of compiled.compliance.removeWhen) {
+    const flag = removes(record, moment)
     if (flag instanceof Unreadable) problems.push(problemOf('Status', flag))
+    else if (flag === 'later') making.endsLater = true
     else if (flag) making.removal = why
   }
   for (const step of compiled.steps) {
@@ -229,7 +231,15 @@ function finished(
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
-  return { kind: 'listing', at, listing, moving: making.moving, ...(imagesLeftOut && { imagesLeftOut }) }
+  const { moving, endsLater } = making
+  return {
+    kind: 'listing',
+    at,
+    listing,
+    moving,
+    ...(imagesLeftOut && { imagesLeftOut }),
+    ...(endsLater && { endsLater }),
+  }
 }
 
 function isWhole(listing: Partial<Listing>): listing is Listing {

@@ -51,6 +51,8 @@ export interface Received {
   unreadable: number
   /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
   delivery: 'full' | 'delta' | null
+  /** Whether listings end at a time that their records name: a source that did not change may mean other listings then. */
+  endsLater: boolean
   /** What a person should know of the records that were read, as sentences. */
   notes: string[]
 }
@@ -70,6 +72,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   const seen = new SeenRows()
   const doubled = new DoubledText()
   let unreadable = 0
+  let endsLater = false
   const leftOut = new ImagesCount()
   const known = parts.store.knownRecords(parts.feed, parts.mapping.version)
   for await (const batch of reading.records) {
@@ -80,7 +83,10 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
       const raw = context + shortHash(record.raw)
       if (countSeen(known.find(raw), seen, summary)) continue
       const delivered = normalised(parts, reading, record, doubled)
-      const skippable = delivered.every((one) => one.kind === 'listing')
+      // A listing that ends by itself is looked at every time.
+      const ending = delivered.some((one) => one.kind === 'listing' && one.endsLater)
+      endsLater ||= ending
+      const skippable = !ending && delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
         if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
@@ -105,13 +111,21 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     seen,
     unreadable,
     delivery,
+    endsLater,
     notes: [...leftOut.notes(), ...doubled.notes()],
   }
 }
 
 /** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
 export function receivedUnchanged(summary: DeliverySummary): Received {
-  return { summary: { ...summary, bytes: 0 }, seen: new SeenRows(true), unreadable: 0, delivery: null, notes: [] }
+  return {
+    summary: { ...summary, bytes: 0 },
+    seen: new SeenRows(true),
+    unreadable: 0,
+    delivery: null,
+    endsLater: false,
+    notes: [],
+  }
 }
 
 /** A row of the same bytes under another header says something else. */

@@ -1,6 +1,6 @@
 /**
  * Paths of CSV rows, and of the rows of RETS COMPACT and BLM: the header as it is; `URL*` any header beginning so,
- * `Photo{n}` numbered headers in the order of the file, `json:image[].url` values in flattened columns or in a cell of
+ * `Photo{n}` numbered headers in the order of their numbers, `json:image[].url` values in flattened columns or in a cell of
  * JSON (`select-json.ts`).
  */
 import type { RecordNode } from './feed.ts'
@@ -29,10 +29,12 @@ export function csvPaths(): Paths {
     return [...slots.keys()].map((path) => {
       if (spelled.has(path)) return [path]
       const pattern = patternOf(path)
-      if (pattern) return names.filter((name) => pattern.test(name.trim()))
+      if (pattern) {
+        const found = names.filter((name) => pattern.test(name.trim()))
+        return path.endsWith('*') ? found : found.toSorted(compareNumbersIn)
+      }
       const key = wordKey(path)
-      // `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET` where another rule names it.
-      const alike = names.find((name) => !spelled.has(name) && wordKey(name) === key)
+      const alike = names.find((name) => wordKey(name) === key && perUnit.test(name) === perUnit.test(path))
       return alike === undefined ? [] : [alike]
     })
   }
@@ -89,6 +91,16 @@ function jsonPathOf(path: string): JsonPath | null {
   const json = jsonPath(path.slice(5))
   if (json === null) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
   return json
+}
+
+/** `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET`: a price for each of them. */
+const perUnit = /\p{Sc}\s*\//u
+
+/** Writers that sort their columns by name have `image[10].url` before `image[2].url`. */
+function compareNumbersIn(one: string, other: string): number {
+  const [mine, others] = [one, other].map((name) => (name.match(/\d+/g) ?? []).map(Number))
+  const differing = mine.findIndex((number, index) => number !== others[index])
+  return differing < 0 ? mine.length - others.length : mine[differing] - (others[differing] ?? -1)
 }
 
 function patternOf(path: string): RegExp | null {

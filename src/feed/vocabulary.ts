@@ -35,9 +35,12 @@ export function saysNothing(text: string): boolean {
 }
 
 const noPublicPrice = new Set(
-  'poa,price on application,price on request,on request,on application,auf Anfrage,contact agent,call for price'
-    .split(',')
-    .map(wordKey),
+  [
+    'poa,price on application,price on request,on request,on application,contact agent,call for price',
+    'auf Anfrage,Preis auf Anfrage,op aanvraag,prijs op aanvraag,prix sur demande,sur demande,nous consulter',
+    'consulte,sob consulta,a consultar,consultar,consultar precio,precio a consultar,su richiesta,trattativa riservata',
+    'по запросу,договорная',
+  ].flatMap((words) => words.split(',').map(wordKey)),
 )
 
 /** Whether a text stands where a price should and means that there is none to be shown (vocab §8). */

@@ -19,19 +19,25 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
   const aliases = presets.find((preset) => preset.name === aliasingPreset)
   if (aliases === undefined) throw new Error(`there is no preset ${aliasingPreset}`)
   const filled = fields.filter((field) => field.filled > 0)
-  const names = new Names(filled, document.format === 'xml')
-  const rules: Record<string, FieldMapping> = {}
-  for (const [field, mapping] of Object.entries(aliases.fields)) {
-    const narrowed = narrowedMapping(mapping, names)
-    if (narrowed !== null) rules[field] = narrowed
-  }
   const images = filled.filter(({ examples }) =>
     examples.some((text) => /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i.test(text)),
   )
+  const isXml = document.format === 'xml'
+  const names = new Names(filled, isXml)
+  // `photo/url` is not the page of a listing.
+  const others = new Names(
+    filled.filter((field) => !images.includes(field)),
+    isXml,
+  )
+  const rules: Record<string, FieldMapping> = {}
+  for (const [field, mapping] of Object.entries(aliases.fields)) {
+    const narrowed = narrowedMapping(mapping, field === 'Images' ? names : others)
+    if (narrowed !== null) rules[field] = narrowed
+  }
   if (rules['Images'] === undefined && images.length > 0) rules['Images'] = { from: images.map(({ path }) => path) }
   const number = rules['MLSNumber'] === undefined ? numberOf(filled) : null
   if (number !== null) rules['MLSNumber'] = number
-  const used = new Set(names.taken)
+  const used = new Set([...names.taken, ...others.taken])
   for (const { path } of images) used.add(path)
   if (number !== null) used.add(number)
 
@@ -77,6 +83,7 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
 
 /** Which fields of the feed an alias means. */
 class Names {
+  /** Paths that a rule of the preset reads. */
   readonly taken = new Set<string>()
   #byKey = new Map<string, string>()
 
@@ -93,7 +100,6 @@ class Names {
 
   find(aliases: string | string[] | undefined): string[] {
     const found = [aliases ?? []].flat().flatMap((alias) => this.#byKey.get(keyOf(alias)) ?? [])
-    for (const path of found) this.taken.add(path)
     return [...new Set(found)]
   }
 }
@@ -113,9 +119,11 @@ function narrowedMapping(mapping: FieldMapping, names: Names): FieldMapping | nu
 
 function narrowedRule(rule: Rule, names: Names): Rule | null {
   const narrowed: Rule = { ...rule }
+  const read: string[] = []
   for (const key of ['from', 'unitFrom', 'period', 'virtual'] as const) {
     if (rule[key] === undefined) continue
     const found = names.find(rule[key])
+    read.push(...found)
     if (found.length === 0) delete narrowed[key]
     else if (key === 'virtual') narrowed.virtual = found
     else narrowed[key] = found.length === 1 ? found[0] : found
@@ -127,7 +135,9 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
     (rule.as === 'tours' && narrowed.virtual === undefined)
   // A lot without a unit anywhere says nothing: better no rule than one that looks like one.
   const lacksUnit = rule.as === 'area' && narrowed.unit === undefined && narrowed.unitFrom === undefined
-  return isEmpty || lacksUnit ? null : narrowed
+  if (isEmpty || lacksUnit) return null
+  for (const path of read) names.taken.add(path)
+  return narrowed
 }
 
 /** A field that every record has and that is named like what tells records apart. */

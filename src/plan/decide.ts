@@ -23,6 +23,7 @@ import { absent, gone } from './leaving.ts'
 import type { PlanInputs, PlanSettings, PlanStep } from './plan.ts'
 import { present } from './staying.ts'
 import type { Situation } from './walk.ts'
+import { isOurs } from './whose.ts'
 
 export interface Decision {
   steps: PlanStep[]
@@ -35,7 +36,6 @@ export interface Decision {
 export interface Case extends Situation {
   /** The row, where it is this feed's. */
   mine: SnapshotRow | null
-  /** In this feed's snapshot, or marked as this feed's on the service, or shown after a create of ours. */
   ours: boolean
   settings: PlanSettings
   recall: PlanInputs['recall']
@@ -52,13 +52,9 @@ export interface WantedListing {
 }
 
 export function decide(situation: Situation, settings: PlanSettings, recall: PlanInputs['recall']): Decision {
-  const { key, delivered, row, seen, shown, absence } = situation
+  const { key, delivered, row, seen, absence } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null
-  const marked = settings.ownership !== 'snapshot' && shown.some((item) => item.owner === settings.feed)
-  const mirrored = settings.ownership === 'mirror' && shown.length > 0
-  const elsewhere = row !== null && row.owned && mine === null
-  const created = mine?.flight === 'create' && shown.length > 0
-  const ours = mirrored || (!elsewhere && (mine?.owned === true || marked || created))
+  const ours = isOurs(situation, mine, settings)
   const one: Case = { ...situation, mine, ours, settings, recall }
   const back = absence !== null && (seen || delivered.length > 0) ? [note({ op: 'returned', key })] : []
   const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps: [...steps, ...back], duplicates, ours })

@@ -52,8 +52,10 @@ export interface Trip {
   holds(change: Change): boolean
 }
 
-/** Counts what the guard's rules are about, while the plan goes by. Changes that an approval covers don't count. */
+/** Counts what the guard's rules are about, while the plan goes by. Changes that an approval covers count apart. */
 export class Tally {
+  /** What a person lets in and lets go in this run: a delivery need not be like the last ones in these. */
+  readonly approved = { creates: 0, absent: 0 }
   /** Planned deletes that are not yet in the ledger of the last 24 hours. */
   deletes = 0
   updates = 0
@@ -62,6 +64,11 @@ export class Tally {
   gone = 0
   /** Updates that lose an optional field, by `optionalFields`. */
   readonly lost = optionalFields.map(() => 0)
+
+  letThrough(change: Change): void {
+    if (change.kind === 'create') this.approved.creates++
+    if (change.kind === 'delete' && change.cause === 'absent') this.approved.absent++
+  }
 
   add(change: Change, alreadyInLedger: boolean): void {
     if (change.kind === 'delete' && !alreadyInLedger) this.deletes++
@@ -103,7 +110,8 @@ export function guard(
 
   if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
     const shared = sharedKeys(facts.keys, past.lastKeys)
-    if (isForeign(shared, facts.keys.length, past.lastKeys.length, limits.overlap)) {
+    const { creates, absent } = tally.approved
+    if (isForeign(shared + creates, facts.keys.length, past.lastKeys.length - absent, limits.overlap)) {
       trip(
         'overlap',
         `only ${shared} of the delivery's ${facts.keys.length} MLSNumbers were in the last one, less than ${limits.overlap} % (limits.overlap): is this another customer's feed?`,
@@ -112,11 +120,11 @@ export function guard(
     }
   }
 
-  const median = medianOf(past.deliveries.map((delivery) => delivery.records))
-  if (settings.mode === 'full' && median !== null && records < (median * limits.shrink) / 100) {
+  if (settings.mode === 'full' && isShrunk(records, past, limits, tally.approved.absent, facts.ours)) {
+    const letGo = tally.approved.absent > 0 ? `, ${tally.approved.absent} approved deletes apart` : ''
     trip(
       'shrink',
-      `the delivery has ${records} records, less than ${limits.shrink} % of the ${median} usual (the median of the last ${past.deliveries.length}; limits.shrink)`,
+      `the delivery has ${records} records, less than ${limits.shrink} % of the ${usual(past)} usual (the median of the last ${past.deliveries.length}${letGo}; limits.shrink)`,
       (change) => change.kind === 'delete' && change.cause === 'absent',
     )
   }
@@ -217,6 +225,21 @@ function losesFields(change: Change): boolean {
 function isForeign(shared: number, delivered: number, last: number, percent: number): boolean {
   if (last < 4) return percent > 0 && last === 3 && shared === 0
   return shared * 100 < Math.min(delivered, last) * percent
+}
+
+/**
+ * Whether a delivery is so small that its absences are doubted. Where a person let some of them go, `letGo`, what would be
+ * left of ours is the measure too: it was less than usual already.
+ */
+export function isShrunk(records: number, past: Past, limits: Limits, letGo: number, ours: number): boolean {
+  const median = usual(past)
+  if (median === null) return false
+  const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
+  return records < (measure * limits.shrink) / 100
+}
+
+function usual({ deliveries }: Past): number | null {
+  return medianOf(deliveries.map(({ records }) => records))
 }
 
 function medianOf(numbers: number[]): number | null {

@@ -7,10 +7,11 @@ import type { AbsenceProof, PlanSettings, PlanStep } from './plan.ts'
 /** The feed does not hold this MLSNumber. Absence means something in a full, complete delivery only, and deletes need both proofs. */
 export function absent(one: Case): PlanStep[] {
   const { key, mine, ours, shown, settings } = one
-  if (mine !== null && !mine.owned && shown.length === 0) return forgottenMark(key, mine, settings)
-  if (!ours || settings.mode === 'delta' || !settings.deletes) return []
+  if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
+  if (settings.mode === 'delta' || !settings.deletes) return []
   const snapshot = mine?.id ?? null
   const proof = absenceProof(settings)
+  if (!ours) return 'cause' in proof ? [] : handedOver(one)
   if (shown.length === 0) {
     const certain = !('cause' in proof) && !mayStillLand(mine, settings)
     return certain ? [change('forget', key, 'absent', 'gone from the feed and from the service', { snapshot })] : []
@@ -56,8 +57,9 @@ function inGrace({ absence, settings }: Case): string | null {
 export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
   const { key, mine, ours, shown, settings } = one
   const why = leaving.why ?? 'the feed says it is gone'
-  if (mine !== null && !mine.owned && shown.length === 0) return forgottenMark(key, mine, settings)
-  if (!ours || !settings.deletes) return []
+  if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
+  if (!settings.deletes) return []
+  if (!ours) return handedOver(one)
   if (shown.length > 1) return [twiceShown(one)]
   if (shown.length === 1) return [change('delete', key, 'feed-says-so', why, { snapshot: mine?.id ?? null })]
   if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
@@ -78,6 +80,13 @@ function mayStillLand(mine: SnapshotRow | null, settings: PlanSettings): boolean
 function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): PlanStep[] {
   const certain = settings.remote.complete && (mine.flight === null || isSettled(mine, settings))
   return certain ? [note({ op: 'forget-flight', key })] : []
+}
+
+/** Another feed took over what the row says is ours, and the feed holds it no more: it is the other's to keep or to delete. */
+function handedOver({ key, mine, shown }: Case): PlanStep[] {
+  const other = shown.find(({ owner }) => owner !== null)?.owner
+  if (mine === null || !mine.owned || mine.flight !== null || other === undefined) return []
+  return [change('forget', key, 'other-feed', `feed ${other} of this chatbot has it`, { snapshot: mine.id })]
 }
 
 function twiceShown({ key, shown, settings }: Case): PlanStep {

@@ -20,17 +20,10 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
     return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
-  if (shown.length > 1)
-    return [
-      held(
-        key,
-        'twice-shown',
-        `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`,
-        {
-          position,
-        },
-      ),
-    ]
+  if (shown.length > 1) {
+    const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`
+    return [held(key, 'twice-shown', why, { position })]
+  }
   const item = shown.length === 1 ? shown[0] : null
   const { lostUntil, now } = one.settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.

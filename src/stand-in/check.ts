@@ -1,7 +1,12 @@
+import { anyText, choice, count, isTexts, text } from './body.ts'
+import type { Body } from './body.ts'
+import { checkAsk, checkEdit } from './check-chat.ts'
+import type { AskRequest, EditRequest } from './check-chat.ts'
 import { Refusal } from './envelope.ts'
 import { keyTypes, listingFieldNames, listingFields } from './fields.ts'
 import type { KeyType, ListingField, ListingFieldName, Operation } from './fields.ts'
 import type { StandInProfile } from './profile.ts'
+import { settingNames } from './setting-fields.ts'
 
 /** A request body that has passed the checks. Listing values are as sent; `""` and `[]` are still in there. */
 export type CheckedRequest =
@@ -17,17 +22,19 @@ export type CheckedRequest =
       size: number
     }
   | { operation: 'Delete'; serialNumber: string; keys: string[]; keyType: KeyType }
+  | EditRequest
+  | AskRequest
 
 /** Field names to values, own keys only, in the types of the interface's table. */
 export type SentListing = Map<ListingFieldName, unknown>
-
-type Body = Map<string, unknown>
 
 const allowed: Record<Operation, readonly string[]> = {
   Create: ['SerialNumber', ...listingFieldNames],
   Update: ['SerialNumber', 'Key', 'KeyType', ...listingFieldNames],
   List: ['SerialNumber', 'CityName', 'SaleType', 'MLSNumber', 'PageNumber', 'PageSize'],
   Delete: ['SerialNumber', 'Keys', 'KeyType'],
+  Edit: ['serialNumber', ...settingNames],
+  ClientAsk: ['sessionID', 'content', 'chatAskType', 'stream', 'fileIds'],
 }
 
 /** Holds a body against the operation's table, strictly; throws a `Refusal` that names everything wrong with it. */
@@ -39,51 +46,52 @@ export function checkRequest(operation: Operation, json: unknown, profile: Stand
   const problems: string[] = []
   for (const name of body.keys())
     if (!allowed[operation].includes(name)) problems.push(`${name} is not a field of ${operation}`)
-  const serialNumber = text(body, 'SerialNumber', problems)
-  const request = checks[operation](body, serialNumber, profile, problems)
+  const request = checks[operation](body, profile, problems)
   if (problems.length > 0) throw new Refusal('invalid', problems.join('; '))
-  if (profile.chatbots && !profile.chatbots.includes(serialNumber)) {
-    throw new Refusal('chatbot', `There is no chatbot ${serialNumber}`)
+  if ('serialNumber' in request && profile.chatbots && !profile.chatbots.includes(request.serialNumber)) {
+    throw new Refusal('chatbot', `There is no chatbot ${request.serialNumber}`)
   }
   if ('sent' in request) checkLengths(request.sent, profile)
   return request
 }
 
-type Check = (body: Body, serialNumber: string, profile: StandInProfile, problems: string[]) => CheckedRequest
+type Check = (body: Body, profile: StandInProfile, problems: string[]) => CheckedRequest
 
 const checks: Record<Operation, Check> = {
-  Create: (body, serialNumber, profile, problems) => ({
+  Create: (body, profile, problems) => ({
     operation: 'Create',
-    serialNumber,
+    serialNumber: text(body, 'SerialNumber', problems),
     sent: sentListing(body, true, profile, problems),
   }),
-  Update: (body, serialNumber, profile, problems) => ({
+  Update: (body, profile, problems) => ({
     operation: 'Update',
-    serialNumber,
+    serialNumber: text(body, 'SerialNumber', problems),
     sent: sentListing(body, profile.requiredOnUpdate === 'sent', profile, problems),
     key: text(body, 'Key', problems),
     keyType: choice(body, 'KeyType', keyTypes, problems),
   }),
-  List: (body, serialNumber, _profile, problems) => ({
+  List: (body, _profile, problems) => ({
     operation: 'List',
-    serialNumber,
+    serialNumber: text(body, 'SerialNumber', problems),
     ...(body.has('CityName') && { city: anyText(body, 'CityName', problems) }),
     ...(body.has('SaleType') && { saleType: choice(body, 'SaleType', listingFields.SaleType.values, problems) }),
     ...(body.has('MLSNumber') && { mlsNumber: anyText(body, 'MLSNumber', problems) }),
     page: count(body, 'PageNumber', 1, problems),
     size: count(body, 'PageSize', 20, problems),
   }),
-  Delete: (body, serialNumber, _profile, problems) => {
+  Delete: (body, _profile, problems) => {
     const keys = body.get('Keys')
     const right = isTexts(keys) && keys.length > 0 && keys.every((key) => key !== '')
     if (!right) problems.push('Keys must be an array of strings, none of them empty, and at least one')
     return {
       operation: 'Delete',
-      serialNumber,
+      serialNumber: text(body, 'SerialNumber', problems),
       keys: right ? keys : [],
       keyType: choice(body, 'KeyType', keyTypes, problems),
     }
   },
+  Edit: checkEdit,
+  ClientAsk: checkAsk,
 }
 
 function sentListing(body: Body, complete: boolean, profile: StandInProfile, problems: string[]): SentListing {
@@ -130,38 +138,8 @@ function checkLengths(sent: SentListing, profile: StandInProfile): void {
   }
 }
 
-function text(body: Body, name: string, problems: string[]): string {
-  const value = anyText(body, name, problems)
-  if (value === '' && body.get(name) === '') problems.push(`${name} must not be empty`)
-  return value
-}
-
-function anyText(body: Body, name: string, problems: string[]): string {
-  const value = body.get(name)
-  if (typeof value === 'string') return value
-  problems.push(body.has(name) ? `${name} must be a string` : `${name} is required`)
-  return ''
-}
-
-function choice<Value extends string>(body: Body, name: string, values: readonly Value[], problems: string[]): Value {
-  const found = values.find((value) => value === body.get(name))
-  if (!found) problems.push(`${name} must be one of ${values.join(', ')}`)
-  return found ?? values[0]
-}
-
-function count(body: Body, name: string, usual: number, problems: string[]): number {
-  const value = body.has(name) ? body.get(name) : usual
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
-  problems.push(`${name} must be an integer of at least 1`)
-  return usual
-}
-
 function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }
 
 function isPairs(value: unknown): boolean {

@@ -14,6 +14,11 @@ const paths: Record<string, Answer> = {
     if (serialNumber === null) return [400, { problems: ['SerialNumber: required in the query'] }]
     return [200, world.rows.all(serialNumber)]
   },
+  'GET /_stand-in/settings': async (world, url) => {
+    const serialNumber = url.searchParams.get('SerialNumber')
+    if (serialNumber === null) return [400, { problems: ['SerialNumber: required in the query'] }]
+    return [200, world.chatbots.settings(serialNumber)]
+  },
   'GET /_stand-in/journal': async (world) => [200, { counts: world.journal.counts, requests: world.journal.entries }],
   'POST /_stand-in/faults': async (world, _url, request) => {
     const json = parseJson((await readBody(request)) ?? Buffer.alloc(0))

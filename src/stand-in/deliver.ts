@@ -4,7 +4,18 @@ import type { Envelope, Reply } from './envelope.ts'
 import type { Fault } from './faults.ts'
 import type { Operation } from './fields.ts'
 import type { Call } from './service.ts'
-import { drip, htmlPage, reset, send, sendHalf, sendJson, sendReply } from './wire.ts'
+import {
+  drip,
+  htmlPage,
+  reset,
+  send,
+  sendHalf,
+  sendJson,
+  sendReply,
+  streamType,
+  wholeText,
+  writeStream,
+} from './wire.ts'
 import type { Delay } from './wire.ts'
 
 /** What a fault may do with a call: have it carried out (now, or after so many further requests), or not. */
@@ -19,7 +30,7 @@ export interface Handling {
 /** Answers a call as the fault has it; without a fault, as a healthy service does. */
 export async function deliver(fault: Fault | null, response: ServerResponse, handling: Handling): Promise<void> {
   const { call, version } = handling
-  if (!fault) return sendReply(response, handling.carryOut(call))
+  if (!fault) return sendWhole(response, handling.carryOut(call), handling)
   switch (fault.kind) {
     case 'status': {
       if (fault.carriedOut) handling.carryOut(call)
@@ -62,9 +73,37 @@ export async function deliver(fault: Fault | null, response: ServerResponse, han
     case 'slow': {
       const reply = handling.carryOut(call)
       await handling.delay(fault.wait)
-      return sendReply(response, reply)
+      return sendWhole(response, reply, handling)
     }
+    case 'say': {
+      const { content, noAnswer } = fault
+      return sendWhole(response, handling.carryOut({ ...call, say: { content, noAnswer } }), handling)
+    }
+    case 'cut-stream':
+      return sendCutStream(response, fault, handling.carryOut(call), handling)
   }
+}
+
+/** As a healthy service answers: the envelope, or the stream to its end. */
+async function sendWhole(response: ServerResponse, reply: Reply, { delay }: Handling): Promise<void> {
+  if (!reply.stream) return sendReply(response, reply)
+  await writeStream(response, reply.stream, [...reply.stream.pieces, reply.stream.end], delay)
+  response.end()
+}
+
+/** A call that was refused has no stream to cut: its refusal is sent. */
+async function sendCutStream(
+  response: ServerResponse,
+  { pieces, by }: Extract<Fault, { kind: 'cut-stream' }>,
+  reply: Reply,
+  { version, delay }: Handling,
+): Promise<void> {
+  if (!reply.stream) return sendReply(response, reply)
+  await writeStream(response, reply.stream, reply.stream.pieces.slice(0, pieces), delay)
+  // A reset would take along what has been sent and not been read yet.
+  if (by === 'cut') return void response.socket?.destroy()
+  if (by === 'hang') return
+  response.end(by === 'end' ? '' : JSON.stringify(failure(500, 'The answer broke off', version).body))
 }
 
 /** HTTP 200 with a body that must not be taken for success. */
@@ -74,14 +113,15 @@ function sendBroken(
   reply: Reply | null,
   { call, version }: Handling,
 ): void {
-  const json = JSON.stringify(reply?.body ?? envelope(pretended(call), version))
+  const text = reply ? wholeText(reply) : JSON.stringify(envelope(pretended(call), version))
+  const type = reply?.stream ? streamType : 'application/json'
   switch (form) {
     case 'html':
       return send(response, 200, 'text/html', htmlPage)
     case 'cut-json':
-      return send(response, 200, 'application/json', json.slice(0, json.length >> 1))
+      return send(response, 200, type, text.slice(0, text.length >> 1))
     case 'empty':
-      return send(response, 200, 'application/json', '')
+      return send(response, 200, type, '')
     case 'success-false':
       return sendReply(response, failure(500, 'Something went wrong', version))
     case 'null-data':
@@ -101,6 +141,8 @@ function pretended({ operation, json }: Call): unknown {
     Update: 1,
     List: { List: [], VirtualCount: 0 },
     Delete: { SuccessCount: keys.length },
+    Edit: 1,
+    ClientAsk: { messageid: 999999999, content: '', totalToken: 0, noAnswer: false },
   }
   return data[operation]
 }

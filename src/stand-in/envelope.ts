@@ -1,4 +1,5 @@
 import type { RefusalReason, StandInProfile } from './profile.ts'
+import type { Stream } from './stream.ts'
 
 /** The body of every answer (interface, "Errors"). */
 export interface Envelope {
@@ -14,6 +15,8 @@ export interface Reply {
   status: number
   headers: Record<string, string>
   body: Envelope
+  /** What comes instead of the body where a stream was asked for. */
+  stream?: Stream
 }
 
 /** Thrown by an operation that says no; becomes an envelope with Success false. */
@@ -36,6 +39,9 @@ const codes: Record<RefusalReason, number> = {
   invalid: 400,
   tooLong: 400,
   chatbot: 404,
+  session: 404,
+  file: 400,
+  messages: 429,
   duplicate: 409,
   notFound: 404,
   tooManyKeys: 400,

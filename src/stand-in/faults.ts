@@ -49,6 +49,17 @@ const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('partly'), keys: z.int().min(1) }),
   /** List shows only the first items, and says that this is all (F85, F87). */
   z.strictObject({ kind: z.literal('hide'), shown: z.int().min(0).default(0) }),
+  /** ClientAsk says this, whatever it was asked: an answer that does not agree with the listings. */
+  z.strictObject({ kind: z.literal('say'), content: z.string(), noAnswer: z.boolean().default(false) }),
+  /**
+   * A streamed answer breaks off after so many pieces: it ends as if it were whole but for the final object, the connection
+   * is cut, nothing more comes, or an envelope with Success false comes.
+   */
+  z.strictObject({
+    kind: z.literal('cut-stream'),
+    pieces: z.int().min(0).default(1),
+    by: z.enum(['end', 'cut', 'hang', 'envelope']).default('end'),
+  }),
   z.strictObject({
     kind: z.literal('redirect'),
     location: z.string(),
@@ -141,10 +152,12 @@ function isBeforeReading(fault: Fault): boolean {
 function concerns({ operations: wanted, fault }: FaultRule, operation: Operation): boolean {
   if (fault.kind === 'partly' && operation !== 'Delete') return false
   if (fault.kind === 'hide' && operation !== 'List') return false
+  if ((fault.kind === 'say' || fault.kind === 'cut-stream') && operation !== 'ClientAsk') return false
   return !wanted || wanted.includes(operation)
 }
 
-function names({ mlsNumber, page }: FaultRule, body: Map<string, unknown>): boolean {
+function names({ mlsNumber, page, fault }: FaultRule, body: Map<string, unknown>): boolean {
+  if (fault.kind === 'cut-stream' && body.get('stream') !== true) return false
   if (page !== undefined && (body.get('PageNumber') ?? 1) !== page) return false
   const keys = body.get('Keys')
   const named = [body.get('MLSNumber'), body.get('Key'), ...(Array.isArray(keys) ? (keys as unknown[]) : [])]

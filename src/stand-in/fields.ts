@@ -76,8 +76,8 @@ export type StandInListing = { MLSNumber: string } & {
   [Name in ListingFieldName]?: ValueOf<(typeof listingFields)[Name]['type']>
 }
 
-/** The four operations of the interface that concern listings, by their section names. */
-export const operations = ['Create', 'Update', 'List', 'Delete'] as const
+/** The six operations of the interface, as its section "Authentication" names them. */
+export const operations = ['Create', 'Update', 'List', 'Delete', 'Edit', 'ClientAsk'] as const
 export type Operation = (typeof operations)[number]
 
 /** What `Key` and `Keys` may contain. */

@@ -1,15 +1,28 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import type { Chatbots } from './chatbots.ts'
 import type { StandInListing } from './fields.ts'
 import type { RowChange, Rows } from './rows.ts'
+import { isSettingName, settingProblem } from './setting-fields.ts'
+import type { ChatbotSettings } from './setting-fields.ts'
 
 /*
- * One JSON document a line: first `{"nextId"}`, then one line per write, the row or null where it was removed. A write costs
- * one line however many rows there are; the file is written anew, without what has been overwritten, at each start.
+ * One JSON document a line: first `{"nextId"}`, then one line per write: the row or null where it was removed, or all
+ * settings of a chatbot. A write costs one line however many rows there are; the file is written anew, without what has been
+ * overwritten, at each start.
  */
 
 const firstLine = z.object({ nextId: z.int() })
-const writeLine = z.object({
+const settingsLine = z.object({
+  serialNumber: z.string(),
+  settings: z.custom<ChatbotSettings>(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      Object.entries(value).every(([name, one]) => isSettingName(name) && settingProblem(name, one) === null),
+  ),
+})
+const rowLine = z.object({
   serialNumber: z.string(),
   id: z.int(),
   row: z
@@ -24,13 +37,14 @@ const writeLine = z.object({
     })
     .nullable(),
 })
+const writeLine = z.union([settingsLine, rowLine])
 
 /**
- * Fills `rows` from the file, if there is one, and rewrites it (under another name first, so that a crash leaves the old
- * one). A last line without its end is a write that was never answered and is dropped. Throws an Error naming the line
- * where the file is anything else.
+ * Fills `rows` and `chatbots` from the file, if there is one, and rewrites it (under another name first, so that a crash
+ * leaves the old one). A last line without its end is a write that was never answered and is dropped. Throws an Error naming
+ * the line where the file is anything else.
  */
-export function loadRows(path: string, rows: Rows): void {
+export function loadWorld(path: string, rows: Rows, chatbots: Chatbots): void {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
   lines.forEach((line, index) => {
     try {
@@ -38,8 +52,9 @@ export function loadRows(path: string, rows: Rows): void {
       if (index === 0) {
         rows.startIdsAt(firstLine.parse(json).nextId)
       } else {
-        const { serialNumber, id, row } = writeLine.parse(json)
-        rows.restore(serialNumber, id, row)
+        const write = writeLine.parse(json)
+        if ('settings' in write) chatbots.replace(write.serialNumber, write.settings)
+        else rows.restore(write.serialNumber, write.id, write.row)
       }
     } catch (error) {
       throw new Error(`${path}, line ${index + 1}: not a stand-in's data`, { cause: error })
@@ -48,15 +63,21 @@ export function loadRows(path: string, rows: Rows): void {
   const writes = rows.serialNumbers.flatMap((serialNumber) =>
     rows.all(serialNumber).map((row) => lineOf({ serialNumber, id: row.id, row })),
   )
+  for (const serialNumber of chatbots.serialNumbers) {
+    writes.push(lineOf({ serialNumber, settings: chatbots.settings(serialNumber) }))
+  }
   writeFileSync(`${path}.new`, `${JSON.stringify({ nextId: rows.nextId })}\n${writes.join('')}`)
   renameSync(`${path}.new`, path)
 }
 
+/** One write to the listings or the settings. */
+type FileWrite = Omit<RowChange, 'before'> | { serialNumber: string; settings: ChatbotSettings }
+
 /** Adds one write to the file, before its call is answered. */
-export function appendChange(path: string, change: RowChange): void {
-  appendFileSync(path, lineOf(change))
+export function appendWrite(path: string, write: FileWrite): void {
+  appendFileSync(path, lineOf(write))
 }
 
-function lineOf({ serialNumber, id, row }: Omit<RowChange, 'before'>): string {
-  return `${JSON.stringify({ serialNumber, id, row })}\n`
+function lineOf(write: FileWrite): string {
+  return `${JSON.stringify(write)}\n`
 }

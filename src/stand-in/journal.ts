@@ -1,6 +1,6 @@
 import type { Operation } from './fields.ts'
 
-/** One listing request as it was received. Of the keys only their presence is noted, never their values. */
+/** One request as it was received. Of the keys only their presence is noted, never their values. */
 export interface JournalEntry {
   /** Number of the request since the start or the last `resetCounts`, from 0. */
   index: number
@@ -52,5 +52,5 @@ export class Journal {
 }
 
 function noCounts(): Record<Operation, number> {
-  return { Create: 0, Update: 0, List: 0, Delete: 0 }
+  return { Create: 0, Update: 0, List: 0, Delete: 0, Edit: 0, ClientAsk: 0 }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chatProfile } from './chat-profile.ts'
 import { listingFieldNames, operations } from './fields.ts'
 
 const limits = z.partialRecord(z.enum(listingFieldNames), z.int().min(1))
@@ -14,6 +15,9 @@ const refusalReasons = [
   'invalid',
   'tooLong',
   'chatbot',
+  'session',
+  'file',
+  'messages',
   'duplicate',
   'notFound',
   'tooManyKeys',
@@ -35,6 +39,8 @@ export const profileSchema = z.strictObject({
       Update: required.default('either'),
       List: required.default('either'),
       Delete: required.default('either'),
+      Edit: required.default('either'),
+      ClientAsk: required.default('either'),
     } satisfies Record<(typeof operations)[number], unknown>)
     .prefault({}),
   /** U1: Content-Type may be missing (the examples send none), but what is given must be JSON; or it must be there. */
@@ -120,6 +126,10 @@ export const profileSchema = z.strictObject({
   emptyRequired: z.enum(['accepted', 'refused']).default('refused'),
   /** U22: longest value per field that is not refused: characters of a text, entries of an array. */
   maxLengths: limits.default({}),
+  /** What becomes of the settings that an Edit leaves out, and whether `""` is let in as a setting. */
+  omittedSettings: z.enum(['kept', 'cleared']).default('kept'),
+  emptySetting: z.enum(['accepted', 'refused']).default('accepted'),
+  ...chatProfile,
 })
 
 /** A profile with every answer given. */

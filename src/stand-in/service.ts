@@ -1,10 +1,16 @@
+import type { Said } from './answer.ts'
+import { ask } from './chat.ts'
+import type { Sessions } from './chat.ts'
+import type { Chatbots } from './chatbots.ts'
 import { checkRequest } from './check.ts'
 import type { CheckedRequest, SentListing } from './check.ts'
 import { Refusal, failure, refused, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
 import { isListingField, listingFields } from './fields.ts'
 import type { ListingFieldName, Operation, StandInListing } from './fields.ts'
+import type { Files } from './files.ts'
 import type { Lag } from './lag.ts'
+import type { Messages } from './messages.ts'
 import { page } from './pages.ts'
 import type { Page } from './pages.ts'
 import type { StandInProfile } from './profile.ts'
@@ -19,6 +25,8 @@ export interface Call {
   sessionKey: string | undefined
   contentType: string | undefined
   json: unknown
+  /** What ClientAsk is to say in place of its own answer. */
+  say?: Said
 }
 
 /** Keys that must be right where they are sent; one that is not configured is right whatever it is. */
@@ -30,8 +38,14 @@ export interface StandInKeys {
 export interface ServiceParts {
   rows: Rows
   lag: Lag
+  chatbots: Chatbots
+  messages: Messages
   keys: StandInKeys
+  sessions: Sessions
+  files: Files
   profile: StandInProfile
+  /** Milliseconds since the epoch. */
+  now: () => number
 }
 
 /** Checks a call and carries it out, giving the answer a healthy service would send. */
@@ -41,6 +55,7 @@ export function carryOut(call: Call, parts: ServiceParts): Reply {
     checkHeaders(call, parts)
     if (call.json === undefined) throw new Refusal('json', 'The body must be JSON')
     const request = checkRequest(call.operation, call.json, profile)
+    if (request.operation === 'ClientAsk') return ask(request, call, parts)
     return success(data(request, call.request, parts), profile.version)
   } catch (error) {
     if (error instanceof Refusal) return refused(error, profile)
@@ -61,7 +76,11 @@ function checkHeaders(call: Call, { keys, profile }: ServiceParts): void {
   if (!enough[profile.headers[call.operation]]) throw new Refusal('credentials', 'The key is missing or wrong')
 }
 
-function data(request: CheckedRequest, number: number, parts: ServiceParts): unknown {
+function data(
+  request: Exclude<CheckedRequest, { operation: 'ClientAsk' }>,
+  number: number,
+  parts: ServiceParts,
+): unknown {
   const { rows, profile } = parts
   switch (request.operation) {
     case 'Create':
@@ -72,6 +91,8 @@ function data(request: CheckedRequest, number: number, parts: ServiceParts): unk
       return { SuccessCount: deleteRows(request, rows, profile) }
     case 'List':
       return list(request, number, parts)
+    case 'Edit':
+      return edit(request, parts)
   }
   return request satisfies never
 }
@@ -106,6 +127,13 @@ function list(request: Asked<'List'>, number: number, { rows, lag, profile }: Se
   const { serialNumber } = request
   const shown = lag.rowsAsShown(rows.all(serialNumber), serialNumber, number, profile.listLag)
   return page(shown, request, profile, number, rows.countBefore(serialNumber))
+}
+
+/** Gives 1: "1 indicates success". */
+function edit({ serialNumber, settings }: Asked<'Edit'>, { chatbots, profile }: ServiceParts): number {
+  const before = profile.omittedSettings === 'kept' ? chatbots.settings(serialNumber) : {}
+  chatbots.replace(serialNumber, { ...before, ...settings })
+  return 1
 }
 
 /** U6. Gives SuccessCount. */

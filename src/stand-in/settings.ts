@@ -1,16 +1,21 @@
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { faultRuleSchema } from './faults.ts'
+import { filesSchema } from './files.ts'
 import { profileSchema } from './profile.ts'
 
 const settingsSchema = z.strictObject({
   /** Keys that calls must carry; one left out is right whatever it is. */
   keys: z.strictObject({ secret: z.string().optional(), session: z.string().optional() }).prefault({}),
+  /** `7: SN-1001`: session 7 is one of that chatbot. Left out: any session is one of the only chatbot. */
+  sessions: z.record(z.string().regex(/^-?\d+$/, 'a session ID is an integer'), z.string().min(1)).optional(),
+  /** `31: { name: tour.mp4, bytes: 1000 }`. Left out: any ID is a file that fits. */
+  files: filesSchema.optional(),
   profile: profileSchema.prefault({}),
   faults: z.array(faultRuleSchema).default([]),
 })
 
-/** What a settings file says: the keys, the profile and the faults to start with. */
+/** What a settings file says: the keys, the sessions, the files, the profile and the faults to start with. */
 export type StandInSettings = z.output<typeof settingsSchema>
 
 /** A settings file with mistakes, all of them at once; each starts with its path in the file. */

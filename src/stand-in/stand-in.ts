@@ -1,15 +1,18 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { scheduler } from 'node:timers/promises'
+import type { z } from 'zod'
 import { control, isControlPath } from './control.ts'
 import { failure } from './envelope.ts'
 import type { FaultRuleInput } from './faults.ts'
 import type { Operation, StandInListing } from './fields.ts'
+import { filesSchema } from './files.ts'
 import type { JournalEntry } from './journal.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfileInput } from './profile.ts'
 import type { Row } from './rows.ts'
 import type { StandInKeys } from './service.ts'
+import type { ChatbotSettings } from './setting-fields.ts'
 import type { StandInSettings } from './settings.ts'
 import { htmlPage, send, sendReply } from './wire.ts'
 import type { Delay } from './wire.ts'
@@ -26,10 +29,14 @@ export interface StandInOptions {
   port?: number
   /** Keys that calls must carry; one left out is right whatever it is. */
   keys?: StandInKeys
+  /** The chatbot of each chat session, by the session's ID. Left out: any session is one of the only chatbot. */
+  sessions?: Readonly<Record<string, string>> | undefined
+  /** Uploaded files by ID. Left out: any ID is a file that fits. */
+  files?: z.input<typeof filesSchema> | undefined
   /** Answers to what the interface leaves open. */
   profile?: StandInProfileInput
   faults?: FaultRuleInput[]
-  /** Keeps the rows in this file from one start to the next; without it they are in memory only. */
+  /** Keeps the rows and the settings in this file from one start to the next; without it they are in memory only. */
   file?: string
   /** At least so many of the last requests stay in the journal. Default 50,000. */
   keepRequests?: number
@@ -50,6 +57,8 @@ export interface StandIn {
   readonly counts: Readonly<Record<Operation, number>>
   /** The rows as they truly are, in order of ID, whatever List shows. */
   listings(serialNumber: string): readonly Row[]
+  /** What Edit has set of a chatbot; empty where nothing was. */
+  settings(serialNumber: string): Readonly<ChatbotSettings>
   /** Puts rows there, unchecked: also such as Create would refuse. */
   seed(serialNumber: string, listings: readonly StandInListing[]): Row[]
   /** Changes fields (undefined takes one away) of every row with exactly this MLSNumber; gives their number. */
@@ -73,17 +82,21 @@ const operationPaths = new Map<string, Operation>([
   ['/chat/Chatbot/RealEstateUpdate', 'Update'],
   ['/chat/Chatbot/RealEstateList', 'List'],
   ['/chat/Chatbot/RealEstateDelete', 'Delete'],
+  ['/chat/Chatbot/Edit', 'Edit'],
+  ['/chat/Chat/ClientAsk', 'ClientAsk'],
 ])
 
 /**
- * Starts a local service that implements Create, Update, List and Delete as `service-interface.md` has them. Throws where
- * the profile or a fault is not well-formed, the file is not a stand-in's, or the port is taken.
+ * Starts a local service that implements the six operations as `service-interface.md` has them. Throws where the profile, a
+ * fault or a file is not well-formed, the data file is not a stand-in's, or the port is taken.
  */
 export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
   const { host = '127.0.0.1', port = 0, keys = {}, profile = {}, faults = [], file, keepRequests = 50_000 } = options
   // The stand-in is a program of its own beside the daemon: time is real unless a test hands in another.
   const { delay = (milliseconds) => scheduler.wait(milliseconds), now = realNow } = options
-  const world = new World({ keys, profile, file, keepRequests, delay, now })
+  const { sessions = null } = options
+  const files = options.files ? filesSchema.parse(options.files) : null
+  const world = new World({ keys, sessions, files, profile, file, keepRequests, delay, now })
   for (const rule of faults) world.faults.add(rule)
 
   const server = createServer((request, response) => {
@@ -106,6 +119,7 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
       return world.journal.counts
     },
     listings: (serialNumber) => world.rows.all(serialNumber),
+    settings: (serialNumber) => world.chatbots.settings(serialNumber),
     seed: (serialNumber, listings) => world.seed(serialNumber, listings),
     edit: (serialNumber, mlsNumber, patch) => world.edit(serialNumber, mlsNumber, patch),
     remove: (serialNumber, mlsNumber) => world.remove(serialNumber, mlsNumber),

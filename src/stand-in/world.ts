@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Sessions } from './chat.ts'
+import { Chatbots } from './chatbots.ts'
 import { deliver } from './deliver.ts'
 import type { Reply } from './envelope.ts'
 import { Faults } from './faults.ts'
 import type { Operation, StandInListing } from './fields.ts'
-import { appendChange, loadRows } from './file.ts'
+import { appendWrite, loadWorld } from './file.ts'
+import type { Files } from './files.ts'
 import { Journal } from './journal.ts'
 import { Lag } from './lag.ts'
+import { Messages } from './messages.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfile, StandInProfileInput } from './profile.ts'
 import { RateLimit } from './rate.ts'
@@ -18,6 +22,8 @@ import type { Delay } from './wire.ts'
 
 export interface WorldOptions {
   keys: StandInKeys
+  sessions: Sessions
+  files: Files
   profile: StandInProfileInput
   file: string | undefined
   keepRequests: number
@@ -25,15 +31,17 @@ export interface WorldOptions {
   now: () => number
 }
 
-/** Everything that the stand-in is, but for its socket: the rows, the rules, the journal, the calls yet to land. */
+/** Everything that the stand-in is, but for its socket: the rows, the settings, the rules, the journal, the calls yet to land. */
 export class World {
   readonly rows: Rows
+  readonly chatbots: Chatbots
   readonly faults = new Faults()
   readonly journal: Journal
   profile: StandInProfile
   readonly #options: WorldOptions
   readonly #lag = new Lag()
   readonly #rate = new RateLimit()
+  readonly #messages = new Messages()
   #late: { call: Call; due: number }[] = []
   #requests = 0
   #loaded = false
@@ -45,11 +53,14 @@ export class World {
     this.profile = profileSchema.parse(options.profile)
     this.journal = new Journal(options.keepRequests)
     this.rows = new Rows((change) => this.#noteChange(change))
-    if (options.file !== undefined) loadRows(options.file, this.rows)
+    this.chatbots = new Chatbots((serialNumber, settings) => {
+      if (this.#loaded && options.file !== undefined) appendWrite(options.file, { serialNumber, settings })
+    })
+    if (options.file !== undefined) loadWorld(options.file, this.rows, this.chatbots)
     this.#loaded = true
   }
 
-  /** One listing request, from its head to its answer or what a fault makes of it. */
+  /** One request, from its head to its answer or what a fault makes of it. */
   async handle(operation: Operation, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { authorization, 'chatrobot-sessionkey': session, 'content-type': contentType } = request.headers
     const sessionKey = Array.isArray(session) ? session.join() : session
@@ -124,7 +135,10 @@ export class World {
   #carryOut(call: Call): Reply {
     this.#carrying = call.request
     try {
-      return carryOut(call, { rows: this.rows, lag: this.#lag, keys: this.#options.keys, profile: this.profile })
+      const { keys, sessions, files, now } = this.#options
+      const { rows, chatbots, profile } = this
+      const parts = { rows, chatbots, lag: this.#lag, messages: this.#messages, keys, sessions, files, profile, now }
+      return carryOut(call, parts)
     } finally {
       this.#carrying = null
     }
@@ -132,7 +146,8 @@ export class World {
 
   #noteChange(change: RowChange): void {
     if (!this.#loaded) return
-    if (this.#options.file !== undefined) appendChange(this.#options.file, change)
+    const { serialNumber, id, row } = change
+    if (this.#options.file !== undefined) appendWrite(this.#options.file, { serialNumber, id, row })
     if (this.#carrying === null) this.#lag.settle(change)
     else if (this.profile.listLag > 0) this.#lag.note(change, this.#carrying)
   }

@@ -50,6 +50,7 @@ export function createRecords(database: Database.Database): RecordMethods {
   }
 
   const dropKeys = database.prepare('UPDATE delivery SET keys = NULL WHERE feed = ? AND keys IS NOT NULL')
+  const forgetDeliveries = database.prepare('DELETE FROM delivery WHERE feed = ?')
   const addDelivery = database.prepare('INSERT INTO delivery (feed, at, records, keys) VALUES (?, ?, ?, ?)')
   const pruneDeliveries = database.prepare(`DELETE FROM delivery WHERE feed = @feed AND number <=
     (SELECT number FROM delivery WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${deliveriesKept})`)
@@ -57,7 +58,8 @@ export function createRecords(database: Database.Database): RecordMethods {
   const recordDelivery: Store['recordDelivery'] = (feed, delivery, validators) => {
     noteFeed.run(feed)
     if (delivery !== null) {
-      const { at, records, keys } = delivery
+      const { at, records, keys, alone } = delivery
+      if (alone) forgetDeliveries.run(feed)
       dropKeys.run(feed)
       addDelivery.run(feed, at, records, Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
       pruneDeliveries.run({ feed })

@@ -46,6 +46,8 @@ export interface DeliveryRecord {
   records: number
   /** One 64-bit hash per MLSNumber, sorted. */
   keys: BigUint64Array
+  /** The feed became much smaller, and that is settled: the deliveries before it are forgotten. */
+  alone?: boolean
 }
 
 /** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */

@@ -234,10 +234,15 @@ test('--help and --version → 0', async () => {
 })
 
 test('two processes for one chatbot: the second one says who has it and writes nothing', async () => {
-  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1500 } })
+  await world.end()
+  const secondEnded = Promise.withResolvers<void>()
+  world = await RunWorld.start({ standIn: { delay: () => secondEnded.promise } })
+  world.deliver(zillowFeed(all))
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
   const first = world.command('sync')
   await until(() => world.standIn.counts.List > 0)
   const second = await world.command('sync')
+  secondEnded.resolve()
   expect(second.status).toBe(1)
   expect(await first).toMatchObject({ status: 0 })
   expect(world.listings()).toHaveLength(12)

@@ -342,7 +342,8 @@ describe('--init', () => {
     const records = [1, 2, 3].map(
       (n) =>
         `<flat code="F-${n}"><price>${n}00000</price><bedrooms>${n}</bedrooms><bathrooms>1</bathrooms><city>Zug</city>` +
-        `<living_area>80</living_area><photos><photo>https://img.example/${n}.jpg</photo></photos><heating>gas</heating></flat>`,
+        `<living_area>80</living_area><photos><photo><url>https://img.example/${n}.jpg</url></photo></photos><lot_size>0.5</lot_size>` +
+        '<heating>gas</heating></flat>',
     )
     const source = made('Our Export.xml', `<stock><flats>${records.join('')}</flats></stock>`)
     const { stderr } = await inspect(source, '--init')
@@ -350,7 +351,12 @@ describe('--init', () => {
     expect(stderr).toContain(`wrote ${preset}: guessed`)
     expect(existsSync(preset)).toBe(true)
     expect(readFileSync(preset, 'utf8')).toMatch(/^delivery: delta$/m)
-    expect(readFileSync(preset, 'utf8')).toContain('#   heating: 100 %: gas')
+    const written = readFileSync(preset, 'utf8')
+    expect(written).toContain('#   heating: 100 %: gas')
+    // A lot without a unit makes no rule, and is not lost for it; a photo's address is not the listing's page.
+    expect(written).toContain('#   lot_size: 100 %: 0.5')
+    expect(written).toMatch(/^  Images: .*photos\/photo\/url/m)
+    expect(written).not.toMatch(/^  Url:/m)
     const { status, stdout } = await diffs()
     expect(status, stdout).toBe(2)
     expect(stdout).toContain('Create (3)')

@@ -254,7 +254,11 @@ test('no failing run shows a secret, in any output, in any spelling', { timeout:
     }
     serviceAnswer = service
     const report = join(folder, 'state', 'report.html')
-    const runs = await told(name, configure(), `diff --format html --out ${report}`, 'sync --format json')
+    const file = configure()
+    const [runs] = await Promise.all([
+      told(name, file, `diff --format html --out ${report}`, 'sync --format json'),
+      told(name, file, 'inspect north', 'inspect north --format json'),
+    ])
     expect(
       runs.map(({ status }) => status),
       name,

@@ -76,6 +76,15 @@ describe('rows', () => {
     expect(reasons).toEqual([])
   })
 
+  test('tabs between quoted cells, one with line breaks', async () => {
+    const { records, reasons } = await read(csv, 'a\tb\tc\n"1"\t"2\n""x"""\t3\n4\t"5" \t6\n', { delimiter: null })
+    expect(records).toEqual([
+      { a: '1', b: '2\n"x"', c: '3' },
+      { a: '4', b: '5', c: '6' },
+    ])
+    expect(reasons).toEqual([])
+  })
+
   test('a file without quotes keeps them as text', async () => {
     expect((await read(csv, 'a,b\n"1,2\n', { quote: '' })).records).toEqual([{ a: '"1', b: '2' }])
   })

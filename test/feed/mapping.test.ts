@@ -264,7 +264,7 @@ variants:
       { kind: 'removal', mlsNumber: 'A1' },
       { kind: 'removal', mlsNumber: 'A1-rent' },
     ])
-    const long = priced('', '900').replace('<MlsId>A1', `<MlsId>${'1'.repeat(200)}`)
+    const long = priced('', '900').replace('<MlsId>A1', `<MlsId>${'1'.repeat(500)}`)
     expect(await normalise(long, {}, both)).toMatchObject([{ kind: 'reject', problems: [{ field: 'MLSNumber' }] }])
   })
 
@@ -295,7 +295,7 @@ describe('version', () => {
 
 describe('one record', () => {
   it.each([
-    [{ 'ListingDetails/MlsId': `A${'1'.repeat(200)}` }, 'MLSNumber'],
+    [{ 'ListingDetails/MlsId': `A${'1'.repeat(500)}` }, 'MLSNumber'],
     [{ 'BasicDetails/Bedrooms': '99999.0' }, 'Bedrooms'],
     [{ 'BasicDetails/Bedrooms': '1e3' }, 'Bedrooms'],
     [{ 'BasicDetails/Bedrooms': '-1' }, 'Bedrooms'],
@@ -324,6 +324,15 @@ describe('one record', () => {
     expect(Object.prototype).not.toHaveProperty('x')
   })
 
+  it('a column that one rule names as it is spelled is there for the aliases of others, too', async () => {
+    const fields = { ...reso.fields, SaleType: { from: 'mls_status', as: 'choice', choices: { active: 'for_sale' } } }
+    const preset = { ...reso, fields: { ...fields, Status: 'MlsStatus', LotArea: 'Square Feet' } } as typeof reso
+    const rows =
+      'listing id,mls_status,property type,LISTPRICE,BedroomsTotal,BathroomsFull,Living Area,YearBuilt,DaysOnMarket,ParkingTotal,ListingURL,$/SQUARE FEET\n' +
+      'Z9,active,Residential,"535,000",3,2,1500,1990,3,2,https://homes.example/9,250\n'
+    expect(await listingOf(rows, { defaults: { LotArea: 7 } }, preset)).toMatchObject({ Status: 'Active', LotArea: 7 })
+  })
+
   it('finds CSV headers by spelling, else by the vocabulary, else by pattern', async () => {
     const preset = { ...reso, extension: { Photos: { from: 'Photo{n}', as: 'join', separator: '|' } } } as typeof reso
     const rows =
@@ -331,6 +340,6 @@ describe('one record', () => {
       'Z9,active,Residential,"535,000",3,2,1500,1,1990,3,2,https://homes.example/9,b,a,no\n'
     const listing = await listingOf(rows, {}, preset)
     expect(listing).toMatchObject({ MLSNumber: 'Z9', SalePrice: 535000, LotArea: 43560, BuildingArea: 1500 })
-    expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'b|a' }])
+    expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'a|b' }])
   })
 })

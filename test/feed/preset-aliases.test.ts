@@ -7,7 +7,7 @@ import { createMapping } from '../../src/feed/mapping.ts'
 import { loadPreset } from '../../src/feed/preset.ts'
 
 const file = join(import.meta.dirname, '../../config/presets/mls-csv.yaml')
-const mapping = createMapping(loadPreset(readFileSync(file, 'utf8'), file), {})
+const preset = loadPreset(readFileSync(file, 'utf8'), file)
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
 /** The same home as offices of different habits export it. */
@@ -26,7 +26,7 @@ const exports: Record<string, string[]> = {
   ],
 }
 
-async function read(rows: string[]): Promise<Delivered[]> {
+async function read(rows: string[], mapping = createMapping(preset, {})): Promise<Delivered[]> {
   const source = (async function* () {
     yield Buffer.from(`${rows.join('\n')}\n`)
   })()
@@ -78,6 +78,30 @@ describe('mls-csv', () => {
       ])
     })
   }
+
+  it.each([
+    ['Sale / Lease', 'Lease', 'for_rent'],
+    ['Lease/Sale', 'Sale', 'for_sale'],
+    ['Listing Type', 'For Lease', 'for_rent'],
+    ['LISTING_TYPE', 'Exclusive Right To Sell', 'for_sale'],
+  ])('takes the price for what the column %j says: %j', async (header, word, saleType) => {
+    const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+    const cells = '7,Active,Condo,2000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
+    const price = saleType === 'for_rent' ? { RentPrice: 2000 } : { SalePrice: 2000 }
+    expect(await read([`${columns},${header}`, `${cells},${word}`])).toMatchObject([
+      { kind: 'listing', listing: { SaleType: saleType, ...price } },
+    ])
+  })
+
+  it('takes a table whose number is in a column that the feed names itself', async () => {
+    const rows = [
+      'Our Code,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL',
+      '7,Active,Condo,200000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7',
+    ]
+    const mapping = createMapping(preset, { fields: { MLSNumber: 'our code' } })
+    expect(await read(rows, mapping)).toMatchObject([{ kind: 'listing', listing: { MLSNumber: '7' } }])
+    await expect(read(['Region,Month', 'Springfield,May'], mapping)).rejects.toThrow('none of the columns "our code"')
+  })
 
   it('refuses a table that has no number of listings', async () => {
     await expect(read(['Region,Month,Median Sale Price,Homes Sold', 'Springfield,October,$400K,12'])).rejects.toThrow(

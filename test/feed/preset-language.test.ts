@@ -275,6 +275,16 @@ describe('paths', () => {
     expect(row({ image: '[', address: '{"__proto__":{"city":"x"}}', hood: '' })).toEqual([[], '', []])
     expect(() => csvPaths().compile('json:image')).toThrow(/json:image\[\]\.url/)
   })
+
+  it('numbered columns go by their numbers, wherever they are in the file', () => {
+    const paths = csvPaths()
+    const images = paths.compile('json:image[].url')
+    const photos = paths.compile('Photo{n}')
+    const row = { 'image[10].url': 'ten', Photo10: '10', 'image[0].url': 'first', Photo2: '2', 'image[2].url': 'two' }
+    paths.prepare(row)
+    expect(images.all(row)).toEqual(['first', 'two', 'ten'])
+    expect(photos.all(row)).toEqual(['2', '10'])
+  })
 })
 
 describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
@@ -316,6 +326,36 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
     expect(short.counts).toMatchObject({ delete: 0, hold: 7 })
     expect(short.changes[0].why).toContain('the 11.5 usual (the median of the last 2; limits.shrink)')
     expect(numbers()).toEqual(all.slice(1))
+  })
+
+  it('takes a flat off once the day is past that it names, though the server says that nothing was modified', async () => {
+    const server = await startFeedServer()
+    try {
+      const zero = ['Bedrooms', 'Bathrooms', 'YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea', 'ParkingSpots']
+      const feed = {
+        preset: 'openimmo',
+        source: `${server.url}/export.xml`,
+        defaults: Object.fromEntries(zero.map((name) => [name, 0])),
+        fields: { Url: { template: 'https://makler.example/{MLSNumber}' } },
+      }
+      world = await RunWorld.start({ feeds: { north: feed } })
+      const until = (id: string, day: string) => flat(id).replace('<aktion/>', `<aktion/><aktiv_bis>${day}</aktiv_bis>`)
+      const endings = ['2026-11-20', '2026-11-21', '2099-12-31', '0000-00-00', ''].map((day, index) =>
+        until(`E${index}`, day),
+      )
+      server.give(sent('VOLL', ...endings, ...['F0', 'F1', 'F2'].map((id) => flat(id))))
+      const first = await world.run()
+      expect(first).toMatchObject({ error: null, counts: { create: 7 }, delivery: { removals: 1, rejects: 0 } })
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 7 } })
+      world.clock.advance(24 * 3_600_000)
+      const later = await world.run()
+      expect(later.changes).toMatchObject([
+        { kind: 'delete', mlsNumber: 'E1', why: expect.stringContaining('aktiv_bis') },
+      ])
+      expect(later.counts).toMatchObject({ delete: 1, unchanged: 6 })
+    } finally {
+      await server.close()
+    }
   })
 
   it('never takes a change for the whole when the server says it is not modified', async () => {

@@ -76,7 +76,8 @@ function deletesWithoutProof({ sound }: FuzzWorld, bytes: Buffer, { changes, del
   if (!delivery.complete) return 'deletes by absence of an incomplete delivery'
   const document = unpacked(bytes)
   if (document === null) return 'deletes by absence, though the compressed data is broken'
-  const why = sound.format === 'xml' ? illFormed(document) : unended(sound.format, document)
+  const why =
+    sound.format === 'xml' ? illFormed(document, sound.path, delivery.records) : unended(sound.format, document)
   return why === null ? null : `deletes by absence, though ${why}`
 }
 
@@ -94,27 +95,32 @@ function unpacked(bytes: Buffer): Buffer | null {
   }
 }
 
-// oxlint-disable-next-line no-control-regex
-const control = /[\u0000-\u0008\u000b-\u001f\ufffe\uffff\ufffd\p{Cs}]/u.source
-/** One alone is dropped, as by the program; several close together are text in another encoding. */
-const loneControl = new RegExp(`(?<!${control}.{0,2})${control}(?!.{0,2}${control})`, 'gsu')
-const anyControl = new RegExp(control, 'gu')
-
-/** What a strict parser says against the document; faults that no record can be lost by are overlooked, as real feeds have them. */
-function illFormed(document: Buffer): string | null {
+/**
+ * What a strict parser says against the document: that it is not well formed, or that it holds more records than were
+ * read. Faults that no record can be lost by are overlooked, as real feeds have them; controls are dropped, as by the program.
+ */
+function illFormed(document: Buffer, path: string, read: number): string | null {
   const text = decoded(document)
-    .replaceAll(loneControl, '')
-    .replaceAll(anyControl, ' ')
+    // oxlint-disable-next-line no-control-regex
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff\ufffd\p{Cs}]/gu, '')
     .replaceAll('&', ' ')
     .replace(/^\s*<\?xml[^>]*\?>/, '')
     .trim()
   const parser = new SaxesParser({ fragment: false, xmlns: false })
+  const steps = path.split('/').map((step) => step.split('|'))
+  const open: string[] = []
+  let records = 0
   let problem: string | null = null
   parser.on('error', ({ message }) => {
-    if (!message.endsWith('no whitespace between attributes.')) problem ??= message
+    if (!/no whitespace between attributes|duplicate attribute/.test(message)) problem ??= message
   })
+  parser.on('opentag', ({ name }) => {
+    open.push(name.slice(name.indexOf(':') + 1))
+    if (open.length === steps.length && steps.every((step, depth) => step.includes(open[depth]))) records++
+  })
+  parser.on('closetag', () => open.pop())
   parser.write(text).close()
-  return problem
+  return problem ?? (records > read ? `${records} records are in it, and ${read} were read` : null)
 }
 
 function decoded(document: Buffer): string {

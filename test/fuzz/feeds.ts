@@ -19,6 +19,8 @@ const fixtures = join(import.meta.dirname, '../../fixtures/presets')
 const presets = join(import.meta.dirname, '../../config/presets')
 const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
+const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
+
 export const presetNames = readdirSync(fixtures)
 /** Small, so that a record beyond it is no rare thing. */
 export const maxRecordBytes = 150_000
@@ -32,23 +34,47 @@ export function mappingOf(preset: string): Mapping {
   return createMapping(loadPreset(text, `${preset}.yaml`), mappingOptionsSchema.parse(options))
 }
 
-/** The fixture's bytes, and its records as the format cuts them. */
+/**
+ * The fixture's bytes, and its records as the format cuts them; without those whose MLSNumber can't be read: with them no
+ * listing is ever deleted by absence, and the deletes are what is tested.
+ */
 export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound> {
   const folder = join(fixtures, preset)
-  const path = join(
+  const fixture = join(
     folder,
     readdirSync(folder).find((name) => name.startsWith('feed.'))!,
   )
-  const reading = formats[mapping.format](createReadStream(path), {
+  const reading = formats[mapping.format](createReadStream(fixture), {
     encoding: null,
     charset: null,
     maxRecordBytes,
     ...mapping.formatOptions,
     lengthProven: () => true,
   })
-  const records: Buffer[] = []
-  for await (const batch of reading.records) for (const { raw } of batch) records.push(Buffer.from(raw))
-  return { preset, format: mapping.format, bytes: readFileSync(path), records }
+  const whole = readFileSync(fixture)
+  const [records, unreadable]: [Buffer[], Buffer[]] = [[], []]
+  for await (const batch of reading.records) {
+    for (const { at, raw } of batch) {
+      const given = mapping.normalise(reading.parse({ at, raw }), at, moment)
+      const isReadable = given.every((one) => one.kind !== 'reject' || one.mlsNumber !== null)
+      ;(isReadable ? records : unreadable).push(Buffer.from(raw))
+    }
+  }
+  const path = mapping.formatOptions.record ?? ''
+  return { preset, format: mapping.format, path, bytes: unreadable.reduce(without, whole), records }
+}
+
+/** The document without one of its records, which its own count of them leaves out, too. */
+function without(bytes: Buffer, record: Buffer): Buffer {
+  const enclosed = Buffer.concat([Buffer.from('<DATA>'), record, Buffer.from('</DATA>')])
+  const whole = bytes.includes(enclosed) ? enclosed : record
+  const start = bytes.indexOf(whole)
+  if (start < 0) throw new Error('the record is not in the document as it was read')
+  const rest = Buffer.concat([bytes.subarray(0, start), bytes.subarray(start + whole.length)])
+  const counted = rest
+    .toString('latin1')
+    .replace(/(?<=<COUNT Records="|listing_count=")\d+/, (count) => `${Number(count) - 1}`)
+  return Buffer.from(counted, 'latin1')
 }
 
 /** The feed of a preset that reads this file; everything as a configuration without words of its own has it. */

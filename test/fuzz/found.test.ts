@@ -46,7 +46,7 @@ describe('XML', () => {
       ]),
     )
     expect(records).toEqual(['{"id":"1"}'])
-    expect(reasons).toEqual(['there is a "<" between the records that begins no tag'])
+    expect(reasons).toEqual(['there is text in another encoding between the records'])
   })
 
   test('seed 5107: two records that an end tag in another encoding made one are no record', async () => {
@@ -67,6 +67,14 @@ describe('XML', () => {
       Buffer.from('<root><home><id>1</id></home><?xml version="1.0"?><root><home><id>2</id></home></root></root>'),
     )
     expect(reasons).toEqual(['there is a second XML declaration within the document'])
+  })
+
+  test('seed 67520: a document within a record makes it no record', async () => {
+    const { records } = await read(
+      xml,
+      Buffer.from('<root><home><id>1</id><?xml version="1.0"?><root><home><id>2</id></home></root></home></root>'),
+    )
+    expect(records).toEqual([expect.stringContaining('there is a second XML declaration within it')])
   })
 })
 

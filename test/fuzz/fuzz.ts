@@ -51,7 +51,8 @@ export class Corpus {
     const began = performance.now()
     try {
       const report = await world.run(bytes)
-      const slow = performance.now() - began > patience(bytes.length) ? await slowness(world, bytes) : null
+      const size = Math.max(bytes.length, report.delivery.bytes)
+      const slow = performance.now() - began > patience(size) ? await slowness(world, bytes, size) : null
       return {
         violation: slow ?? violation(world, bytes, report),
         planned: report.result !== 'failed',
@@ -66,10 +67,10 @@ export class Corpus {
 }
 
 /** On a busy machine everything takes long; what counts is the processor time. */
-async function slowness(world: FuzzWorld, bytes: Buffer): Promise<string | null> {
+async function slowness(world: FuzzWorld, bytes: Buffer, size: number): Promise<string | null> {
   const before = process.cpuUsage()
   await world.run(bytes)
   const { user, system } = process.cpuUsage(before)
   const spent = (user + system) / 1000
-  return spent > patience(bytes.length) ? `took ${Math.round(spent)} ms for ${bytes.length} bytes` : null
+  return spent > patience(size) ? `took ${Math.round(spent)} ms for ${size} bytes` : null
 }

@@ -8,6 +8,8 @@ import { bodies, byteTokens, doctypes, interruptions, names, runs, tokens, value
 export interface Sound {
   preset: string
   format: string
+  /** Of the record element from the root, with `|` between several; '' where there are no elements. */
+  path: string
   bytes: Buffer
   records: Buffer[]
 }
@@ -215,7 +217,7 @@ export const mutations = {
     const text = bytes.toString('latin1')
     const declaration = `<?xml version="1.0" encoding="${name}"?>`
     return Buffer.from(
-      /^<\?xml/.test(text) ? text.replace(/^<\?xml.*?\?>/s, declaration) : declaration + text,
+      text.startsWith('<?xml') ? text.replace(/^<\?xml.*?\?>/s, declaration) : declaration + text,
       'latin1',
     )
   },
@@ -285,7 +287,8 @@ function damaged(whole: Buffer, random: () => number): Buffer {
   }
 }
 
-const kinds = Object.keys(mutations) as (keyof typeof mutations)[]
+/** Records that go by themselves are what deletes are about: drawn more often, and with every other damage. */
+const kinds = [...Object.keys(mutations), 'deleteRecords', 'deleteRecords'] as (keyof typeof mutations)[]
 /** Kinds that take tens of milliseconds a feed; drawn once in twenty times. */
 const costly: ReadonlySet<string> = new Set(['hugeValue', 'deep', 'repeatSlice', 'manyAttributes'])
 

@@ -21,6 +21,7 @@ for (let done = 0; done < feeds; done += portion) {
   process.stdout.write(
     `${done + count} feeds in ${seconds.toFixed(1)} s (${rate} a second): of the last ${count}, ${planned} planned, ${complete} complete, ${deletes} deletes, ${megabytes} MB at most, ${failures.length} failed\n`,
   )
+  for (const { seed, violation } of failures) process.stdout.write(`seed ${seed}: ${violation}\n`)
   for (const failure of failures) process.stdout.write(`${await explained(failure)}\n`)
   if (failures.length > 0) {
     process.exitCode = 1

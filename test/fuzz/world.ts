@@ -119,6 +119,7 @@ export class FuzzWorld {
     for (const round of ['loads', 'settles', 'is as wanted']) {
       const report = await sync(feed, { ...world.#parts(), abandon: () => {} })
       assert.equal(report.counts.create > 0, round === 'loads', `${preset} ${round}: ${JSON.stringify(report.counts)}`)
+      assert.equal(report.delivery.complete, true, `${preset}: ${report.delivery.reasons.join()}`)
       now += 3_600_000
     }
     world.listings = store.feedState(feed.name, feed.chatbot, now).owned

@@ -294,7 +294,10 @@ describe('a call was in flight', () => {
       new PlanWorld().remembers(A, { owned: false, content: null, flight: 'create', flightAt: now - age })
     expect(left(day).plan()).toMatchObject({ changes: [], notes: [{ op: 'forget-flight', key: 'A' }] })
     expect(left(minute).plan()).toMatchObject({ changes: [], notes: [] })
-    expect(only(left(minute).shows(A, foreign))).toMatchObject({ kind: 'delete' })
+    expect(only(left(minute).shows(A))).toMatchObject({ kind: 'delete' })
+    expect(only(left(minute).shows(A, foreign), { ownership: 'snapshot' })).toMatchObject({ kind: 'delete' })
+    // What we create bears our mark, so this was made by somebody else meanwhile.
+    expect(only(left(minute).shows(A, foreign))).toBe('nothing')
   })
 })
 
@@ -305,6 +308,14 @@ describe('the feed does not hold the listing', () => {
       cause: 'absent',
       why: 'gone from the feed',
     })
+  })
+  test('remembered, but by its mark another feed has it by now: forgotten, never deleted', () => {
+    for (const world of [new PlanWorld(), new PlanWorld().says('removal', 'A')])
+      expect(only(world.remembers(A).shows(A, { owner: 'south' }))).toEqual({
+        kind: 'forget',
+        cause: 'other-feed',
+        why: 'feed south of this chatbot has it',
+      })
   })
   test('ours by its mark alone: delete; with ownership snapshot the mark says nothing', () => {
     expect(only(new PlanWorld().shows(A))).toMatchObject({ kind: 'delete' })

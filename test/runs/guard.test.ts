@@ -73,6 +73,20 @@ describe('deletes above the limit', () => {
     expect(world.listings()).toHaveLength(16)
   })
 
+  test('a delete carried out without an answer counts, though the next attempt was refused', async () => {
+    await loaded()
+    world.deliver(zillowFeed(all.slice(4)))
+    world.standIn.addFault({ operations: ['Delete'], nth: 1, fault: { kind: 'reset', when: 'after-carrying-out' } })
+    world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'refuse' } })
+    for (const nth of [3, 4, 5, 6]) world.standIn.addFault({ operations: ['Delete'], nth, fault: { kind: 'refuse' } })
+    expect(await world.run()).toMatchObject({ counts: { delete: 4 } })
+    expect(world.listings()).toHaveLength(16)
+    world.standIn.clearFaults()
+    world.calls()
+    world.deliver(zillowFeed(all.slice(5)))
+    heldDeletes(await world.run(), 1, '1 deletes after 4 in the last 24 hours are more than the 4 allowed')
+  })
+
   test('the floor is always allowed', async () => {
     world.configure({ north: { limits: { delete: { percent: 0, floor: 2 } }, volatile } })
     await loaded()
@@ -205,6 +219,30 @@ describe('a delivery that is not like the last ones', () => {
     for (let again = 0; again < 5; again++) heldDeletes(await world.run(), 11, 'limits.shrink')
     world.deliver(zillowFeed(all.slice(10)))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 10 } })
+  })
+
+  test('half as large: neither grace nor a backfill make it the measure', async () => {
+    const lax = { delete: { percent: 100, floor: 100 }, grace: { runs: 4 } }
+    world.configure({ north: { limits: lax, volatile } })
+    await loaded()
+    world.deliver(zillowFeed(all.slice(11)))
+    for (let run = 1; run <= 3; run++) await world.run('backfill')
+    for (let run = 1; run <= 3; run++) expect((await world.run()).counts).toMatchObject({ delete: 0, hold: 11 })
+    for (let run = 4; run <= 8; run++) heldDeletes(await world.run(), 11, 'limits.shrink')
+  })
+
+  test('half as large, and nothing of it held: what was usual before is so no more', async () => {
+    world.configure({ north: { limits: { delete: { percent: 100, floor: 100 } }, volatile } })
+    await loaded()
+    for (let run = 1; run <= 3; run++) await world.run()
+    const gone = all.slice(0, 12).map((one) => ({ ...one, status: 'Withdrawn' }))
+    world.deliver(zillowFeed([...gone, ...all.slice(12)]))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 12 } })
+    // The source keeps withdrawn records for a while only; by then nothing is left to delete.
+    world.deliver(zillowFeed(all.slice(12)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 8 } })
+    world.deliver(zillowFeed(all.slice(13)))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 1 } })
   })
 
   test("another customer's feed: nothing is carried out", async () => {

@@ -21,6 +21,8 @@ export class Checker implements Witness {
   /** The first violation; a run must not be able to swallow it. */
   violation: Violation | null = null
   writes = 0
+  /** Most deletes in 24 hours that no approval covers. */
+  mostDeletes = deleteFloor
   #swarm!: Swarm
   #startedAt = 0
   /** When the calls of the last second went out. */
@@ -155,8 +157,8 @@ export class Checker implements Witness {
     if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
     this.#deleted.push({ feed, key, at })
     const inADay = this.#deletedInADay(feed, at)
-    if (inADay.size > deleteFloor)
-      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${deleteFloor} allowed`)
+    if (inADay.size > this.mostDeletes)
+      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${this.mostDeletes} allowed`)
   }
 
   #deletedInADay(feed: string, at: number): Set<string> {

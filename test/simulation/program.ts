@@ -47,12 +47,23 @@ export class Program {
   store = openStore(':memory:')
   swarm: Swarm
   mappingVersion = 1
+  limits: Feed['limits'] = {
+    delete: { percent: 10, floor: deleteFloor },
+    update: { percent: 60, floor: 50 },
+    shrink: 50,
+    overlap: 50,
+    recreate: { percent: 20, floor: 2 },
+    lostField: { percent: 50, floor: 5 },
+    onTrip: 'hold',
+    grace: { runs: 1, hours: 0 },
+  }
   runs = 0
   readonly #choices: Choices
 
   constructor(choices: Choices, swarm: Swarm, trace: string[] | null) {
     this.#choices = choices
     this.swarm = swarm
+    this.limits.grace.runs = swarm.grace
     this.checker = new Checker(trace, () => this.time.now)
     this.service = new ModelService(swarm, choices, this.time, this.checker)
     this.checker.service = this.service
@@ -180,16 +191,7 @@ export class Program {
       decompress: (opened) => opened,
       format: lineFormat,
       formatOptions: { encoding: null, maxRecordBytes: 1e6, endsWithLineBreak: false },
-      limits: {
-        delete: { percent: 10, floor: deleteFloor },
-        update: { percent: 60, floor: 50 },
-        shrink: 50,
-        overlap: 50,
-        recreate: { percent: 20, floor: 2 },
-        lostField: { percent: 50, floor: 5 },
-        onTrip: 'hold',
-        grace: { runs: this.swarm.grace, hours: 0 },
-      },
+      limits: this.limits,
       ownership: this.swarm.ownership,
       outranks: new Set(),
       drift: this.swarm.drift,

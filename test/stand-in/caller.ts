@@ -44,6 +44,8 @@ type Body = Record<string, unknown>
 
 const headers = { 'content-type': 'application/json', authorization: 'secret' }
 
+const paths: Record<string, string> = { Edit: 'Chatbot/Edit', ClientAsk: 'Chat/ClientAsk' }
+
 /** POSTs a body as it is to one operation's path. */
 export async function post(
   standIn: StandIn,
@@ -51,7 +53,7 @@ export async function post(
   body: string,
   sent: Record<string, string> = headers,
 ): Promise<Answered> {
-  const url = `${standIn.url}/chat/Chatbot/RealEstate${operation}`
+  const url = `${standIn.url}/chat/${paths[operation] ?? `Chatbot/RealEstate${operation}`}`
   const response = await fetch(url, { method: 'POST', headers: sent, body: Buffer.from(body), redirect: 'manual' })
   const text = await response.text()
   const json: Answered['json'] = text.startsWith('{') && text.endsWith('}') ? JSON.parse(text) : undefined
@@ -66,6 +68,11 @@ export const update = (standIn: StandIn, key: string, body: Body | StandInListin
 export const remove = (standIn: StandIn, keys: string[], keyType = 'MLSNumber') =>
   send(standIn, 'Delete', { Keys: keys, KeyType: keyType })
 export const list = (standIn: StandIn, body: Body = {}) => send(standIn, 'List', body)
+
+export const edit = (standIn: StandIn, body: object, sent?: Record<string, string>) =>
+  post(standIn, 'Edit', JSON.stringify({ serialNumber: chatbot, ...body }), sent)
+export const ask = (standIn: StandIn, content: string, body: object = {}, sent?: Record<string, string>) =>
+  post(standIn, 'ClientAsk', JSON.stringify({ sessionID: 7, content, ...body }), sent)
 
 /** MLSNumbers of one page, as shown. */
 export async function shown(standIn: StandIn, body: Body = {}): Promise<string[]> {

@@ -183,7 +183,7 @@ test('a body beyond all measure is cut off', async () => {
   expect(await shown(standIn)).toEqual([])
 })
 
-test('only POST, only the four paths', async () => {
+test('only POST, only the six paths', async () => {
   const standIn = await started()
   expect((await fetch(`${standIn.url}/chat/Chatbot/RealEstateList`)).status).toBe(405)
   expect((await fetch(`${standIn.url}/chat/chatbot/realestatelist`, { method: 'POST' })).status).toBe(404)

@@ -77,7 +77,7 @@ test('the journal has every request and no key', async () => {
     expect.objectContaining({ index: 2, authorization: true, success: false }),
   ])
   expect(JSON.stringify(standIn.requests)).not.toMatch(/top-secret|hush-hush|wrong-key/)
-  expect(standIn.counts).toEqual({ Create: 0, Update: 0, List: 3, Delete: 0 })
+  expect(standIn.counts).toEqual({ Create: 0, Update: 0, List: 3, Delete: 0, Edit: 0, ClientAsk: 0 })
   standIn.resetCounts()
   expect([standIn.requests, standIn.counts.List]).toEqual([[], 0])
 })
@@ -138,6 +138,15 @@ faults:
   expect((await create(standIn, house('A-2'))).json.Code).toBe(401)
   expect((await send(standIn, 'List', {}, headers)).json.Data.List[0].SaleType).toBe('Sale')
   expect(readFileSync(file, 'utf8')).toContain('A-1')
+})
+
+test("README's settings are well-formed, and what it calls the default is", () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const section = readme.slice(readme.indexOf('## A service to try things on'))
+  const [, shown] = /```yaml\n([^]*?)```/.exec(section) ?? []
+  const { profile, faults, sessions } = readStandInSettings(shown)
+  expect(profile).toEqual(readStandInSettings('').profile)
+  expect([faults.map(({ fault }) => fault.kind), sessions]).toEqual([['say', 'cut-stream'], { 7: 'SN-1001' }])
 })
 
 test('empty settings are the defaults', async () => {

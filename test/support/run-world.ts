@@ -94,7 +94,8 @@ export class RunWorld {
     return world
   }
 
-  configure(feeds: Record<string, object>, service: object = {}): void {
+  /** `store`: of another container, which knows nothing of this one's. */
+  configure(feeds: Record<string, object>, service: object = {}, store = './store.db'): void {
     const written = Object.entries(feeds).map(([name, feed]) => [
       name,
       { chatbot, source: `./${name}.xml`, preset: 'zillow', ...feed },
@@ -108,7 +109,7 @@ export class RunWorld {
         backoff: { base: '10ms', max: '50ms' },
         ...service,
       },
-      store: './store.db',
+      store,
       feeds: Object.fromEntries(written),
     }
     writeFileSync(this.configFile, stringify(config))

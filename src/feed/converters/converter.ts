@@ -26,6 +26,8 @@ export interface Making {
   kept: ExtensionEntry[]
   /** Set when the record says that its listing is to be taken off. */
   removal: string | null
+  /** Set when the record names a time ahead after which its listing is to be taken off. */
+  endsLater?: true
   /** Whether street and coordinates may not be shown. */
   hidden: boolean
   /** Is told of a word that no rule maps; absent but where somebody asks (`inspect`). */

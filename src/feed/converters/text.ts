@@ -128,7 +128,7 @@ export const join: Converter = {
 }
 
 /**
- * A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 200 characters. Only HTML
+ * A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 500 characters. Only HTML
  * escapes that are left in it are undone: the service may show `&` as `&amp;`, and the two could not be told apart (U13).
  */
 export const key: Converter = {
@@ -139,7 +139,7 @@ export const key: Converter = {
     const found = building.text(node)
     if (found === undefined) return undefined
     const number = isKey(found) ? withoutEscapes(found) : found
-    if (!isKey(number)) return new Unreadable(found, 'needs 1 to 200 characters, none of them a control character')
+    if (!isKey(number)) return new Unreadable(found, 'needs 1 to 500 characters, none of them a control character')
     return number
   },
 }
@@ -151,7 +151,7 @@ function withoutEscapes(text: string): string {
 
 /** Whether a text can be an MLSNumber. */
 export function isKey(value: string): boolean {
-  return value.length > 0 && value.length <= 200 && value.isWellFormed() && !/\p{Cc}/u.test(value)
+  return value.length > 0 && value.length <= 500 && value.isWellFormed() && !/\p{Cc}/u.test(value)
 }
 
 /** A web address, http or https. */

@@ -134,12 +134,8 @@ export class CsvSplitter {
         continue
       }
       let after = quote + 1
-      while (
-        buffer[after] === 32 ||
-        buffer[after] === 9 ||
-        (buffer[after] === carriageReturn && this.lineEnd !== carriageReturn)
-      )
-        after++
+      // A tab may be the delimiter itself.
+      while (this.isBlankByte(buffer[after]) && !this.isDelimiter(after)) after++
       if (after + this.delimiter.length > buffer.length) {
         if (!last) return buffer[after] === this.lineEnd ? quote : -1
         if (after === buffer.length) return quote
@@ -147,6 +143,10 @@ export class CsvSplitter {
       if (buffer[after] === this.lineEnd || this.isDelimiter(after)) return quote
       index = quote + 1
     }
+  }
+
+  private isBlankByte(byte: number | undefined): boolean {
+    return byte === 32 || byte === 9 || (byte === carriageReturn && this.lineEnd !== carriageReturn)
   }
 
   private indexOfNear(from: number): number {

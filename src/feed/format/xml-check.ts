@@ -25,6 +25,8 @@ export function checkedRecord(text: string): string {
     } else if (second === 33) {
       index = afterDeclaration(text, at, open[0] ?? '')
     } else if (second === 63) {
+      if (/^xml\s/.test(text.slice(at + 2, at + 6)))
+        throw new RecordError('there is a second XML declaration within it')
       index = expected(text.indexOf('?>', at + 2), 'a processing instruction is not closed') + 2
       instructions.push([at, index])
     } else {

@@ -132,8 +132,8 @@ export class XmlSplitter {
     if (startsName(second)) return this.startTag(open)
     if (second === question) return this.instruction(open)
     if (second === bang) return this.declaration(open)
-    // What follows may be records in another encoding, or in markup that broke: they must not pass for text.
-    this.outline.doubt('there is a "<" between the records that begins no tag')
+    // Records in UTF-16 must not pass for text; any other "<" that begins no tag, as in "3 < 4", is let pass.
+    if (second === 0) this.outline.doubt('there is text in another encoding between the records')
     this.text(open + 1)
     return true
   }

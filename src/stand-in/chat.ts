@@ -1,0 +1,62 @@
+import { answerTo } from './answer.ts'
+import type { Said } from './answer.ts'
+import type { AskRequest } from './check-chat.ts'
+import { Refusal, success } from './envelope.ts'
+import type { Reply } from './envelope.ts'
+import { checkFiles } from './files.ts'
+import type { Call, ServiceParts } from './service.ts'
+import { streamOf } from './stream.ts'
+
+/** Which chatbot each session (its ID in digits) belongs to; null: any session is one of the only chatbot. */
+export type Sessions = Readonly<Record<string, string>> | null
+
+/** Answers one message: from the session over the limits and the search to the answer's form. Throws `Refusal`. */
+export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply {
+  const { chatbots, messages, profile, rows, lag } = parts
+  checkFiles(request, parts.files)
+  const serialNumber = chatbotOf(request.sessionId, parts)
+  const settings = chatbots.settings(serialNumber)
+  const sender = { serialNumber, sessionId: request.sessionId }
+  const refusal = messages.refusal(sender, settings, profile, parts.now())
+  if (refusal !== null) {
+    if (profile.tooManyMessages === 'refused') throw new Refusal('messages', refusal)
+    return reply(request, { content: refusal, noAnswer: true }, 0, parts)
+  }
+  const shown = lag.rowsAsShown(rows.all(serialNumber), serialNumber, call.request, profile.listLag)
+  const said = call.say ?? answerTo(request.content, shown, settings)
+  const content = said.content + (settings.AnswerSuffix ?? '')
+  return reply(request, { ...said, content }, tokens(request.content) + tokens(content), parts)
+}
+
+/** The interface does not show how sessions are made: they are given with the settings, or there is only one chatbot. */
+function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: ServiceParts): string {
+  if (sessions) {
+    if (!Object.hasOwn(sessions, String(sessionId))) {
+      throw new Refusal('session', `There is no chat session ${sessionId}`)
+    }
+    const serialNumber = sessions[String(sessionId)]
+    if (profile.chatbots?.includes(serialNumber) ?? true) return serialNumber
+    throw new Refusal('chatbot', `There is no chatbot ${serialNumber}`)
+  }
+  const known = new Set([...rows.serialNumbers, ...chatbots.serialNumbers])
+  const used = [...known].filter((one) => rows.count(one) > 0 || Object.keys(chatbots.settings(one)).length > 0)
+  const all = profile.chatbots ?? (used.length > 0 ? used : [...known])
+  if (all.length === 1) return all[0]
+  const held = all.length === 0 ? 'no chatbot' : `chatbots ${all.join(', ')}`
+  const why = 'without "sessions" in the settings of the stand-in every session is one of the only chatbot'
+  throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and it has ${held}`)
+}
+
+function reply({ stream }: AskRequest, { content, noAnswer }: Said, totalToken: number, parts: ServiceParts): Reply {
+  const { messages, profile } = parts
+  const [question, answer] = [messages.nextId(), messages.nextId()]
+  const whole = success({ messageid: answer, content, totalToken, noAnswer }, profile.version)
+  if (!stream) return whole
+  const final = { QuestionID: question, AnswerID: answer, Answer: content, TotalToken: totalToken }
+  return { ...whole, stream: streamOf(final, profile) }
+}
+
+/** About what a model would count: four characters each. */
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}

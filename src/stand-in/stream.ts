@@ -1,0 +1,54 @@
+import type { StandInProfile } from './profile.ts'
+
+/** A streamed answer, ready to be written: the pieces, then the final object, each with its framing. */
+export interface Stream {
+  pieces: readonly string[]
+  /** The final object, and what comes after it. */
+  end: string
+  bytesPerWrite: number | null
+  /** Milliseconds before each write but the first. */
+  pause: number
+}
+
+/** The final object of a stream (interface, "Message a chatbot"). */
+export interface FinalObject {
+  QuestionID: number
+  AnswerID: number
+  Answer: string
+  TotalToken: number
+}
+
+/** Cuts an answer into pieces and frames them as the profile has it (U17). */
+export function streamOf(final: FinalObject, { stream }: StandInProfile): Stream {
+  const { pieceLength, bytesPerWrite, pause } = stream
+  const pieces = inPieces(final.Answer, pieceLength).map((content) => framed({ content }, stream))
+  const done = stream.done && stream.framing !== 'bare' ? line('[DONE]', stream) : ''
+  return { pieces, end: framed(final, stream) + done, bytesPerWrite, pause }
+}
+
+/** By characters, not by UTF-16 units: half a character is no text. */
+function inPieces(answer: string, length: number): string[] {
+  const characters = length === 0 ? [] : Array.from(answer)
+  const pieces: string[] = []
+  for (let from = 0; from < characters.length; from += length) {
+    pieces.push(characters.slice(from, from + length).join(''))
+  }
+  return pieces
+}
+
+function framed(value: object, stream: StandInProfile['stream']): string {
+  const json = JSON.stringify(value)
+  return stream.framing === 'bare' ? json : comment(stream) + line(json, stream)
+}
+
+function comment({ framing, comments, lineEnd }: StandInProfile['stream']): string {
+  return comments && framing !== 'lines' ? `: still here${lineEnds[lineEnd]}` : ''
+}
+
+function line(text: string, { framing, lineEnd, blankAfterColon }: StandInProfile['stream']): string {
+  const end = lineEnds[lineEnd]
+  if (framing === 'lines') return text + end
+  return `data:${blankAfterColon ? ' ' : ''}${text}${end}${framing === 'events' ? end : ''}`
+}
+
+const lineEnds = { lf: '\n', crlf: '\r\n' }

@@ -1,0 +1,252 @@
+/**
+ * The whole cross product of one MLSNumber: every way a feed, our memory, the service and the settings can stand to each
+ * other. Each world ends where DESIGN's table says, breaks none of its rules, is held or let go by the guard, and comes
+ * to rest.
+ */
+import { expect, test } from 'vitest'
+import { Tally, guard, heldBy } from '../../src/plan/guard.ts'
+import type { Limits } from '../../src/plan/guard.ts'
+import type { Change } from '../../src/run.ts'
+import { expected, mayStand, violations } from './cross-oracle.ts'
+import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } from './cross-world.ts'
+import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'
+
+const wide: Limits = {
+  delete: { percent: 100, floor: 10 },
+  update: { percent: 100, floor: 10 },
+  shrink: 50,
+  overlap: 50,
+  recreate: { percent: 100, floor: 2 },
+  lostField: { percent: 100, floor: 10 },
+  onTrip: 'hold',
+}
+const nothing = { percent: 0, floor: 0 }
+const tight: Limits = { ...wide, delete: nothing, update: nothing, recreate: nothing }
+
+const tags: Tag[] = [null, 'north', 'south']
+
+function shownSides(): Item[][] {
+  const sides: Item[][] = [[]]
+  for (const tag of tags) {
+    for (const content of ['old', 'new', 'edited'] as const) sides.push([{ content, tag }])
+    sides.push([
+      { content: 'old', tag },
+      { content: 'old', tag: 'north' },
+    ])
+  }
+  return sides
+}
+
+function rows(ownership: Setting['ownership']): Record<string, Row | null> {
+  const tag = ownership === 'snapshot' ? null : 'north'
+  const bare: Row = {
+    feed: 'north',
+    owned: false,
+    content: null,
+    baseline: null,
+    echo: {},
+    flight: null,
+    young: false,
+    suspect: false,
+    refused: null,
+    streak: 0,
+    streakReason: null,
+  }
+  const unseen: Row = { ...bare, owned: true, content: 'old', streak: 1, streakReason: 'first sent' }
+  const confirmed: Row = { ...unseen, baseline: itemHash({ content: 'old', tag }) }
+  return {
+    none: null,
+    confirmed,
+    unseen,
+    'unseen, an attempt may land': { ...unseen, suspect: true },
+    'content not known': { ...unseen, content: null },
+    'create under way': { ...bare, flight: 'create', young: true },
+    'create long ago': { ...bare, flight: 'create' },
+    'update under way': { ...confirmed, flight: 'update', young: true },
+    'update long ago': { ...confirmed, flight: 'update' },
+    'delete under way': { ...confirmed, flight: 'delete', young: true },
+    'delete long ago': { ...confirmed, flight: 'delete' },
+    'deleted, an attempt may land': { ...bare, flight: 'delete', young: true },
+    'deleted long ago': { ...bare, flight: 'delete' },
+    refused: { ...bare, refused: 'new' },
+    'confirmed, a change refused': { ...confirmed, refused: 'new' },
+    "the other feed's": { ...confirmed, feed: 'south' },
+    "the other feed's create under way": { ...bare, feed: 'south', flight: 'create', young: true },
+    "the other feed's create long ago": { ...bare, feed: 'south', flight: 'create' },
+    'refused to the other feed': { ...bare, feed: 'south', refused: 'new' },
+  }
+}
+
+const flags = [true, false]
+
+function* settings(ownership: Setting['ownership']): Generator<Setting> {
+  for (const deliveryComplete of flags)
+    for (const unreadable of [0, 1] as const)
+      for (const remoteComplete of flags)
+        for (const mode of ['full', 'delta'] as const)
+          for (const deletes of flags)
+            for (const drift of ['overwrite', 'keep', 'report'] as const)
+              for (const outranks of flags)
+                for (const graceRuns of [1, 2] as const)
+                  yield {
+                    deliveryComplete,
+                    unreadable,
+                    remoteComplete,
+                    mode,
+                    deletes,
+                    ownership,
+                    graceRuns,
+                    drift,
+                    outranks,
+                  }
+}
+
+/** What the feed said last time is the very bytes of a row that is ours, and says the same as it. */
+const canBe = ({ feed, row }: World): boolean =>
+  feed !== 'seen' || (row !== null && row.feed === 'north' && row.owned && row.content === 'old')
+
+/**
+ * Absence is met with every value of every setting. Where the feed says something, those that speak of absence only move
+ * together, in step with another: they must not matter, and a wrong one shows all the same.
+ */
+function isDistinct({ feed, row, items, absentRuns }: World, setting: Setting): boolean {
+  const { drift, outranks, graceRuns, deliveryComplete, unreadable, mode, deletes } = setting
+  if (outranks && row?.feed !== 'south' && !items.some(({ tag }) => tag === 'south')) return false
+  if (feed === 'absent') return drift === 'overwrite' && (graceRuns === 2 || absentRuns === 0)
+  if (deliveryComplete !== (unreadable === 0) || graceRuns !== 2) return false
+  if (feed === 'removal' || feed === 'filtered') return drift === 'overwrite' && absentRuns === 0
+  if (mode !== (deletes ? 'full' : 'delta')) return false
+  return wantedContent(feed) === null ? drift === 'overwrite' : absentRuns === (drift === 'keep' ? 1 : 0)
+}
+
+const inWords = ({ feed, items, absentRuns }: World, row: string, setting: Setting): string =>
+  `feed: ${feed}; row: ${row}; shown: ${items.map(itemHash).join(' and ') || 'nothing'}; absent before: ${absentRuns}; ${JSON.stringify(setting)}`
+
+const labelOf = ({ kind, cause, lookUp }: Change): string => `${kind} ${cause}${lookUp ? ' after a look-up' : ''}`
+
+function labels({ changes, unchanged }: Planned): string[] {
+  const all = [...changes.map(labelOf), ...Array.from({ length: unchanged }, () => 'unchanged')]
+  return all.length === 0 ? ['nothing'] : all
+}
+
+/** What the guard makes of the plan under limits that allow nothing, and under limits that allow all. */
+function guardFailures(planned: Planned, settings: ReturnType<typeof settingsOf>): string[] {
+  const tally = new Tally()
+  for (const change of planned.changes) tally.add(change, false)
+  const past = { deliveries: [{ records: 1 }], lastKeys: null, deletes24h: 0 }
+  const delivery = { records: 1, listings: 1, filtered: 0 }
+  const failures: string[] = []
+  for (const limits of [tight, wide, { ...tight, onTrip: 'abort' as const }]) {
+    const trips = guard(tally, planned.facts, past, delivery, limits, settings)
+    for (const change of planned.changes) {
+      const about =
+        change.kind === 'delete' || change.kind === 'update' || labelOf(change).startsWith('create gone-from-service')
+      const isHeld = heldBy(trips, change).length > 0
+      const aborted = limits.onTrip === 'abort' && trips.length > 0 && change.kind !== 'hold'
+      const due = aborted || (about && limits !== wide)
+      if (isHeld !== due)
+        failures.push(
+          `${change.kind} is ${isHeld ? '' : 'not '}held under ${limits === wide ? 'wide' : 'tight'} limits`,
+        )
+    }
+  }
+  return failures
+}
+
+/** Runs until a plan changes nothing; what is wrong with where it ends, or null. */
+function restlessness(
+  first: World,
+  setting: Setting,
+  spelling: Spelling,
+  ends: Map<string, string | null>,
+): string | null {
+  const settings = settingsOf(setting)
+  const isSeen = first.feed === 'seen'
+  let world = first
+  const passed: string[] = []
+  // One run writes, the next finds nothing left; grace costs one more, a number of the service's own form another.
+  const runs = 2 + (first.feed === 'absent' ? setting.graceRuns - 1 : 0) + (spelling === 'number' ? 1 : 0)
+  let end: string | null = `still not at rest after ${runs} runs`
+  for (let run = 0; run < runs; run++) {
+    const name = JSON.stringify(world)
+    const known = ends.get(name)
+    if (known !== undefined) {
+      end = known
+      break
+    }
+    passed.push(name)
+    const planned = planOf(world, settings)
+    if (planned.changes.every(({ kind }) => kind === 'hold')) {
+      const wrong = planned.changes.find(({ cause }) => cause !== 'grace' && !mayStand(cause, world, setting))
+      if (!planned.changes.some(({ cause }) => cause === 'grace')) {
+        end = wrong === undefined ? null : `held for ever: ${wrong.cause}`
+        break
+      }
+    }
+    world = carriedOut(world, planned, setting, spelling)
+    // The row is gone, so its bytes are no longer known: the record is parsed.
+    if (isSeen && world.row === null) world = { ...world, feed: 'same' }
+  }
+  for (const name of passed) ends.set(name, end)
+  return end
+}
+
+/** Every world under every setting; what `judge` finds wrong with it, for the first twenty that are wrong, in words. */
+function walk(
+  ownership: Setting['ownership'],
+  judge: (world: World, setting: Setting, ends: Map<string, string | null>) => string[],
+): { worlds: number; failures: string[] } {
+  const failures: string[] = []
+  let worlds = 0
+  const sides = shownSides()
+  const memories = Object.entries(rows(ownership))
+  for (const setting of settings(ownership)) {
+    const ends = new Map<string, string | null>()
+    for (const feed of feedSides)
+      for (const [name, row] of memories)
+        for (const items of sides)
+          for (const absentRuns of [0, 1]) {
+            const world: World = { feed, row, items, absentRuns }
+            if (!canBe(world) || !isDistinct(world, setting)) continue
+            worlds++
+            const wrong = judge(world, setting, ends)
+            if (wrong.length > 0 && failures.length < 20)
+              failures.push(`${wrong.join('; ')} — ${inWords(world, name, setting)}`)
+          }
+  }
+  return { worlds, failures }
+}
+
+const ownerships = ['tag', 'snapshot', 'mirror'] as const
+
+test.each(ownerships)('every world ends where the design says (ownership: %s)', (ownership) => {
+  const { worlds, failures } = walk(ownership, (world, setting, ends) => {
+    const real = settingsOf(setting)
+    const planned = planOf(world, real)
+    const wrong = violations(world, setting, planned)
+    const due = expected(world, setting).join(', ')
+    const found = labels(planned).join(', ')
+    if (found !== due) wrong.push(`${found} instead of ${due}`)
+    if (planned.changes.length === 0) return wrong
+    const end = restlessness(world, setting, undefined, ends)
+    return [...wrong, ...guardFailures(planned, real), ...(end === null ? [] : [end])]
+  })
+  expect(failures).toEqual([])
+  expect(worlds).toBe(98_040)
+})
+
+test.each(ownerships)(
+  'and comes to rest where the service has its own form of what it is sent (ownership: %s)',
+  (ownership) => {
+    for (const spelling of ['text', 'number'] as const) {
+      const { worlds, failures } = walk(ownership, (world, setting, ends) => {
+        const { deliveryComplete, remoteComplete, mode, deletes } = setting
+        if (!(deliveryComplete && remoteComplete && mode === 'full' && deletes)) return []
+        const end = restlessness(world, setting, spelling, ends)
+        return end === null ? [] : [`${spelling}: ${end}`]
+      })
+      expect(failures).toEqual([])
+      expect(worlds).toBe(98_040)
+    }
+  },
+)

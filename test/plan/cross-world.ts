@@ -1,0 +1,272 @@
+/**
+ * A world of one MLSNumber in a few words: what the feed says of it, what we remember, what the service shows. It becomes
+ * the inputs of a real plan, and a small model of service and store carries that plan out perfectly.
+ */
+import { contentHash } from '../../src/hash.ts'
+import { filledFields } from '../../src/listing.ts'
+import type { Listing } from '../../src/listing.ts'
+import type { Doubt, PlanFacts, PlanInputs, PlanSettings } from '../../src/plan/plan.ts'
+import { planChanges, settleDoubts } from '../../src/plan/plan-changes.ts'
+import type { Bookkeeping, CallKind, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
+import { day, hour, listing, minute, now, volatile } from '../support/plan-world.ts'
+
+const key = 'A'
+
+/** `old` is what we sent last, `new` what a changed feed holds, `edited` what somebody made of it. */
+export type Content = 'old' | 'new' | 'edited'
+export const listings: Record<Content, Listing> = {
+  old: listing(key),
+  new: listing(key, { SalePrice: 340_000, City: 'Shelbyville', Description: 'Now cheaper' }),
+  edited: listing(key, { Bedrooms: 9, City: 'Ogdenville' }),
+}
+const hashes = Object.fromEntries(
+  Object.entries(listings).map(([content, one]) => [content, contentHash(one, volatile)]),
+) as Record<Content, string>
+
+export type Tag = 'north' | 'south' | null
+
+export interface Item {
+  content: Content
+  tag: Tag
+  /** The service shows some fields in a form of its own. */
+  spelled?: Spelling
+}
+
+/** How the service shows what it was sent: to the letter, with a text or a number of its own form. */
+export type Spelling = 'text' | 'number' | undefined
+
+/** `SnapshotRow` without what never matters here; times are young (still to settle) or long ago. */
+export interface Row {
+  feed: 'north' | 'south'
+  owned: boolean
+  content: Content | null
+  baseline: string | null
+  echo: Recalled['echo']
+  flight: CallKind | null
+  young: boolean
+  suspect: boolean
+  refused: Content | null
+  streak: number
+  streakReason: string | null
+}
+
+export const feedSides = [
+  'absent',
+  'seen',
+  'same',
+  'changed',
+  'removal',
+  'filtered',
+  'reject',
+  'twice equal',
+  'twice differing',
+  'listing and removal',
+  'listing and reject',
+] as const
+export type FeedSide = (typeof feedSides)[number]
+
+export interface World {
+  feed: FeedSide
+  row: Row | null
+  items: Item[]
+  /** Runs in which its absence was noted before. */
+  absentRuns: number
+}
+
+export interface Setting {
+  deliveryComplete: boolean
+  unreadable: 0 | 1
+  remoteComplete: boolean
+  mode: 'full' | 'delta'
+  deletes: boolean
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  graceRuns: 1 | 2
+  drift: 'overwrite' | 'keep' | 'report'
+  outranks: boolean
+}
+
+export interface Planned {
+  changes: Change[]
+  unchanged: number
+  notes: Bookkeeping[]
+  facts: PlanFacts
+}
+
+const record = (kind: DeliveredRow['kind'], content: Content | null, position = 1): DeliveredRow => ({
+  key,
+  position,
+  at: `record ${position}`,
+  kind,
+  why: content === null ? `the feed says ${kind}` : null,
+  content: content === null ? null : hashes[content],
+  raw: `raw-${content}`,
+  parts: 1,
+  filled: content === null ? 0 : filledFields(listings[content]),
+  movesAt: null,
+  listing: () => ({ listing: listings[content!], moving: {} }),
+})
+
+const deliveries: Record<FeedSide, DeliveredRow[]> = {
+  absent: [],
+  seen: [],
+  same: [record('listing', 'old')],
+  changed: [record('listing', 'new')],
+  removal: [record('removal', null)],
+  filtered: [record('filtered', null)],
+  reject: [record('reject', null)],
+  'twice equal': [record('listing', 'new'), record('listing', 'new', 2)],
+  'twice differing': [record('listing', 'old'), record('listing', 'new', 2)],
+  'listing and removal': [record('listing', 'new'), record('removal', null, 2)],
+  'listing and reject': [record('listing', 'old'), record('reject', null, 2)],
+}
+
+/** What the feed wants of this MLSNumber; null: it holds no readable listing, or no single one. */
+export function wantedContent(feed: FeedSide): Content | null {
+  if (feed === 'seen' || feed === 'same') return 'old'
+  return feed === 'changed' || feed === 'twice equal' ? 'new' : null
+}
+
+export const itemHash = ({ content, tag, spelled }: Item): string => `${content}/${tag}/${spelled ?? ''}`
+
+function shownFields({ content, spelled }: Item): Listing {
+  const { AreaUnit: _, ...fields } = listings[content]
+  if (spelled === 'text') return { ...fields, City: 'SPRINGFIELD CITY' } as Listing
+  return (spelled === 'number' ? { ...fields, LotArea: fields.LotArea + 7 } : fields) as Listing
+}
+
+const shownRows = new Map<string, ShownRow>()
+
+/** The item as the workspace has it: where it is as its baseline its fields were not kept. */
+function shownRow(item: Item, row: Row | null): ShownRow {
+  const hash = itemHash(item)
+  const kept = row === null || !row.owned || row.flight !== null || row.baseline !== hash
+  const name = `${hash} ${kept}`
+  const known = shownRows.get(name)
+  if (known !== undefined) return known
+  const shown = { mlsNumber: key, id: 1, fields: shownFields(item), unreadable: [], owner: item.tag, hash }
+  const made = { key, hash, owner: item.tag, shown: () => (kept ? shown : null) }
+  shownRows.set(name, made)
+  return made
+}
+
+function snapshotRow(row: Row): SnapshotRow {
+  const { content, baseline, streak, streakReason, flight, refused } = row
+  return {
+    id: 1,
+    key,
+    feed: row.feed,
+    owned: row.owned,
+    content: content === null ? null : hashes[content],
+    raw: content === null ? null : `raw-${content}`,
+    parts: 1,
+    mapping: 'mapping-1',
+    filled: content === null ? 0 : filledFields(listings[content]),
+    sentAt: now - minute,
+    baseline,
+    movesAt: null,
+    suspectUntil: row.suspect ? now + minute : null,
+    streak,
+    streakReason,
+    flight,
+    flightAt: flight === null ? null : row.young ? now - minute : now - hour,
+    refusedContent: refused === null ? null : hashes[refused],
+    refusedMapping: refused === null ? null : 'mapping-1',
+    refusedAt: refused === null ? null : now - minute,
+    refusedMessage: refused === null ? null : 'no such town',
+  }
+}
+
+export function settingsOf(setting: Setting): PlanSettings {
+  const { deliveryComplete, remoteComplete, ownership, outranks, graceRuns } = setting
+  return {
+    feed: 'north',
+    now,
+    today: '2026-11-21',
+    delivery: { complete: deliveryComplete, reasons: deliveryComplete ? [] : ['it was cut'] },
+    unreadable: setting.unreadable,
+    remote: { complete: remoteComplete, reasons: remoteComplete ? [] : ['page 3 failed'] },
+    remoteStartedAt: now,
+    mode: setting.mode,
+    deletes: setting.deletes,
+    mapping: 'mapping-1',
+    ownership,
+    outranks: () => ownership === 'mirror' || outranks,
+    drift: setting.drift,
+    grace: { runs: graceRuns, time: 0 },
+    volatile,
+    refresh: 365 * day,
+    settle: 15 * minute,
+    lostUntil: null,
+  }
+}
+
+/** The real plan of a world. */
+export function planOf({ feed, row, items, absentRuns }: World, settings: PlanSettings): Planned {
+  const inputs: PlanInputs = {
+    delivered: deliveries[feed],
+    snapshot: row === null ? [] : [snapshotRow(row)],
+    shown: items.map((item) => shownRow(item, row)),
+    absences: absentRuns === 0 ? [] : [{ key, runs: absentRuns, since: now - hour }],
+    seen: () => feed === 'seen',
+    recall: () => ({ listing: listings[row!.content!], moving: {}, echo: row!.echo }),
+  }
+  const planned: Omit<Planned, 'facts'> = { changes: [], unchanged: 0, notes: [] }
+  const doubts: Doubt[] = []
+  const walk = planChanges(inputs, settings)
+  for (;;) {
+    const { done, value } = walk.next()
+    if (done) {
+      for (const step of settleDoubts(doubts, value, [])) take(planned, step)
+      return { ...planned, facts: value }
+    }
+    if (value.step === 'doubt') doubts.push(value)
+    else take(planned, value)
+  }
+}
+
+function take(planned: Omit<Planned, 'facts'>, step: ReturnType<typeof settleDoubts>[number]): void {
+  if (step.step === 'change') planned.changes.push(step.change)
+  else if (step.step === 'bookkeeping') planned.notes.push(step.entry)
+  else planned.unchanged++
+}
+
+/** The world after a run in which every call was carried out and answered, as `store/listings.ts` and `apply` would leave it. */
+export function carriedOut(world: World, planned: Planned, setting: Setting, spelling: Spelling): World {
+  let { row, items, absentRuns } = world
+  for (const entry of planned.notes) {
+    if (entry.op === 'absent') absentRuns++
+    else if (entry.op === 'returned') absentRuns = 0
+    else if (entry.op === 'forget-flight') row = null
+    else if (entry.op === 'steady') row = { ...row!, streak: 0, streakReason: null }
+    else if (entry.op === 'first-sight') row = { ...row!, baseline: entry.hash, echo: entry.echo }
+  }
+  for (const change of planned.changes) {
+    const { kind, reason } = change
+    if (kind === 'hold') continue
+    if (kind === 'delete') items = []
+    if (kind === 'delete' || kind === 'forget') {
+      row = null
+      continue
+    }
+    const content = wantedContent(world.feed)!
+    const streak = kind === 'adopt' ? 0 : row?.streakReason === reason ? row.streak + 1 : 1
+    if (kind !== 'adopt') {
+      const tag = setting.ownership === 'snapshot' ? null : 'north'
+      items = [{ content, tag, ...(spelling !== undefined && { spelled: spelling }) }]
+    }
+    row = {
+      feed: 'north',
+      owned: true,
+      content,
+      baseline: kind === 'adopt' ? change.shownHash : null,
+      echo: {},
+      flight: null,
+      young: false,
+      suspect: kind !== 'adopt' && change.unsettled === true,
+      refused: null,
+      streak,
+      streakReason: kind === 'adopt' ? null : reason,
+    }
+  }
+  return { feed: world.feed, row, items, absentRuns }
+}
