@@ -227,6 +227,9 @@ export class Checker implements Witness {
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
         this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
       if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
+      const isOurs = ({ by, writtenAt }: Row): boolean => by === 'us' && writtenAt < startedAt
+      if (kind === 'forget' && outcome?.result === 'done' && this.service.living(mlsNumber).some(isOurs))
+        this.fail(`${mlsNumber} forgotten, though it is there`)
       const isCreated = kind === 'create' && outcome?.result === 'done'
       if (isCreated && (lacksOurs || !report.remote.complete) && !this.#lookedUp.has(mlsNumber))
         this.fail(`3: ${mlsNumber} created without a look-up, though the list is in doubt`)

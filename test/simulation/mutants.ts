@@ -113,8 +113,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'foreign row taken for ours',
     file: decide,
-    from: 'const ours = mirrored ||',
-    to: 'const ours = shown.length > 0 || mirrored ||',
+    from: 'const ours = isOurs(situation, mine, settings)',
+    to: 'const ours = shown.length > 0 || isOurs(situation, mine, settings)',
   },
   {
     name: "another feed's listing taken",
