@@ -84,6 +84,7 @@ export function plan(
     } else {
       const { change } = step
       changes.add(change)
+      if (change.kind === 'forget' || (change.kind === 'create' && change.cause === 'gone-from-service')) tally.gone++
       if (approved.has(approvalKey(change.kind, change.mlsNumber))) return tally.letThrough(change)
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }
@@ -131,7 +132,8 @@ export function count(
   let doubted = 0
   for (const change of workspace.changes()) {
     counts[change.kind]++
-    if (change.kind === 'create' && (change.lookUp || doubtful)) lookUps++
+    const isSent = change.kind === 'create' || change.kind === 'update'
+    if (isSent && (change.lookUp || (doubtful && change.kind === 'create'))) lookUps++
     if (change.kind === 'hold' && change.cause === 'grace') inGrace++
     else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
     if (change.kind === 'hold' && change.held === 'delete' && change.cause !== 'twice-shown') doubted++

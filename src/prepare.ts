@@ -7,8 +7,9 @@ import type { Moment, Opened, Mapping, Format, FormatOptions, TransportEnd, Vali
 import { receive, receivedUnchanged } from './feed/receive.ts'
 import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary, Shown } from './listing.ts'
-import { guard, isShrunk } from './plan/guard.ts'
+import { guard } from './plan/guard.ts'
 import type { Limits, Trip } from './plan/guard.ts'
+import { isShrunk } from './plan/measures.ts'
 import type { PlanFacts } from './plan/plan.ts'
 import { count, estimated, hold, notesOf, plan, planSettings } from './planning.ts'
 import type { Counts } from './run.ts'
@@ -102,7 +103,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
   const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
-  const doubtful = tally.recreates > 0
+  const doubtful = tally.gone > 0
   const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>
     settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)

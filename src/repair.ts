@@ -5,7 +5,7 @@
 import { findDuplicates } from './duplicates.ts'
 import type { Duplicate } from './duplicates.ts'
 import { ServiceError, UsageError, UserError } from './errors.ts'
-import { allowance } from './plan/guard.ts'
+import { allowance } from './plan/measures.ts'
 import type { Feed } from './prepare.ts'
 import type { Writers } from './sync.ts'
 

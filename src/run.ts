@@ -154,7 +154,7 @@ export interface Change {
   clear: FieldName[]
   /** Optional fields that the snapshot has and the wanted listing lacks, as bits: the guard looks for renamed columns. */
   lost: number
-  /** Create only: the service must be asked for this MLSNumber first. */
+  /** Create, update: the service must be asked for this MLSNumber first. */
   lookUp: boolean
   /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
   unsettled?: boolean

@@ -7,7 +7,7 @@ import { ServiceError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
-import { adoptAll, forgetAll } from './remember.ts'
+import { adoptAll } from './remember.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
@@ -21,11 +21,10 @@ export interface Applied {
 export async function apply(context: ApplyContext): Promise<Applied> {
   const { workspace } = context
   adoptAll(context)
-  // Without a mark on the service only the row knows whose a listing is, so one list that lacks it is not enough.
-  if (context.settings.owner === null)
-    await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
-  else forgetAll(context)
-  await each(context, workspace.changes('update'), (change) => updateOne(context, change))
+  await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
+  await each(context, workspace.changes('update'), (change) =>
+    change.lookUp ? createOne(context, change) : updateOne(context, change),
+  )
   await each(context, workspace.changes('create'), (change) => createOne(context, change))
   await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>
     deleteBatch(context, batch),

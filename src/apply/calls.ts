@@ -1,11 +1,11 @@
 /** One call and what its answer means (DESIGN, "Apply", the table; fault-model 3.5). */
 import { ServiceError } from '../errors.ts'
 import type { FieldName, Shown } from '../listing.ts'
-import type { CallKind } from '../run.ts'
 import { differences } from '../compare.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
-import { confirmation, outgoing, record } from './remember.ts'
+import { Mark } from './mark.ts'
+import { confirmation, doneAs, outgoing, record } from './remember.ts'
 import type { Outgoing } from './remember.ts'
 
 /** Updates by MLSNumber. What matches nothing is looked up, and created if it is really absent (U5). */
@@ -23,14 +23,12 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
     if (refusal.kind !== 'refused') return notDone(context, mark, refusal)
     const shown = await lookUp(context, change, 'unknown')
     if (shown === null) return
-    if (shown.length > 0) {
-      return refused(context, change, sent, refusal.message)
-    }
-    return sendCreate(context, change, sent)
+    if (shown.length > 0) return refused(context, change, sent, refusal, true)
+    return sendCreate(context, change, sent, refusal.effect === 'unknown')
   }
   const shown = await lookUp(context, change, 'unknown')
   if (shown === null) return
-  if (shown.length === 0) return sendCreate(context, change, sent)
+  if (shown.length === 0) return sendCreate(context, change, sent, unsettled)
   // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
   // that is to go and can't be made to (a number has no empty form, U4) is no reason to try again in every run.
   if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).every(({ to }) => to === null))
@@ -39,7 +37,7 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
 }
 
-/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead. */
+/** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, change: StoredChange): Promise<void> {
   const { settings } = context
   if (change.lookUp || settings.lookUpCreates) {
@@ -55,7 +53,13 @@ export async function createOne(context: ApplyContext, change: StoredChange): Pr
   await sendCreate(context, change, outgoing(context, change))
 }
 
-async function sendCreate(context: ApplyContext, change: StoredChange, sent: Outgoing): Promise<void> {
+/** `unsettled`: an update of this listing got no answer before, and may land on what is created now. */
+async function sendCreate(
+  context: ApplyContext,
+  change: StoredChange,
+  sent: Outgoing,
+  unsettled = false,
+): Promise<void> {
   const { service, settings } = context
   const mark = new Mark(context, 'create', [change])
   try {
@@ -63,20 +67,19 @@ async function sendCreate(context: ApplyContext, change: StoredChange, sent: Out
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    return refused(context, change, sent, failure.message)
+    return refused(context, change, sent, failure, false)
   }
-  confirm(context, change, sent, false)
+  confirm(context, change, sent, unsettled)
 }
 
 /**
  * Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7).
- * `doubted`: an attempt at these keys got no answer.
+ * `unsettled`: an earlier attempt with these keys got no answer and may still land.
  */
-export async function deleteBatch(context: ApplyContext, batch: StoredChange[], doubted = false): Promise<void> {
+export async function deleteBatch(context: ApplyContext, batch: StoredChange[], unsettled = false): Promise<void> {
   const { service, settings, store } = context
   const keys = batch.map((change) => change.mlsNumber)
-  const mark = new Mark(context, 'delete', batch)
-  let unsettled = doubted
+  const mark = new Mark(context, 'delete', batch, unsettled)
   try {
     const answer = await service.delete(keys, mark.beforeSend)
     unsettled ||= answer.unsettled
@@ -113,13 +116,16 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[], 
   }
 }
 
-/** Forgets a listing once a look-up shows that it is gone from the service; else the next run decides what to do with it. */
+/**
+ * Forgets a listing once a look-up shows that it is gone from the service, as one list that lacks it is not enough; else
+ * the next run decides what to do with it.
+ */
 export async function forgetOne(context: ApplyContext, change: StoredChange): Promise<void> {
   const shown = await lookUp(context, change, 'failed')
   if (shown === null) return
   if (shown.length > 0) return record(context, change, 'skipped', 'the service has it after all: the next run decides')
   context.store.forget(context.settings.chatbot, [change.mlsNumber], null)
-  record(context, change, 'done')
+  doneAs(context, change, 'forget')
 }
 
 /** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
@@ -147,17 +153,24 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
 function confirm(context: ApplyContext, change: StoredChange, sent: Outgoing, unsettled: boolean): void {
   const { store, settings } = context
   store.confirm(settings.chatbot, [confirmation(context, change, sent, unsettled)])
-  for (const kind of ['create', 'update'] as const) {
-    if (settings.approved(kind, change.mlsNumber)) store.consumeApproval(settings.feed, kind, [change.mlsNumber])
-  }
-  record(context, change, 'done')
+  doneAs(context, change, 'create', 'update')
 }
 
-/** A refusal is kept with its message, so that the same content is not sent again at once. */
-function refused(context: ApplyContext, change: StoredChange, sent: Outgoing, message: string): void {
+/**
+ * A refusal is kept with its message, so that the same content is not sent again at once. `isThere`: an update without
+ * answer before it may have changed what is there, so the mark stays and what is shown next settles it.
+ */
+function refused(
+  context: ApplyContext,
+  change: StoredChange,
+  sent: Outgoing,
+  { message, effect }: ServiceError,
+  isThere: boolean,
+): void {
   const { store, settings, runtime } = context
   const { content } = confirmation(context, change, sent, false)
-  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message }
+  const unsettled = isThere && (effect === 'unknown' || change.cause === 'settle' || change.unsettled === true)
+  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message, unsettled }
   store.refuse(settings.chatbot, settings.feed, change.mlsNumber, refusal)
   record(context, change, 'failed', message)
 }
@@ -165,8 +178,7 @@ function refused(context: ApplyContext, change: StoredChange, sent: Outgoing, me
 function deleted(context: ApplyContext, change: StoredChange, unsettled: boolean): void {
   const { store, settings, runtime } = context
   store.forget(settings.chatbot, [change.mlsNumber], unsettled ? runtime.clock.now() : null)
-  if (settings.approved('delete', change.mlsNumber)) store.consumeApproval(settings.feed, 'delete', [change.mlsNumber])
-  record(context, change, 'done')
+  doneAs(context, change, 'delete')
 }
 
 /** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */
@@ -197,39 +209,6 @@ async function lookUp(
     record(context, change, otherwise, `could not be looked up: ${failure.message}`)
     if (failure.kind === 'credentials' || failure.kind === 'stopped') throw failure
     return null
-  }
-}
-
-/** The marks of one call: written again before each attempt, so that the time to settle runs from the last one. */
-class Mark {
-  readonly changes: readonly StoredChange[]
-  readonly beforeSend: () => void
-  sent = false
-  #context: ApplyContext
-
-  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[]) {
-    this.changes = changes
-    this.#context = context
-    this.beforeSend = () => {
-      this.sent = true
-      const { store, settings, runtime } = context
-      for (const approved of [true, false]) {
-        const keys = changes
-          .map((change) => change.mlsNumber)
-          .filter((key) => settings.approved(kind, key) === approved)
-        if (keys.length > 0)
-          store.markInFlight(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
-      }
-    }
-  }
-
-  /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
-  clear(): void {
-    if (!this.sent) return
-    const keys = this.changes
-      .filter((change) => change.cause !== 'settle' && !change.unsettled)
-      .map((change) => change.mlsNumber)
-    this.#context.store.clearFlight(this.#context.settings.chatbot, keys)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FieldName } from '../listing.ts'
-import type { CallKind } from '../run.ts'
+import type { HeldKind } from '../run.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServiceWriter } from '../service/service.ts'
 import type { Store } from '../store/store.ts'
@@ -24,7 +24,7 @@ export interface ApplySettings {
   /** Whether this feed takes listings over from another one of the chatbot. */
   outranks(feed: string): boolean
   /** Whether an approval covers this change. */
-  approved(kind: CallKind, mlsNumber: string): boolean
+  approved(kind: HeldKind, mlsNumber: string): boolean
 }
 
 export interface ApplyContext {

@@ -2,7 +2,7 @@
 import { contentHash } from '../hash.ts'
 import { filledFields, listingAt } from '../listing.ts'
 import type { Listing, MovingListing } from '../listing.ts'
-import type { OutcomeResult } from '../run.ts'
+import type { HeldKind, OutcomeResult } from '../run.ts'
 import type { Confirmation } from '../store/store.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
@@ -65,6 +65,14 @@ export function record(
   context.progress(1)
 }
 
+/** What is done uses its approval up: it lets a change through once. */
+export function doneAs(context: ApplyContext, change: StoredChange, ...kinds: HeldKind[]): void {
+  const { store, settings } = context
+  for (const kind of kinds)
+    if (settings.approved(kind, change.mlsNumber)) store.consumeApproval(settings.feed, kind, [change.mlsNumber])
+  record(context, change, 'done')
+}
+
 /** Adoptions write the snapshot only: the service already shows what is wanted. */
 export function adoptAll(context: ApplyContext): void {
   const { workspace, store, settings } = context
@@ -72,23 +80,11 @@ export function adoptAll(context: ApplyContext): void {
     const confirmations = batch.map((change) => ({
       ...confirmation(context, change, outgoing(context, change), false),
       reason: null,
-      baseline: { hash: change.shownHash!, echo: {} },
+      // An earlier call may still change what is shown.
+      baseline: change.unsettled ? null : { hash: change.shownHash!, echo: {} },
     }))
     store.confirm(settings.chatbot, confirmations)
-    for (const change of batch) record(context, change, 'done')
-  }
-}
-
-/** Forgetting writes the snapshot only: neither feed nor service has the listing. */
-export function forgetAll(context: ApplyContext): void {
-  const { workspace, store, settings } = context
-  for (const batch of chunks(workspace.changes('forget'))) {
-    store.forget(
-      settings.chatbot,
-      batch.map((change) => change.mlsNumber),
-      null,
-    )
-    for (const change of batch) record(context, change, 'done')
+    for (const change of batch) doneAs(context, change, 'adopt')
   }
 }
 

@@ -6,6 +6,7 @@ import { optionalFields } from '../listing.ts'
 import type { DeliverySummary } from '../listing.ts'
 import type { Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
+import { allowance, isForeign, isShrunk, usual } from './measures.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
 
 /** Shares are percent; a floor is a number of listings that is never too many. */
@@ -60,6 +61,8 @@ export class Tally {
   deletes = 0
   updates = 0
   recreates = 0
+  /** Listings of ours that the list lacks, approved ones too: an approval is no reason to trust the list. */
+  gone = 0
   /** Updates that lose an optional field, by `optionalFields`. */
   readonly lost = optionalFields.map(() => 0)
 
@@ -213,43 +216,7 @@ export function approvalKey(kind: Change['kind'], mlsNumber: string): string {
   return `${kind} ${mlsNumber}`
 }
 
-/** How many of so many listings a share allows. */
-export function allowance({ percent, floor }: { percent: number; floor: number }, of: number): number {
-  return Math.max(floor, Math.floor((of * percent) / 100))
-}
-
 /** A drift takes away what others added; only the feed's own loss can be a renamed column. */
 function losesFields(change: Change): boolean {
   return change.kind === 'update' && (change.cause === 'changed' || change.cause === 'mapping')
-}
-
-/**
- * A delivery that has little of the last one, and of which the last one had little: one that only grew has all of it.
- * Four listings are the least of which a share says anything; of three, only a delivery that shares none is a stranger's.
- */
-function isForeign(shared: number, delivered: number, last: number, percent: number): boolean {
-  if (last < 4) return percent > 0 && last === 3 && shared === 0
-  return shared * 100 < Math.min(delivered, last) * percent
-}
-
-/**
- * Whether a delivery is so small that its absences are doubted. Where a person let some of them go, `letGo`, what would be
- * left of ours is the measure too: it was less than usual already. Where no earlier delivery is known, as after a lost store
- * or in a feed that was a delta before, what is ours is the measure alone.
- */
-export function isShrunk(records: number, past: Past, limits: Limits, letGo: number, ours: number): boolean {
-  const median = usual(past) ?? ours
-  const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
-  return records < (measure * limits.shrink) / 100
-}
-
-function usual({ deliveries }: Past): number | null {
-  return medianOf(deliveries.map(({ records }) => records))
-}
-
-function medianOf(numbers: number[]): number | null {
-  if (numbers.length === 0) return null
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }

@@ -21,6 +21,7 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     firstSights: 0,
     echoed: {},
     uncleared: {},
+    marked: 0,
     unknownMarks: 0,
     driftKept: 0,
     mappingUpdates: 0,
@@ -30,6 +31,7 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     const delivered = situation.seen || situation.delivered.length > 0
     if (ours) facts.ours++
     if (ours && situation.row?.flight === 'delete') facts.leaving++
+    if (situation.shown.some(({ owner }) => owner === settings.feed)) facts.marked++
     facts.duplicates += duplicates
     if (delivered) keys.add(situation.key)
     else if (situation.row === null && situation.shown.some(({ owner }) => owner === settings.feed))
@@ -54,7 +56,9 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
 export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownForms: readonly FieldName[]): PlanStep[] {
   const common = Math.max(2, facts.firstSights / 4)
   const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
-  const edits = new Set(doubts.filter(({ fields }) => !fields.every(isForm)))
+  // Where the service keeps our mark on others, the row without it is not the one that was sent.
+  const isEdit = ({ fields, unmarked }: Doubt): boolean => (unmarked && facts.marked > 0) || !fields.every(isForm)
+  const edits = new Set(doubts.filter(isEdit))
   for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
   return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
 }

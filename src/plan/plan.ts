@@ -56,6 +56,8 @@ export interface PlanSettings {
 export interface Doubt {
   step: 'doubt'
   fields: FieldName[]
+  /** Shown without this feed's mark, which every listing of ours carries: somebody else's row stands in its place. */
+  unmarked: boolean
   asEdit: PlanStep[]
   asForm: PlanStep[]
 }
@@ -98,6 +100,8 @@ export interface PlanFacts {
   echoed: Partial<Record<FieldName, number>>
   /** Of those, how many still show a field that was to disappear. */
   uncleared: Partial<Record<FieldName, number>>
+  /** Listings shown with our mark. */
+  marked: number
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   unknownMarks: number
   /** Listings edited on the service that stay so (`drift: keep`). */

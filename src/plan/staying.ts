@@ -20,17 +20,10 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
     return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
-  if (shown.length > 1)
-    return [
-      held(
-        key,
-        'twice-shown',
-        `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`,
-        {
-          position,
-        },
-      ),
-    ]
+  if (shown.length > 1) {
+    const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`
+    return [held(key, 'twice-shown', why, { position })]
+  }
   const item = shown.length === 1 ? shown[0] : null
   const { lostUntil, now } = one.settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
@@ -112,7 +105,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
     // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
     if (asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason) return rest
-    return [{ step: 'doubt', fields: doubted, asEdit, asForm: rest }]
+    const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
+    return [{ step: 'doubt', fields: doubted, unmarked, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const edits = withoutEcho(fields, echo)
@@ -187,7 +181,9 @@ function adoptOrUpdate(
   why: string,
 ): PlanStep[] {
   const fields = shownDifferences(one, wanted, item)
-  if (fields.length > 0) return [update(one, wanted, cause, why, fields)]
+  // An update hits every copy, and one that an incomplete list does not show may be another feed's.
+  const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
+  if (fields.length > 0) return [update(one, wanted, cause, why, fields, lookUp)]
   const details = { position: wanted.position, snapshot: one.mine?.id ?? null, shownHash: item.hash }
   return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
 }
@@ -206,13 +202,21 @@ function create(
 
 type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'settle' | 'refresh' | 'never-sent'
 
-function update(one: Case, wanted: WantedListing, cause: UpdateCause, why: string, fields: FieldChange[]): PlanStep {
+function update(
+  one: Case,
+  wanted: WantedListing,
+  cause: UpdateCause,
+  why: string,
+  fields: FieldChange[],
+  lookUp = false,
+): PlanStep {
   const { position, content } = wanted
   return change('update', one.key, cause, why, {
     fields,
     position,
     content,
     clear: disappearing(fields),
+    lookUp,
     snapshot: one.mine?.id ?? null,
   })
 }

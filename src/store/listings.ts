@@ -135,12 +135,13 @@ export function createListings(database: Database.Database): ListingMethods {
     }
   }
 
-  const noteRefusal = database.prepare(`UPDATE listing SET flight = NULL, flight_at = NULL,
+  const noteRefusal =
+    database.prepare(`UPDATE listing SET flight = CASE WHEN @unsettled THEN flight END, flight_at = CASE WHEN @unsettled THEN flight_at END,
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END, refused_content = @content, refused_mapping = @mapping,
     refused_at = @at, refused_message = @message WHERE chatbot = @chatbot AND key = @key`)
   const refuse: Store['refuse'] = (chatbot, feed, key, refusal) => {
     findOrAdd(chatbot, key, feed)
-    noteRefusal.run({ chatbot, feed, key, ...refusal })
+    noteRefusal.run({ chatbot, feed, key, ...refusal, unsettled: refusal.unsettled === true ? 1 : 0 })
   }
 
   const touchRow = database.prepare(`UPDATE listing SET raw = @raw, parts = @parts, mapping = @mapping,

@@ -189,12 +189,12 @@ export interface Store extends StoreReader {
   confirm(chatbot: string, confirmations: readonly Confirmation[]): void
   /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
   forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): void
-  /** Notes a refusal and clears the mark. */
+  /** Notes a refusal and clears the mark, unless an earlier attempt may have had an effect (`unsettled`). */
   refuse(
     chatbot: string,
     feed: string,
     key: string,
-    refusal: { content: string | null; mapping: string; at: number; message: string },
+    refusal: { content: string | null; mapping: string; at: number; message: string; unsettled?: boolean },
   ): void
   touch(touches: readonly Touch[]): void
   firstSight(sights: readonly { id: number; hash: string; echo: Partial<Record<FieldName, FieldValue | null>> }[]): void
@@ -221,7 +221,7 @@ export interface Store extends StoreReader {
   /** Takes back what is approved and not used yet, and keeps on record who did. Gives the number of changes. */
   revoke(feed: string, by: string, now: number): number
   /** Uses up the feed's approval of one change. */
-  consumeApproval(feed: string, kind: CallKind, mlsNumbers: readonly string[]): void
+  consumeApproval(feed: string, kind: HeldKind, mlsNumbers: readonly string[]): void
   learn(chatbot: string, name: string, value: number): void
   /** Settings that the service has confirmed. */
   rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void

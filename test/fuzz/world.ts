@@ -137,6 +137,6 @@ export class FuzzWorld {
   #parts() {
     const { signal } = new AbortController()
     const [store, service, runtime] = [this.#store, this.#service, this.#runtime]
-    return { store, service, workspace: emptyWorkspace(), runtime, signal, progress: () => {} }
+    return { store, service, workspace: emptyWorkspace(0), runtime, signal, progress: () => {} }
   }
 }

@@ -77,17 +77,24 @@ function staying(wanted: Content, world: World, setting: Setting): string {
   if (items.length > 1) return 'hold twice-shown'
   if (southHasIt) {
     if (item === undefined) return 'create new after a look-up'
-    return ownership === 'snapshot' && isAs(item, wanted) ? 'adopt as-wanted' : 'update never-sent'
+    if (ownership !== 'snapshot') return 'update never-sent'
+    return isAs(item, wanted) ? 'adopt as-wanted' : unlessHidden('update never-sent', remoteComplete)
   }
   if (mine !== null && mine.flight !== null) return settled(mine, wanted, item, remoteComplete)
   if (mine !== null && mine.owned) return ours(mine, wanted, item, setting)
   if (item === undefined) return remoteComplete ? 'create new' : 'create new after a look-up'
-  return isAs(item, wanted) ? 'adopt as-wanted' : 'update never-sent'
+  return isAs(item, wanted) ? 'adopt as-wanted' : unlessHidden('update never-sent', remoteComplete)
+}
+
+/** An incomplete list may hide a copy that is another feed's. */
+function unlessHidden(update: string, remoteComplete: boolean): string {
+  return remoteComplete ? update : `${update} after a look-up`
 }
 
 /** A call was under way when we last knew. */
 function settled(mine: Row, wanted: Content, item: Item | undefined, remoteComplete: boolean): string {
-  if (item !== undefined) return isAs(item, wanted) ? 'adopt settle' : 'update settle'
+  if (item !== undefined)
+    return isAs(item, wanted) ? 'adopt settle' : unlessHidden('update settle', remoteComplete || mine.owned)
   if (mine.flight === 'update')
     return remoteComplete || mine.content === null ? 'create gone-from-service after a look-up' : 'update changed'
   return mine.young || !remoteComplete ? 'hold in-flight' : 'create new after a look-up'

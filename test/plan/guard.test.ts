@@ -66,6 +66,7 @@ function trips(world: World) {
     firstSights: 0,
     echoed: {},
     uncleared: {},
+    marked: 0,
     unknownMarks: 0,
     driftKept: 0,
     mappingUpdates: 0,

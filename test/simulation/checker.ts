@@ -1,16 +1,19 @@
 /** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
 import type { Report } from '../../src/run.ts'
 import type { Store } from '../../src/store/store.ts'
-import { listingOf } from './feed.ts'
+import { feedKeys, listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { ownerOf } from './service.ts'
 import type { ModelService, Row, Witness, WriteCall } from './service.ts'
 import { chatbot, feedName, hour, Violation } from './world.ts'
+import type { Swarm } from './world.ts'
 
 /** Most deletes in 24 hours: the guard's percentage of so few listings is always less than its floor. */
 export const deleteFloor = 4
 
 export class Checker implements Witness {
+  /** The feed whose run is under way or was the last. */
+  feed = feedName
   service!: ModelService
   store!: Store
   delivery!: Delivery
@@ -20,11 +23,24 @@ export class Checker implements Witness {
   writes = 0
   /** Most deletes in 24 hours that no approval covers. */
   mostDeletes = deleteFloor
-  readonly #everListed = new Set<string>()
-  #deleted: { key: string; at: number }[] = []
+  #swarm!: Swarm
+  #startedAt = 0
+  /** When the calls of the last second went out. */
+  #sent: number[] = []
+  #waitUntil = 0
+  #lostAt = 0
+  /** In how many whole deliveries running a listing was absent: at least as many as the program can have counted. */
+  #absences = new Map<string, number>()
+  #everListed = new Set<string>()
+  readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
+  /** What was approved when a call arrived. */
+  readonly #approvals = new WeakMap<WriteCall, ReadonlySet<string>>()
+  #deleted: { feed: string; key: string; at: number }[] = []
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
+  /** MLSNumbers that this run looked up. */
+  #lookedUp = new Set<string>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
   readonly #trace: string[] | null
@@ -45,22 +61,40 @@ export class Checker implements Witness {
   }
 
   /** A run begins on this delivery. */
-  begin(delivery: Delivery, dry: boolean): void {
+  begin(delivery: Delivery, swarm: Swarm, dry: boolean, feed = feedName): void {
+    this.feed = feed
+    const past = this.#past.get(feed) ?? { absences: new Map(), everListed: new Set() }
+    this.#past.set(feed, past)
+    this.#absences = past.absences
+    this.#everListed = past.everListed
+    this.#swarm = swarm
+    this.#startedAt = this.#now()
+    this.#sent = []
+    this.#waitUntil = 0
     this.delivery = delivery
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
-    this.approved = this.store.approved(feedName, this.#now())
+    this.#lookedUp = new Set()
+    this.approved = this.store.approved(this.feed, this.#now())
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
+    if (!delivery.whole) return
+    for (const key of new Set([...feedKeys, ...this.#everListed]))
+      if (!delivery.holds.has(key)) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
   }
 
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
+    this.#lostAt = this.#now()
   }
 
   affected(key: string): void {
     this.#affected.add(key)
+  }
+
+  lookedUp(key: string): void {
+    this.#lookedUp.add(key)
   }
 
   refusedKeys(): void {
@@ -68,11 +102,22 @@ export class Checker implements Witness {
   }
 
   sent(kind: string): void {
+    const now = this.#now()
     if (this.#keysRefused) this.fail(`credentials: a ${kind} went out after the service had refused the keys`)
+    if (now < this.#waitUntil)
+      this.fail(`8: a ${kind} went out ${this.#waitUntil - now} ms before the service's Retry-After`)
+    this.#sent = [...this.#sent.filter((at) => at > now - 1000), now]
+    if (this.#sent.length > this.#swarm.rate + 1)
+      this.fail(`8: ${this.#sent.length} calls within a second, ${this.#swarm.rate} allowed`)
+  }
+
+  toldToWait(until: number): void {
+    this.#waitUntil = Math.max(this.#waitUntil, until)
   }
 
   arrived(call: WriteCall): void {
     const { kind, keys } = call
+    this.#approvals.set(call, this.approved)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
     if (this.dry) this.fail(`6: a dry run called ${kind}`)
@@ -80,21 +125,45 @@ export class Checker implements Witness {
     for (const row of this.store.snapshot(chatbot)) marks.set(row.key, row.flight)
     for (const key of keys) {
       if (marks.get(key) !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
-      if (!this.#everListed.has(key)) this.fail(`1: ${kind} of ${key}, which the feed never held`)
-      if (this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
+      const alone = this.#swarm.ownership === 'mirror'
+      if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
+      if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
+      const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed)
+      if (others !== undefined) this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
       if (kind === 'delete') this.#judgeDelete(key)
       else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
       if (kind === 'create') this.#judgeCreate(key)
     }
   }
 
-  deleted(key: string, { at }: WriteCall): void {
-    if (this.approved.has(`delete ${key}`)) return
-    this.#deleted.push({ key, at })
-    const inADay = new Set(this.#deleted.filter((one) => one.at > at - 24 * hour && one.at <= at).map((one) => one.key))
+  /** Nothing may be taken for known of a listing while an earlier call may still change it (fault-model I5). */
+  landsLate({ kind, keys, at }: WriteCall): void {
+    if (at <= this.#lostAt) return
+    const rows = new Map([...this.store.snapshot(chatbot)].map((row) => [row.key, row]))
+    for (const key of keys) {
+      // What lands on nothing changes nothing.
+      if (kind !== 'create' && this.service.living(key).length === 0) continue
+      const row = rows.get(key)
+      const expected =
+        row !== undefined && row.suspectUntil !== null && row.suspectUntil > this.#now() && row.baseline === null
+      if (row === undefined || (row.flight === null && !expected))
+        this.fail(`late: a ${kind} of ${key} lands, and the store does not expect it`)
+    }
+  }
+
+  deleted(key: string, call: WriteCall): void {
+    const { feed, at } = call
+    if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
+    this.#deleted.push({ feed, key, at })
+    const inADay = this.#deletedInADay(feed, at)
     if (inADay.size > this.mostDeletes)
       this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${this.mostDeletes} allowed`)
+  }
+
+  #deletedInADay(feed: string, at: number): Set<string> {
+    const counted = this.#deleted.filter((one) => one.feed === feed && one.at > at - 24 * hour && one.at <= at)
+    return new Set(counted.map(({ key }) => key))
   }
 
   #judgeCreate(key: string): void {
@@ -107,6 +176,13 @@ export class Checker implements Witness {
     const { holds, saidGone, whole } = this.delivery
     if (holds.has(key)) this.fail(`2: delete of ${key}, which the feed holds`)
     if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
+    const absent = this.#absences.get(key) ?? Infinity
+    if (!saidGone.has(key) && absent < this.#swarm.grace)
+      this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
+    const rows = this.service.living(key)
+    const isListTrue = this.#swarm.service.glitch === 0 && this.#swarm.service.order !== 'shifting'
+    if (isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
+      this.fail(`1: delete of ${key}, which the list showed ${rows.length} times`)
   }
 
   /** A run has ended and says so. */
@@ -122,6 +198,7 @@ export class Checker implements Witness {
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     if (delivery.complete && records !== this.delivery.records)
       this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
+    if (report.error === null && this.delivery.whole) for (const key of this.delivery.holds) this.#absences.set(key, 0)
     if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
       const entries = changes.filter(
         ({ kind, cause, held }) =>
@@ -136,7 +213,26 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
-    for (const { kind, mlsNumber, outcome } of changes) {
+    const inADay = this.#deletedInADay(this.feed, this.#now())
+    if (inADay.size > 0 && this.store.feedState(this.feed, chatbot, this.#now()).deletes24h < inADay.size)
+      this.fail(`5: ${[...inADay].join()} were deleted in 24 hours, and the ledger has fewer`)
+    const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
+    const stillApproved = this.store.approved(this.feed, this.#now())
+    for (const { kind, mlsNumber, cause, outcome } of changes) {
+      const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
+      if (outcome?.result === 'done' && isApproved)
+        this.fail(`approval: ${kind} of ${mlsNumber} is done, and approved once more`)
+      if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite')
+        this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
+      if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
+        this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
+      if (kind === 'delete' && report.command === 'backfill') this.fail(`delete of ${mlsNumber} by a backfill`)
+      const isOurs = ({ by, writtenAt }: Row): boolean => by === 'us' && writtenAt < startedAt
+      if (kind === 'forget' && outcome?.result === 'done' && this.service.living(mlsNumber).some(isOurs))
+        this.fail(`${mlsNumber} forgotten, though it is there`)
+      const isCreated = kind === 'create' && outcome?.result === 'done'
+      if (isCreated && (lacksOurs || !report.remote.complete) && !this.#lookedUp.has(mlsNumber))
+        this.fail(`3: ${mlsNumber} created without a look-up, though the list is in doubt`)
       const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
       const price = this.delivery.listings.get(mlsNumber)?.price
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
@@ -153,21 +249,28 @@ export class Checker implements Witness {
   }
 
   /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. */
-  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, tagged: boolean): void {
+  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>): void {
+    const { ownership, drift } = this.#swarm
+    const alone = ownership === 'mirror'
+    const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
+    const mayDiffer = ({ by, edited }: Row): boolean => drift !== 'overwrite' && (edited || by === 'person')
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
-      if (stuck.has(key) || rows.some(({ by, tainted }) => by === 'south' || tainted)) continue
+      if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || row.tainted || isAnothers(row)))
+        continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
         const difference = differenceOf(rows[0], entry, version)
-        if (difference !== null) this.fail(`4: ${key} is not as in the feed: ${difference}`)
-        if (tagged && rows[0].by === 'us' && ownerOf(rows[0]) !== feedName) this.fail(`4: ${key} has lost its mark`)
+        if (difference !== null && !mayDiffer(rows[0])) this.fail(`4: ${key} is not as in the feed: ${difference}`)
+        if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== this.feed)
+          this.fail(`4: ${key} has lost its mark`)
       }
     }
-    for (const { by, listing } of this.service.rows) {
+    for (const row of this.service.rows) {
+      const { by, listing } = row
       const key = listing.MLSNumber
-      if (by !== 'us' || delivery.listings.has(key) || stuck.has(key)) continue
+      if (isAnothers(row) || (by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }

@@ -68,7 +68,9 @@ class History {
     const swarm = calmed(drawSwarm(this.#choices))
     // Where the last page is full and the next one refused, nobody can know that a list is whole.
     const service = { ...swarm.service, afterLastPage: 'empty' as const }
-    this.#program = new Program(this.#choices, { ...swarm, service }, trace)
+    const ownership = swarm.ownership === 'mirror' ? 'tag' : swarm.ownership
+    const plain = { ...swarm, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
+    this.#program = new Program(this.#choices, { ...plain, service }, trace)
     const { checker } = this.#program
     checker.mostDeletes = Infinity
     const percent = this.#choices.pick('percent', [0, 5, 20, 40])

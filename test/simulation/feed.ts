@@ -33,22 +33,27 @@ export interface Delivery {
 
 export const feedKeys = Array.from({ length: 12 }, (_, index) => `K${index}`)
 
+/** What the other feed of the chatbot may hold: the last of it is a number of the first feed as well. */
+export const otherKeys = ['W0', 'W1', 'W2', 'W3', feedKeys[2]]
+
 /** The source over time. */
 export class Source {
   readonly #choices: Choices
+  readonly #keys: readonly string[]
   readonly #states = new Map<string, State>()
   readonly #entries = new Map<string, Entry>()
   mappingVersion = 1
 
-  constructor(choices: Choices) {
+  constructor(choices: Choices, keys: readonly string[]) {
     this.#choices = choices
-    for (const key of feedKeys) if (choices.unit('feed begins with') < 0.6) this.#put(key)
+    this.#keys = keys
+    for (const key of keys) if (choices.unit('feed begins with') < 0.6) this.#put(key)
   }
 
   /** Lets the source change as it does between two deliveries. */
   move({ feed }: Swarm): void {
     const choices = this.#choices
-    for (const key of feedKeys) {
+    for (const key of this.#keys) {
       if (!choices.mishap('feed changes', feed.change)) continue
       const state = this.#states.get(key)
       if (state === undefined || choices.unit('feed change') < 0.55) this.#put(key)

@@ -25,7 +25,8 @@ function delivers(...entries: Entry[]): Delivery {
 /** A world in which nothing goes wrong by itself; `wrong` says what does. */
 function world(wrong: Partial<Swarm['service']> = {}, rest: Partial<Swarm> = {}): Program {
   const choices = new Choices(1)
-  const calm: Swarm = { ...calmed(drawSwarm(choices)), ownership: 'tag', ...rest }
+  const plain = { ownership: 'tag', drift: 'overwrite', grace: 1, rate: Infinity } as const
+  const calm: Swarm = { ...calmed(drawSwarm(choices)), ...plain, ...rest }
   const service = { ...calm.service, lookUp: 'exact', order: 'id', pageSize: 100, maxKeys: 50 } as const
   return new Program(choices, { ...calm, service: { ...service, ...wrong } }, null)
 }
@@ -124,7 +125,7 @@ describe('found by simulation', () => {
       program.service.add(listingOf(entry('A'), 1), 'us')
       program.store.markInFlight('SN-1', feedName, 'create', ['A'], program.time.now, false)
       program.store.markInFlight('SN-1', feedName, kind, ['A'], program.time.now, false)
-      program.checker.begin(delivers(entry('A')), false)
+      program.checker.begin(delivers(entry('A')), program.swarm, false)
       await program.run(delivers(...others))
       expect(program.service.living('A')).toHaveLength(0)
       expect(program.checker.violation).toBeNull()
@@ -154,5 +155,98 @@ describe('found by simulation', () => {
     program.time.pass(20 * minute)
     await program.run(delivers(entry('A', 3), ...others))
     expect(prices(program)).toContainEqual(['A', 3])
+  })
+
+  test('an approval to create again what is gone does not make the list trusted (seed 200971)', async () => {
+    const program = world()
+    const lost = ['E', 'F', 'G'].map((key) => entry(key))
+    await program.run(delivers(...others, ...lost))
+    program.service.add(listingOf(entry('A'), 1), 'us')
+    program.service.hide(['E', 'F', 'G'])
+    expect((await program.run(delivers(...others, ...lost)))?.result).toBe('held')
+    program.approve()
+    program.service.hide(['A', 'E', 'F', 'G'])
+    await program.run(delivers(entry('A'), ...others, ...lost))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)', async () => {
+    const program = world({ pageSize: 5, virtualCount: 'total' })
+    const south = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+    program.service.add(listingOf(entry('A', 5), 1), 'person')
+    for (const key of ['E', 'F', 'G', 'H']) program.service.add(listingOf(entry(key), 1), 'person')
+    program.service.add({ ...listingOf(entry('A', 7), 1), ...south }, 'south')
+    program.service.refusePages(2)
+    await program.run(delivers(entry('A', 8), ...others))
+    expect(prices(program).filter(([key]) => key === 'A')).toEqual([
+      ['A', 5],
+      ['A', 7],
+    ])
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test("a row without our mark in the place of ours is no spelling of the service's (seed 204923)", async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    await program.run(delivers(entry('A', 1), entry('E', 1), entry('F', 1), ...others))
+    program.service.rows = program.service.rows.filter(({ listing }) => !['A', 'E'].includes(listing.MLSNumber))
+    for (const key of ['A', 'E']) program.service.add(listingOf(entry(key, 5), 1), 'person')
+    await program.run(delivers(entry('A', 1), entry('E', 1), entry('F', 1), ...others))
+    expect(prices(program)).toContainEqual(['A', 1])
+    expect(prices(program)).toContainEqual(['E', 1])
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('an adoption uses its approval up (seed 549)', async () => {
+    const program = world()
+    await program.run(delivers(...others, entry('E')))
+    program.service.add(listingOf(entry('X'), 1), 'person')
+    const strangers = delivers(entry('X'), entry('Y'), entry('Z'), entry('V'))
+    expect((await program.run(strangers))?.result).toBe('held')
+    program.approve()
+    await program.run(strangers)
+    expect(program.store.approved(feedName, program.time.now)).not.toContain('adopt X')
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('an update refused after one without answer leaves open what the service has (seed 1356)', async () => {
+    const program = world({ clear: 'empty', spelling: 'as-sent' })
+    await program.run(delivers(entry('A', 1), ...others))
+    await program.run(delivers(entry('A', 1), ...others))
+    program.store.markInFlight('SN-1', feedName, 'update', ['A'], program.time.now, false)
+    for (const { listing } of program.service.living('A')) listing.Description = 'by the update without answer'
+    program.become({ ...program.swarm, service: { ...program.swarm.service, refusal: 1 } })
+    await program.run(delivers(entry('A', 1), ...others))
+    mend(program)
+    program.time.pass(25 * hour)
+    await program.run(delivers(entry('A', 2), ...others))
+    expect(prices(program)).toContainEqual(['A', 2])
+    expect(program.service.living('A')[0].listing.Description).toBe('')
+  })
+
+  test('a batch of deletes refused after an attempt without answer keeps its marks (seed 34)', async () => {
+    const program = world({ maxKeys: 1 })
+    await program.run(delivers(entry('A'), ...others))
+    await program.run(delivers(entry('A'), ...others))
+    program.service.loseNext('delete', 9 * minute)
+    await program.run(delivers(entry('C'), entry('D')))
+    program.time.pass(minute)
+    await program.run(delivers(entry('A', 2), entry('B'), entry('C'), entry('D')))
+    program.time.pass(20 * minute)
+    await program.run(delivers(entry('A', 2), entry('B'), entry('C'), entry('D')))
+    expect(prices(program)).toContainEqual(['A', 2])
+    expect(program.checker.violation).toBeNull()
+  })
+
+  test('a listing is forgotten only when a look-up lacks it too (seed 313)', async () => {
+    const program = world()
+    await program.run(delivers(entry('A'), ...others))
+    program.service.hide(['A'])
+    await program.run(delivers(...others))
+    program.service.hide(['A'])
+    await program.run(delivers(entry('A'), ...others))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
   })
 })

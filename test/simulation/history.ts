@@ -1,9 +1,10 @@
 /** One history: a feed that moves, a service that fails, people, crashes; then calm, in which all must come right. */
 import { Choices } from './choices.ts'
-import { Source, feedKeys, listingOf } from './feed.ts'
+import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
+import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
 import type { Fate } from './program.ts'
-import { calmed, drawSwarm, hour, minute } from './world.ts'
+import { calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 export interface Told {
@@ -23,6 +24,7 @@ export async function runHistory(seed: number, masked: ReadonlySet<string>, trac
 class History {
   readonly #choices: Choices
   readonly #source: Source
+  readonly #otherSource: Source
   readonly #swarm: Swarm
   readonly #program: Program
   /** Ours, deleted by a person before a list showed them: what a person makes in their place can't be known for drift. */
@@ -32,7 +34,8 @@ class History {
     this.#choices = new Choices(seed, masked)
     this.#swarm = drawSwarm(this.#choices)
     this.#program = new Program(this.#choices, this.#swarm, trace)
-    this.#source = new Source(this.#choices)
+    this.#source = new Source(this.#choices, feedKeys)
+    this.#otherSource = new Source(this.#choices, otherKeys)
     this.#program.checker.trace(JSON.stringify(this.#swarm))
   }
 
@@ -67,7 +70,7 @@ class History {
     this.#program.service.add(row('H0'), 'person')
     if (this.#choices.mishap('another feed has one of ours', 0.1)) {
       const mark = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
-      if (this.#swarm.ownership === 'tag') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
+      if (this.#swarm.ownership !== 'snapshot') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
     }
     if (this.#choices.mishap('a person had one of ours', 0.2)) this.#program.service.add(row(feedKeys[1]), 'person')
   }
@@ -79,43 +82,64 @@ class History {
     this.#program.mappingVersion = this.#source.mappingVersion
     const delivery = this.#source.deliver(swarm)
     // A lost store shows only by the marks on the service: without any, nobody can know of it.
-    const isMarked = this.#program.service.rows.some((row) => row.by === 'us')
+    const names = swarm.twoFeeds ? [feedName, otherFeed] : [feedName]
+    const isMarked = names.every((name) => this.#program.service.rows.some(({ feed }) => feed === name))
     if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) this.#program.loseStore()
     if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
-    for (let lives = 0; this.#fine; lives++) {
-      const fate: Fate = {}
-      if (lives < 3 && choices.mishap('the process is killed', swarm.crash))
-        fate.diesAt = choices.integer('dies at', 1, 70)
-      else if (choices.mishap('the process is told to stop', swarm.stop))
-        fate.stopsAt = choices.integer('stops at', 1, 60)
-      for (const delay of [200, 1500])
-        this.#program.time.after(delay + choices.integer('people', 0, 3000), () => this.#people())
-      const report = await this.#program.run(delivery, fate, choices.unit('backfill') < 0.05 ? 'backfill' : 'sync')
-      if (report !== null) break
-      this.#program.checker.trace('  killed')
-      this.#program.time.pass(choices.pick('starts again after', [1000, minute, 10 * minute]))
+    await this.#untilEnded(delivery, feedName)
+    if (swarm.twoFeeds && this.#fine && choices.unit('the other feed runs') < 0.8) {
+      this.#otherSource.move(swarm)
+      await this.#untilEnded(this.#otherSource.deliver(swarm), otherFeed)
     }
     if (choices.mishap('somebody approves', swarm.approve)) this.#program.approve()
     this.#program.time.pass(choices.pick('next run after', [10_000, minute, 5 * minute, 20 * minute, 3 * hour]))
     this.#people()
   }
 
+  /** Runs of a feed on this delivery, until one of them is not killed. */
+  async #untilEnded(delivery: Delivery, name: string): Promise<void> {
+    const choices = this.#choices
+    const swarm = this.#swarm
+    for (let lives = 0; this.#fine; lives++) {
+      const fate: Fate = {}
+      if (lives < 3 && choices.mishap('the process is killed', swarm.crash))
+        fate.diesAt = choices.integer('dies at', 1, 70)
+      else if (choices.mishap('the process is told to stop', swarm.stop))
+        fate.stopsAt = choices.integer('stops at', 1, 60)
+      if (choices.mishap('a second run begins', swarm.second))
+        fate.secondAfter = choices.integer('second after', 1, 3000)
+      for (const delay of [200, 1500])
+        this.#program.time.after(delay + choices.integer('people', 0, 3000), () => this.#people())
+      const report = await this.#program.run(
+        delivery,
+        fate,
+        choices.unit('backfill') < 0.05 ? 'backfill' : 'sync',
+        name,
+      )
+      if (report !== null) break
+      this.#program.checker.trace('  killed')
+      this.#program.time.pass(choices.pick('starts again after', [1000, minute, 10 * minute]))
+    }
+  }
+
   /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
   async #calm(): Promise<void> {
     const checker = this.#program.checker
-    const tagged = this.#swarm.ownership === 'tag'
     const persons = checker.violation === null && this.#choices.happened.some((one) => one.startsWith('a person'))
     const calm = calmed(this.#swarm)
     this.#program.become(calm)
     this.#source.mend()
+    this.#otherSource.mend()
     this.#program.time.pass(25 * hour)
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
+    const other = this.#swarm.twoFeeds ? this.#otherSource.deliver(calm) : null
     let stuck = new Set<string>()
     let waited = false
     for (let counted = 0, approvals = 0; counted < 2 && this.#fine;) {
       const report = (await this.#program.run(delivery, {}, 'sync'))!
       const changes = [...report.changes()]
+      if (other !== null) changes.push(...(await this.#program.run(other, {}, 'sync', otherFeed))!.changes())
       stuck = new Set(changes.filter(({ cause }) => cause === 'not-converging').map(({ mlsNumber }) => mlsNumber))
       if (stuck.size > 0 && !persons) checker.fail(`4: not converging, though nobody meddled: ${[...stuck].join()}`)
       const asked = changes.some(({ cause }) => cause === 'guard')
@@ -124,12 +148,28 @@ class History {
         waited = true
         this.#program.time.pass(20 * minute)
       } else if (asked && approvals++ < 4) this.#program.approve()
-      else counted++
+      else if (!changes.some(({ cause }) => cause === 'grace')) counted++
       this.#program.time.pass(minute)
     }
     if (!this.#fine) return
-    checker.converged(delivery, this.#source.mappingVersion, stuck, tagged)
-    const last = (await this.#program.run(delivery, {}, 'sync'))!
+    if (other === null) return this.#comeRight(feedName, delivery, stuck, new Set())
+    await this.#comeRight(feedName, delivery, stuck, other.holds)
+    await this.#comeRight(otherFeed, other, stuck, delivery.holds)
+  }
+
+  /** What the service holds is what the feed holds, but for what another one has, and one more run of it writes nothing. */
+  async #comeRight(
+    name: string,
+    delivery: Delivery,
+    stuck: ReadonlySet<string>,
+    others: ReadonlySet<string>,
+  ): Promise<void> {
+    const { checker } = this.#program
+    const last = (await this.#program.run(delivery, {}, 'sync', name))!
+    const excepted = new Set(stuck)
+    for (const { cause, mlsNumber } of last.changes())
+      if (cause === 'other-feed' && others.has(mlsNumber)) excepted.add(mlsNumber)
+    checker.converged(delivery, this.#source.mappingVersion, excepted)
     for (const { kind, cause, mlsNumber } of last.changes())
       if ((kind === 'create' || kind === 'update' || kind === 'delete') && cause !== 'refresh')
         checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
@@ -145,6 +185,7 @@ class History {
     if (choices.mishap('a person edits', human.edit)) {
       this.#program.checker.trace(`  a person edits ${key}`)
       row.listing = { ...row.listing, SalePrice: choices.integer('edited price', 2000, 3000) }
+      row.edited = true
       if (!row.seen) row.tainted = true
     }
     if (choices.mishap('a person deletes', human.remove)) {

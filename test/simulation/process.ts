@@ -21,6 +21,8 @@ const writes: ReadonlySet<string> = new Set<keyof Store>([
   'touch',
   'firstSight',
   'steady',
+  'noteAbsences',
+  'pruneAbsences',
   'recordRun',
   'recordDelivery',
   'recordLost',

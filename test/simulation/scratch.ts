@@ -1,4 +1,4 @@
-/** A workspace in memory, made once and emptied for each run: the file would cost more than the run. */
+/** Workspaces in memory, made once and emptied for each run: the file would cost more than the run. */
 import Database from 'better-sqlite3'
 import { createPlan } from '../../src/workspace/changes.ts'
 import { createDelivery } from '../../src/workspace/delivery.ts'
@@ -6,12 +6,13 @@ import { schema } from '../../src/workspace/schema.ts'
 import { createShown } from '../../src/workspace/shown.ts'
 import type { Workspace } from '../../src/workspace/workspace.ts'
 
-let made: { workspace: Workspace; empty(): void } | null = null
+const made: { workspace: Workspace; empty(): void }[] = []
 
-export function emptyWorkspace(): Workspace {
-  made ??= make()
-  made.empty()
-  return made.workspace
+/** The workspace of this place, of which each can serve one run at a time. */
+export function emptyWorkspace(place: number): Workspace {
+  made[place] ??= make()
+  made[place].empty()
+  return made[place].workspace
 }
 
 function make(): { workspace: Workspace; empty(): void } {

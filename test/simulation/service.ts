@@ -6,13 +6,15 @@ import type { SendRequest, SendResponse } from '../../src/service/send.ts'
 import type { Choices } from './choices.ts'
 import { itemOf } from './item.ts'
 import type { VirtualTime } from './time.ts'
-import { minute } from './world.ts'
+import { feedName, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 export interface Row {
   id: number
   listing: Listing
   by: 'us' | 'person' | 'south'
+  /** Which of our feeds made it; null: none. */
+  feed: string | null
   /** When a write of ours last had an effect on it. */
   writtenAt: number
   /** When a list last showed it. */
@@ -21,18 +23,26 @@ export interface Row {
   seen: boolean
   /** A person edited it before that. */
   tainted: boolean
+  /** A person edited it after our last write. */
+  edited: boolean
 }
 
 export interface WriteCall {
   kind: 'create' | 'update' | 'delete'
+  /** Whose call it is. */
+  feed: string
   keys: string[]
   at: number
 }
 
 /** What the checker is told. */
 export interface Witness {
+  /** The feed whose run is under way. */
+  readonly feed: string
   /** A writing call reached the service. */
   arrived(call: WriteCall): void
+  /** A call without answer takes effect now, some time after it was made. */
+  landsLate(call: WriteCall): void
   /** A call took this row away. */
   deleted(key: string, call: WriteCall): void
   /** A create or update had an effect on a row of this MLSNumber. */
@@ -40,6 +50,10 @@ export interface Witness {
   /** Any call was sent. */
   sent(kind: string): void
   refusedKeys(): void
+  /** The list was asked for one MLSNumber. */
+  lookedUp(key: string): void
+  /** The program was told to make no call before this time. */
+  toldToWait(until: number): void
   trace(line: string): void
 }
 
@@ -58,6 +72,8 @@ export class ModelService {
   #hidden: ReadonlySet<number> = new Set()
   #hidesNext: readonly string[] = []
   #outageUntil = 0
+  #failsFromPage = Infinity
+  #losesNext: { kind: string; late: number } | null = null
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
     this.swarm = swarm
@@ -75,8 +91,28 @@ export class ModelService {
     this.#hidesNext = keys
   }
 
-  add(listing: Listing, by: Row['by']): Row {
-    const row = { id: ++this.#lastId, listing, by, writtenAt: this.#time.now, shownAt: 0, seen: false, tainted: false }
+  /** The next call of this kind gets no answer and takes effect so many milliseconds later. */
+  loseNext(kind: string, late: number): void {
+    this.#losesNext = { kind, late }
+  }
+
+  /** Pages of the walk from this one on can't be had, until it is called with null. */
+  refusePages(from: number | null): void {
+    this.#failsFromPage = from ?? Infinity
+  }
+
+  add(listing: Listing, by: Row['by'], feed: string | null = by === 'us' ? feedName : null): Row {
+    const row = {
+      id: ++this.#lastId,
+      listing,
+      by,
+      feed,
+      writtenAt: this.#time.now,
+      shownAt: 0,
+      seen: false,
+      tainted: false,
+      edited: false,
+    }
     this.rows.push(row)
     return row
   }
@@ -94,8 +130,11 @@ export class ModelService {
     if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
       return after(5, new ServiceError('transient', 'No connection to the service'))
     if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
-      const headers = choices.unit('says when') < 0.5 ? { 'retry-after': '2' } : {}
-      return after(brief, { status: 429, headers, body: 'slow down' })
+      const seconds = choices.pick('says when', [null, null, 2, 90])
+      return this.#time.after(brief, () => {
+        if (seconds !== null) this.#witness.toldToWait(this.#time.now + seconds * 1000)
+        reply({ status: 429, headers: seconds === null ? {} : { 'retry-after': String(seconds) }, body: 'slow down' })
+      })
     }
     if (choices.mishap('credentials outage', service.credentials)) this.#outageUntil = this.#time.now + 3 * minute
     if (this.#time.now < this.#outageUntil) {
@@ -112,13 +151,20 @@ export class ModelService {
     }
     if (kind === 'list') {
       if (choices.mishap('list is lost', service.lost)) return after(30_000, lostAnswer())
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= this.#failsFromPage)
+        return after(brief, failure(500))
       if (choices.mishap('list fails', service.failure)) return after(brief, failure(500))
       if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
       return this.#time.after(brief, () => reply(this.#list(body)))
     }
     const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
-    const call: WriteCall = { kind: kind as WriteCall['kind'], keys, at: this.#time.now }
+    const call: WriteCall = { kind: kind as WriteCall['kind'], feed: this.#witness.feed, keys, at: this.#time.now }
     this.#witness.arrived(call)
+    if (this.#losesNext?.kind === kind) {
+      this.#landLate(call, body, this.#losesNext.late)
+      this.#losesNext = null
+      return after(brief, lostAnswer())
+    }
     if (choices.mishap(`${kind} is refused`, service.refusal)) return after(brief, ok(null, 400, 'not this one'))
     const lostMore = kind === 'update' ? service.updatesLost : 0
     const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
@@ -140,14 +186,19 @@ export class ModelService {
       this.#carryOut(call, body)
       return 'carried out'
     }
+    this.#landLate(call, body, choices.integer('late by', 1000, 10 * minute))
+    return 'late'
+  }
+
+  #landLate(call: WriteCall, body: Body, late: number): void {
     const [key] = call.keys
     if (call.kind === 'create') this.landing.set(key, (this.landing.get(key) ?? 0) + 1)
-    this.#time.after(choices.integer('late by', 1000, 10 * minute), () => {
+    this.#time.after(late, () => {
       if (call.kind === 'create') this.landing.set(key, this.landing.get(key)! - 1)
+      this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
       this.#carryOut(call, body)
     })
-    return 'late'
   }
 
   #carryOut(call: WriteCall, body: Body): SendResponse {
@@ -156,7 +207,7 @@ export class ModelService {
     if (call.kind === 'create') {
       const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
       this.#witness.affected(listing.MLSNumber)
-      return ok(`id-${this.add(listing, 'us').id * 7}`)
+      return ok(`id-${this.add(listing, 'us', call.feed).id * 7}`)
     }
     if (call.kind === 'update') {
       const { SerialNumber: _, Key, KeyType: __, ...listing } = body as Listing & Record<string, string>
@@ -168,7 +219,7 @@ export class ModelService {
         const before = JSON.stringify(row.listing)
         row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }
         if (JSON.stringify(row.listing) !== before) changed++
-        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false })
+        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false, edited: false })
       }
       return ok(swarm.service.updateCountsChanges ? changed : rows.length)
     }
@@ -188,6 +239,7 @@ export class ModelService {
     const { service } = this.swarm
     const choices = this.#choices
     if (filter === undefined && PageNumber === 1) this.#beginWalk()
+    if (filter !== undefined) this.#witness.lookedUp(filter)
     let rows = this.rows.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
     if (filter !== undefined && service.lookUp === 'exact')
       rows = rows.filter((row) => row.listing.MLSNumber === filter)
@@ -216,12 +268,13 @@ export class ModelService {
       this.#hidden = new Set()
       return
     }
-    // Where every mark is hidden, nobody can know that a store was lost.
-    const kept = this.swarm.lostStore > 0 ? this.rows.find(({ by }) => by === 'us') : undefined
+    // Where every mark of a feed is hidden, nobody can know that a store was lost.
+    const kept =
+      this.swarm.lostStore > 0 ? [feedName, otherFeed].map((name) => this.rows.find(({ feed }) => feed === name)) : []
     const share = choices.pick('hides', [0.15, 0.5, 1])
     const before = this.#hidden
     const hides = (row: Row): boolean =>
-      row.by !== 'south' && row !== kept && !before.has(row.id) && choices.unit('hidden') < share
+      row.by !== 'south' && !kept.includes(row) && !before.has(row.id) && choices.unit('hidden') < share
     this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
   }
 }

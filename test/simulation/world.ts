@@ -3,6 +3,8 @@ import type { Choices } from './choices.ts'
 
 export const chatbot = 'SN-1'
 export const feedName = 'north'
+/** Another feed of the same chatbot, which has some listings of its own and wants one that is the first's. */
+export const otherFeed = 'west'
 export const minute = 60_000
 export const hour = 60 * minute
 
@@ -13,7 +15,14 @@ export class Violation extends Error {
 
 /** What can go wrong in a history, as probabilities a call, a record, or a round; and the service's answers to the open questions. */
 export interface Swarm {
-  ownership: 'tag' | 'snapshot'
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  drift: 'overwrite' | 'keep' | 'report'
+  /** Complete deliveries running in which a listing must be absent before it is deleted. */
+  grace: number
+  /** Whether `otherFeed` runs as well. */
+  twoFeeds: boolean
+  /** Calls a second that the program may make. */
+  rate: number
   service: {
     refusedConnection: number
     lost: number
@@ -55,6 +64,8 @@ export interface Swarm {
   human: { edit: number; remove: number; make: number; double: number }
   crash: number
   stop: number
+  /** A second run of the same feed is begun while one is under way. */
+  second: number
   lostStore: number
   dryRun: number
   approve: number
@@ -63,9 +74,15 @@ export interface Swarm {
 export function drawSwarm(choices: Choices): Swarm {
   const some = (name: string, ...shares: number[]): number => choices.pick(`swarm ${name}`, [0, 0, ...shares])
   const yes = (name: string): boolean => choices.unit(`swarm ${name}`) < 0.3
-  const ownership = choices.pick('swarm ownership', ['tag', 'tag', 'snapshot'] as const)
+  const ownership = choices.pick('swarm ownership', ['tag', 'tag', 'tag', 'snapshot', 'snapshot', 'mirror'] as const)
+  const marks = ownership !== 'snapshot'
   return {
     ownership,
+    drift: choices.pick('swarm drift', ['overwrite', 'overwrite', 'overwrite', 'keep', 'report'] as const),
+    grace: choices.pick('swarm grace', [1, 1, 2, 3]),
+    // A chatbot that belongs to one feed alone has no other.
+    twoFeeds: ownership !== 'mirror' && choices.unit('swarm twoFeeds') < 0.3,
+    rate: choices.pick('swarm rate', [Infinity, Infinity, 20, 5]),
     service: {
       refusedConnection: some('refusedConnection', 0.05, 0.2),
       lost: some('lost', 0.03, 0.1, 0.3),
@@ -89,7 +106,7 @@ export function drawSwarm(choices: Choices): Swarm {
       maxKeys: choices.pick('swarm maxKeys', [50, 2, 1]),
       spelling: choices.pick('swarm spelling', ['as-sent', 'escaped'] as const),
       // Absence that a list shows wrongly makes a row without mark nobody's: only the mark finds it again.
-      glitch: ownership === 'tag' ? some('glitch', 0.1, 0.3) : 0,
+      glitch: marks ? some('glitch', 0.1, 0.3) : 0,
     },
     feed: {
       change: choices.pick('swarm change', [0.05, 0.2, 0.5]),
@@ -111,7 +128,8 @@ export function drawSwarm(choices: Choices): Swarm {
     },
     crash: some('crash', 0.3, 0.7),
     stop: some('stop', 0.15),
-    lostStore: ownership === 'tag' ? some('lostStore', 0.15) : 0,
+    second: some('second', 0.2),
+    lostStore: marks ? some('lostStore', 0.15) : 0,
     dryRun: some('dryRun', 0.3),
     approve: some('approve', 0.5),
   }
@@ -136,6 +154,7 @@ export function calmed(swarm: Swarm): Swarm {
     human: zero(swarm.human),
     crash: 0,
     stop: 0,
+    second: 0,
     lostStore: 0,
     dryRun: 0,
     approve: 0,
