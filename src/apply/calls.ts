@@ -33,7 +33,8 @@ export async function updateOne(context: ApplyContext, change: StoredChange): Pr
   // that is to go and can't be made to (a number has no empty form, U4) is no reason to try again in every run.
   if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).every(({ to }) => to === null))
     return confirm(context, change, sent, unsettled)
-  if (!unsettled) store.clearFlight(settings.chatbot, [change.mlsNumber])
+  if (!unsettled && !change.unsettled && change.cause !== 'settle')
+    store.clearFlight(settings.chatbot, [change.mlsNumber])
   record(context, change, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
 }
 
@@ -110,7 +111,7 @@ export async function deleteBatch(context: ApplyContext, batch: StoredChange[], 
     if (shown.length === 0) deleted(context, change, unsettled)
     else {
       // An attempt without answer may still take it, so its mark and its place in the ledger stay.
-      if (!unsettled) store.clearFlight(settings.chatbot, [change.mlsNumber])
+      if (!unsettled && !change.unsettled) store.clearFlight(settings.chatbot, [change.mlsNumber])
       record(context, change, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
     }
   }
@@ -177,7 +178,7 @@ function refused(
 
 function deleted(context: ApplyContext, change: StoredChange, unsettled: boolean): void {
   const { store, settings, runtime } = context
-  store.forget(settings.chatbot, [change.mlsNumber], unsettled ? runtime.clock.now() : null)
+  store.forget(settings.chatbot, [change.mlsNumber], unsettled || change.unsettled ? runtime.clock.now() : null)
   doneAs(context, change, 'delete')
 }
 

@@ -1,6 +1,9 @@
 /** What the guard's rules measure by: shares, medians, how like the last delivery this one is. */
 import type { Limits, Past } from './guard.ts'
 
+/** Four listings are the least of which a share says anything. */
+const leastOfShare = 4
+
 /** How many of so many listings a share allows. */
 export function allowance({ percent, floor }: { percent: number; floor: number }, of: number): number {
   return Math.max(floor, Math.floor((of * percent) / 100))
@@ -8,10 +11,10 @@ export function allowance({ percent, floor }: { percent: number; floor: number }
 
 /**
  * A delivery that has little of the last one, and of which the last one had little: one that only grew has all of it.
- * Four listings are the least of which a share says anything; of three, only a delivery that shares none is a stranger's.
+ * Of three listings only a delivery that shares none is a stranger's.
  */
 export function isForeign(shared: number, delivered: number, last: number, percent: number): boolean {
-  if (last < 4) return percent > 0 && last === 3 && shared === 0
+  if (last < leastOfShare) return percent > 0 && last === 3 && shared === 0
   return shared * 100 < Math.min(delivered, last) * percent
 }
 
@@ -27,7 +30,7 @@ export function isShrunk(
   letGo: number,
   ours: number,
 ): boolean {
-  const median = usual(past) ?? ours
+  const median = usual(past) ?? (ours < leastOfShare ? 0 : ours)
   const measure = letGo === 0 ? median : Math.min(median, ours) - letGo
   return records < (measure * limits.shrink) / 100
 }
