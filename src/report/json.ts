@@ -2,6 +2,7 @@
 import type { Report, ReportedChange } from '../run.ts'
 import { escapeUnseen } from '../text.ts'
 import { buffer } from './report.ts'
+import { heldFor } from './values.ts'
 import type { Buffered, ReportForm } from './report.ts'
 
 export function jsonForm(): ReportForm {
@@ -12,7 +13,7 @@ const write: ReportForm['write'] = async (report, output) => {
   const buffered = buffer(output)
   await buffered.add('{')
   await writeHead(report, buffered)
-  await writeList('changes', report.changes(), changeOf, buffered)
+  await writeList('changes', report.changes(), (change) => changeOf(report, change), buffered)
   await writeList('rejects', report.rejects(), ({ at, mlsNumber, problems }) => ({ at, mlsNumber, problems }), buffered)
   if (report.applied !== null) {
     const { done, failed, unknown, skipped } = report.applied.outcomes
@@ -79,7 +80,10 @@ async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) =>
   await buffered.add(before.startsWith(',') ? '\n  ]' : ']')
 }
 
-function changeOf({ kind, mlsNumber, why, fields }: ReportedChange) {
+/** The keys are a contract, so how long a change has been held is said in its sentence. */
+function changeOf(report: Report, change: ReportedChange) {
+  const { kind, mlsNumber, fields } = change
+  const why = change.why + heldFor(report, change)
   return { kind, mlsNumber, why, fields: fields.map(({ field, from, to }) => ({ field, from, to })) }
 }
 
