@@ -4,6 +4,7 @@
  */
 import { differences } from './compare.ts'
 import { ServiceError, UserError } from './errors.ts'
+import { isSentinel } from './listing.ts'
 import type { Shown } from './listing.ts'
 import { situations } from './plan/walk.ts'
 import type { Situation } from './plan/walk.ts'
@@ -64,7 +65,8 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
 }
 
 /** As the plan has it: in this feed's snapshot, created by it, or marked as its own. */
-function isOurs({ row, shown }: Situation, { name, ownership }: Feed): boolean {
+function isOurs({ key, row, shown }: Situation, { name, ownership }: Feed): boolean {
+  if (row === null && isSentinel(key)) return false
   const marked = ownership !== 'snapshot' && shown.some(({ owner }) => owner === name)
   const remembered = row !== null && row.feed === name && (row.owned || row.flight === 'create')
   return marked || remembered || ownership === 'mirror'
