@@ -11,16 +11,16 @@ export const pageSize: Question = {
   title: 'Largest PageSize, and pages after the last',
   async ask({ calls, seen }) {
     const answer = emptyAnswer()
-    const returned = new Map<number, number>()
+    let items: ListItem[] = []
     let refusal = ''
     const largest = await largestTaken(100, async (size) => {
       const reply = await calls.list({ PageNumber: 1, PageSize: size })
       if (!reply.taken) refusal = refusalWords(reply)
-      else returned.set(size, reply.value.items.length)
+      else items = reply.value.items
       return reply.taken
     })
-    const shown = returned.get(largest) ?? 0
-    const isClamped = shown < largest && shown > 0 && (await hasItems(calls, 2, largest))
+    const shown = items.length
+    const isClamped = shown < largest && shown > 0 && (await isFollowed(calls, items, largest))
     if (largest < searchLimit) {
       answer.facts.refusedAbove = largest
       answer.words.push(`PageSize up to ${largest} is taken; ${largest + 1} is refused (${refusal}).`)
@@ -41,9 +41,11 @@ export const pageSize: Question = {
   },
 }
 
-async function hasItems(calls: ProbeCalls, PageNumber: number, PageSize: number): Promise<boolean> {
-  const reply = await calls.list({ PageNumber, PageSize })
-  return reply.taken && reply.value.items.length > 0
+/** Whether page 2 shows other listings; past its last page a service may show that again. */
+async function isFollowed(calls: ProbeCalls, items: readonly ListItem[], PageSize: number): Promise<boolean> {
+  const known = new Set(items.map(({ ID }) => ID))
+  const reply = await calls.list({ PageNumber: 2, PageSize })
+  return reply.taken && reply.value.items.some(({ ID }) => !known.has(ID))
 }
 
 async function askPastTheEnd(answer: Answer, calls: ProbeCalls, size: number, listings: number): Promise<void> {
@@ -78,8 +80,8 @@ export const order: Question = {
   title: 'Order of List',
   async ask({ calls, seen, sentinels: { names } }) {
     const answer = emptyAnswer()
-    const [one, other] = [await firstPage(calls), await firstPage(calls)]
-    if (one.length < 5) {
+    const [one, other] = [await firstItems(calls), await firstItems(calls)]
+    if (one.length < fewest) {
       answer.notLearnt.push(`the order of List, because the chatbot holds ${seen.listings} listings only`)
       return answer
     }
@@ -115,9 +117,18 @@ function nameOf({ byId, byIdDescending, byMlsNumber, first }: Sorted, changed: s
   return first === changed ? 'last changed first' : 'other'
 }
 
-async function firstPage(calls: ProbeCalls): Promise<ListItem[]> {
-  const reply = await calls.list({ PageNumber: 1, PageSize: calls.pageSize })
-  return reply.taken ? reply.value.items : []
+/** Fewer may come in the same order twice by chance. */
+const fewest = 6
+
+/** The first page, and as many more as it takes to have a few items: a service may show one a page. */
+async function firstItems(calls: ProbeCalls): Promise<ListItem[]> {
+  const items: ListItem[] = []
+  for (let PageNumber = 1; items.length < fewest && PageNumber <= fewest; PageNumber++) {
+    const reply = await calls.list({ PageNumber, PageSize: calls.pageSize })
+    if (!reply.taken || reply.value.items.length === 0) break
+    items.push(...reply.value.items)
+  }
+  return items
 }
 
 async function walked(calls: ProbeCalls): Promise<Sorted> {
