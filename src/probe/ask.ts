@@ -104,8 +104,9 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     if (obstacle === null) await series.ask(writing)
     else series.skip(writing, obstacle)
     await clear(sentinels)
-    if (obstacle === null) await series.ask([keysAlone])
-    else series.skip([keysAlone], obstacle)
+    if (asked.answers.some(({ key, facts }) => key === creation.key && 'lookUpsBeforeShown' in facts))
+      await series.ask([keysAlone])
+    else series.skip([keysAlone], obstacle ?? 'a test listing is not listed')
     await clear(sentinels)
     await series.ask([badKeys])
   } catch (error) {

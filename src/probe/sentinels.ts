@@ -39,6 +39,8 @@ export class Sentinels {
   readonly #there = new Set<string>()
   /** What Create gave for those that were seen, by MLSNumber; the latest where there are several rows. */
   readonly #identifiers = new Map<string, string | null>()
+  /** Those that were created and never listed. */
+  readonly #unseen = new Set<string>()
   /** Those whose Create got no certain answer, with the time of it. */
   readonly #lost = new Map<string, number>()
 
@@ -48,7 +50,7 @@ export class Sentinels {
     this.#clock = clock
   }
 
-  /** MLSNumbers whose Create got no certain answer, with when that was: the row may appear later. */
+  /** MLSNumbers whose Create got no certain answer, or that were never listed and not counted when deleted, with when that was: the row may appear later. */
   get lost(): ReadonlyMap<string, number> {
     return this.#lost
   }
@@ -109,6 +111,7 @@ export class Sentinels {
     if (!reply.taken) return reply
     const sight = await this.awaitRows(body.MLSNumber, (rows) => rows.length > 0)
     if (sight.rows.length > 0) this.#identifiers.set(this.names.mlsNumber(number), reply.value)
+    else this.#unseen.add(body.MLSNumber)
     return { taken: true, value: sight }
   }
 
@@ -177,7 +180,12 @@ export class Sentinels {
     const first = await this.#calls.remove('MLSNumber', [mlsNumber])
     // One Delete may take one of several rows (U3).
     for (let time = 1; ; time++) {
-      if (await this.isGone(mlsNumber)) return first
+      if (await this.isGone(mlsNumber)) {
+        // What was never listed is not gone for not being listed: only the count says that the Delete found it.
+        const isCounted = first.taken && first.value > 0
+        if (this.#unseen.delete(mlsNumber) && !isCounted) this.#lost.set(mlsNumber, this.#clock.now())
+        return first
+      }
       if (time === 4) break
       await this.#calls.remove('MLSNumber', [mlsNumber])
     }

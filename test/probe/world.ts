@@ -2,6 +2,7 @@
 import { openApp } from '../../src/app.ts'
 import { probe } from '../../src/probe-app.ts'
 import type { Probed } from '../../src/probe/report.ts'
+import type { Clock } from '../../src/runtime.ts'
 import type { StandInListing, StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { home } from '../support/homes.ts'
 import { seeded } from '../support/random.ts'
@@ -86,7 +87,12 @@ export async function probed(
   asked: (title: string) => void = () => undefined,
   feedName = 'north',
 ): Promise<Probed> {
-  const { configFile, clock, stop } = world
+  const { configFile, stop } = world
+  // As the machine's, in whole milliseconds, however long a back-off was.
+  const clock: Clock = {
+    now: () => Math.floor(world.clock.now()),
+    sleep: (milliseconds, signal) => world.clock.sleep(milliseconds, signal),
+  }
   const app = openApp({ configFile, env: {}, signal: stop.signal }, { clock, random: seeded(seed), logLevel: 'error' })
   try {
     return await probe(
