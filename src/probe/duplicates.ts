@@ -18,9 +18,10 @@ export const duplicates: Question = {
       return answer
     }
     const isOne = await deleteById(answer, context, second.identifier)
-    const again = isOne ? await createSecond(context, null) : second
-    if (again?.rows.length === 2) await deleteBoth(answer, context)
-    else answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because the second was not created again')
+    if (isOne) await createSecond(context, null)
+    if ((await context.sentinels.lookUp(context.sentinels.names.mlsNumber(2))).length === 2)
+      await deleteBoth(answer, context)
+    else answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because there are not two any more')
     return answer
   },
 }
@@ -81,8 +82,8 @@ async function deleteById(answer: Answer, { calls, sentinels }: Context, identif
   }
   const said = reply.taken ? `counts ${reply.value}` : `is refused (${refusalWords(reply)})`
   answer.words.push(
-    isGone
-      ? `A Delete by the ID of one row takes the other rows of its MLSNumber too: don't use repair.`
+    !othersStay
+      ? `A Delete by the ID of one row takes ${isGone ? 'the other rows of its MLSNumber too' : 'another row of its MLSNumber'}: don't use repair.`
       : `A Delete by the ID of the list, as NativeId, ${said} and the row was still there at look-up ${missed}: repair can't work.`,
   )
   return false

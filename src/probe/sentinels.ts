@@ -168,7 +168,8 @@ export class Sentinels {
 
   /**
    * The ID of a row that surely can be named by it: Create gave it, and a look-up made now shows it on a row of this very
-   * MLSNumber. Null where either is not so: an ID from the list alone may be another listing's NativeId (U2).
+   * MLSNumber. So it is a sentinel's whether NativeId takes what Create gives or what List shows. Null where either is not
+   * so: an ID from the list alone may be what Create gave for another listing (U2).
    */
   async certainId(mlsNumber: string, identifier: string | null): Promise<string | null> {
     if (identifier === null) return null

@@ -26,7 +26,9 @@ export function expectedFacts(profile: StandInProfile): Expected {
             : 'counts 0',
     },
     deleteBatch: batch(profile),
-    updateWithoutMatch: { updateWithoutMatch: profile.updateWithoutMatch },
+    updateWithoutMatch: {
+      updateWithoutMatch: profile.updateWithoutMatch === 'created' ? 'creates' : profile.updateWithoutMatch,
+    },
     creation: filterIgnored ? {} : { lookUpsBeforeShown: profile.listLag },
     virtualCount: isWhole ? { virtualCount: isTotal(profile) ? 'total' : 'other' } : {},
     filter: filterIgnored
@@ -145,6 +147,7 @@ function partial({ deleteWithoutMatch, deleteCounts, maxKeys }: StandInProfile):
 function doubles({ duplicates, createdIdentifier, doubles, deleteCounts }: StandInProfile): Facts {
   const byId: Facts = createdIdentifier === 'id' ? { deleteById: true } : {}
   if (duplicates === 'refused') return { duplicates, ...byId }
+  if (duplicates === 'replaced') return { duplicates: 'replaces', ...byId }
   return { duplicates, ...byId, doubles, deleteCounts: doubles === 'all' && deleteCounts === 'rows' ? 2 : 1 }
 }
 
