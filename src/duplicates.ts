@@ -4,11 +4,11 @@
  */
 import { differences } from './compare.ts'
 import { ServiceError, UserError } from './errors.ts'
-import { isSentinel } from './listing.ts'
 import type { Shown } from './listing.ts'
 import { situations } from './plan/walk.ts'
 import type { Situation } from './plan/walk.ts'
 import type { Feed, Readers } from './prepare.ts'
+import { isSentinel } from './sentinel.ts'
 import { minuteOf } from './text.ts'
 
 /** One MLSNumber that is there more than once. IDs are those of the list items. */

@@ -112,14 +112,6 @@ export const optionalFields: readonly FieldName[] = fieldRules.filter((rule) => 
 /** The key of the ExtensionColumn entry that says which feed a listing belongs to (DESIGN, "Ours means"). */
 export const ownerKey = 'ListingSyncFeed'
 
-/** What the MLSNumber of every test listing of `probe` begins with. */
-export const sentinelPrefix = 'listing-sync-probe-'
-
-/** Whether an MLSNumber is one that `probe` invents. Such a listing is `probe`'s alone to remove, whoever the chatbot belongs to. */
-export function isSentinel(mlsNumber: string): boolean {
-  return mlsNumber.startsWith(sentinelPrefix) && /^[\w.-]+-[0-9a-f]{12}-\d$/.test(mlsNumber.slice(sentinelPrefix.length))
-}
-
 /**
  * What makes a listing change without the feed changing, kept beside it so that nothing is parsed again.
  * `listedOn` is a day (YYYY-MM-DD) that DaysOnMarket is counted from; `openHouseUntil` an instant (milliseconds)

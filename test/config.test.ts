@@ -242,6 +242,20 @@ feeds:
     expect(config.feeds[0]).toMatchObject({ chatbot: '1001', maxBytes: 1536, limits: { shrink: 0, overlap: 50 } })
   })
 
+  test('how sale types are spelled takes two texts that differ', () => {
+    const spelled = (saleTypeShown: object) =>
+      load(
+        stringify({
+          service: { baseUrl: 'http://localhost:8080', profile: { saleTypeShown } },
+          feeds: { north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv' } },
+        }),
+      ).service.profile.saleTypeShown
+    expect(spelled({ for_sale: '1', for_rent: '2' })).toEqual({ for_sale: '1', for_rent: '2' })
+    expect(() => spelled({ for_sale: '1', for_rent: ' 1' })).toThrow(
+      'service.profile.saleTypeShown: says the same for both',
+    )
+  })
+
   test('the first configuration of the README loads', () => {
     const yaml = /```yaml\n([^]*?)```/.exec(readFile('README.md'))?.[1] ?? ''
     expect(load(yaml, { LISTING_SESSION_KEY: 'secret-two' }).feeds[0].schedule).toBe('*/30 * * * *')

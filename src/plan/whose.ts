@@ -1,6 +1,6 @@
 /** Whose a listing is, by the snapshot and by the marks on the service (DESIGN, "Ours means"). */
-import { isSentinel } from '../listing.ts'
 import type { SnapshotRow } from '../run.ts'
+import { isSentinel } from '../sentinel.ts'
 import type { PlanSettings } from './plan.ts'
 import type { Situation } from './walk.ts'
 

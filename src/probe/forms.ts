@@ -1,5 +1,6 @@
 /** How a listing's values look in the list (U10 to U12). */
 import { unescapeHtml } from '../listing.ts'
+import type { Listing } from '../listing.ts'
 import type { Answer, ListItem, Question } from './probe.ts'
 import { emptyAnswer } from './probe.ts'
 import { textOf, wholeListing } from './sentinel.ts'
@@ -12,22 +13,29 @@ export const saleType: Question = {
   needs: [2],
   async ask({ sentinels }) {
     const answer = emptyAnswer()
+    const seen: Partial<Record<Listing['SaleType'], string>> = {}
     for (const SaleType of ['for_rent', 'for_sale'] as const) {
       const { row } = await sentinels.tryUpdate(2, { SaleType })
       if (row === null) answer.notLearnt.push(`how ${SaleType} is listed, because the Update did not show`)
       else {
         const shown = textOf(row, 'SaleType')
+        seen[SaleType] = shown
         answer.facts[SaleType] = shown
-        answer.words.push(
-          `${SaleType} is listed as "${shown}"${isRead(SaleType, shown) ? '' : ', which sync does not recognise: it is not compared'}.`,
-        )
+        answer.words.push(`${SaleType} is listed as "${shown}".`)
       }
     }
+    const { for_sale, for_rent } = seen
+    if (for_sale === undefined || for_rent === undefined) return answer
+    if (isRead('for_sale', for_sale) && isRead('for_rent', for_rent)) return answer
+    if (for_sale.trim() === '' || for_rent.trim() === '' || for_sale.trim() === for_rent.trim())
+      answer.words.push('By that the two cannot be told apart: SaleType is not compared.')
+    else answer.profile.saleTypeShown = { for_sale, for_rent }
     return answer
   },
 }
 
-function isRead(saleType: string, shown: string): boolean {
+/** Whether the client reads it without being told. */
+function isRead(saleType: Listing['SaleType'], shown: string): boolean {
   const letters = shown.toLowerCase().replaceAll(/[^a-z]/g, '')
   const sale = letters.includes('sale')
   const rent = letters.includes('rent') || letters.includes('lease')

@@ -76,7 +76,10 @@ export function probedText(probed: Probed): string {
 function configuration(probed: Probed): string[] {
   const profile = Object.entries(profileOf(probed))
   if (profile.length === 0) return ['Nothing was learnt that the configuration should say.']
-  const lines = profile.map(([name, value]) => `    ${name}: ${value}`)
+  // Of JSON every text is one of YAML, too.
+  const lines = profile.map(([name, value]) => {
+    return `    ${name}: ${typeof value === 'object' ? escapeUnseen(JSON.stringify(value)) : value}`
+  })
   return ['For the configuration', 'service:', '  profile:', ...lines]
 }
 

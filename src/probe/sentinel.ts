@@ -1,6 +1,7 @@
 /** The test listings: what they are called and what is in them. */
-import { sentinelPrefix, unescapeHtml } from '../listing.ts'
+import { unescapeHtml } from '../listing.ts'
 import type { Listing } from '../listing.ts'
+import { sentinelPrefix } from '../sentinel.ts'
 import type { ListItem } from './probe.ts'
 
 /** The names of one probe's sentinels: no other listing has one of them, as 48 random bits are in it. */

@@ -1,6 +1,6 @@
 /** The first look at the list: how many listings there are, and what an earlier probe left. */
 import { UserError } from '../errors.ts'
-import { isSentinel, sentinelPrefix } from '../listing.ts'
+import { isSentinel, sentinelPrefix } from '../sentinel.ts'
 import type { ListItem, ProbeCalls, Seen } from './probe.ts'
 import { mlsNumberOf, textOf } from './sentinel.ts'
 import type { SentinelNames } from './sentinel.ts'

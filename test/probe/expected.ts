@@ -169,5 +169,6 @@ export function expectedProfile(profile: StandInProfile): Record<string, unknown
     ...(maxKeys !== null && maxKeys < longest && { deleteBatch: maxKeys }),
     ...(isWhole && { virtualCount: isTotal(profile) ? 'total' : 'unknown' }),
     clear: omits ? 'omit' : 'empty',
+    ...(profile.saleTypeShown.for_sale === '1' && { saleTypeShown: profile.saleTypeShown }),
   }
 }

@@ -129,9 +129,10 @@ test.each(Object.entries(profiles))('%s', async (_, profile) => {
   const found = await probed(world)
   holdTogether(found, profile, begun.before)
   // What it learnt is good for: only where that is not what a run does anyway. A shuffled list is never complete.
-  const { pageSize, deleteBatch, clear } = profileOf(found)
-  if (pageSize !== undefined || deleteBatch !== undefined || clear === 'omit')
-    if (profile.order !== 'shuffled') await syncWith(found, world.configFile)
+  const { pageSize, deleteBatch, clear, saleTypeShown } = profileOf(found)
+  if (profile.order === 'shuffled') return
+  if ((pageSize ?? deleteBatch ?? saleTypeShown) !== undefined || clear === 'omit')
+    await syncWith(found, world.configFile)
 })
 
 const combinations = 12
