@@ -1,7 +1,7 @@
 /** What shows of a listing once it was created: when, under which filter, how it is counted, what its identifier is. */
 import type { Answer, Context, ListItem, Question } from './probe.ts'
 import { emptyAnswer, refusalWords } from './probe.ts'
-import { idOf, mlsNumberOf, requiredFields, wholeListing } from './sentinel.ts'
+import { mlsNumberOf, requiredFields, wholeListing } from './sentinel.ts'
 
 /** U16: creates sentinel 2. */
 export const creation: Question = {
@@ -43,26 +43,16 @@ export const identifier: Question = {
   needs: [2],
   async ask({ calls, sentinels }) {
     const answer = emptyAnswer()
-    const given = sentinels.identifier(2)
     const mlsNumber = sentinels.names.mlsNumber(2)
-    if (given === null) {
-      answer.notLearnt.push("the identifier's relation to ID, because the answer to Create was lost")
-      return answer
+    const { id, isShown, why } = await sentinels.certainId(mlsNumber, sentinels.identifier(2))
+    if (isShown !== null) {
+      answer.facts.identifierIsId = isShown
+      answer.words.push(`The identifier that Create gives is ${isShown ? '' : 'not '}the ID in the list.`)
     }
-    const id = await sentinels.certainId(mlsNumber, given)
-    answer.facts.identifierIsId = id !== null
     if (id === null) {
-      const shown = (await sentinels.lookUp(mlsNumber)).map(idOf).join(', ')
-      answer.words.push(`The identifier that Create gives (${given}) is not the ID in the list (${shown || 'none'}).`)
-      answer.notLearnt.push(
-        'whether NativeId takes the ID of the list, because that ID may be the identifier of another listing, which would be changed',
-      )
-      answer.notLearnt.push(
-        'whether NativeId takes the identifier of Create, because nothing in the list shows that it names the test listing alone',
-      )
+      answer.notLearnt.push(`whether Update takes the ID of the list as NativeId, because ${why}`)
       return answer
     }
-    answer.words.push('The identifier that Create gives is the ID in the list.')
     const write = sentinels.nextWrite()
     const reply = await calls.update({ ...wholeListing(sentinels.names, 2, write), Key: id, KeyType: 'NativeId' })
     const isReached = reply.taken && (await sentinels.awaitWrite(2, write)) !== null

@@ -62,11 +62,9 @@ async function createSecond({ sentinels }: Context, answer: Answer | null): Prom
 /** Deletes one row of sentinel 2 by the ID that Create gave. Gives whether exactly that one went. */
 async function deleteById(answer: Answer, { calls, sentinels }: Context, identifier: string | null): Promise<boolean> {
   const mlsNumber = sentinels.names.mlsNumber(2)
-  const id = await sentinels.certainId(mlsNumber, identifier)
+  const { id, why } = await sentinels.certainId(mlsNumber, identifier)
   if (id === null) {
-    answer.notLearnt.push(
-      'whether Delete takes the ID of the list as NativeId (repair needs it), because that ID may be the identifier of another listing, which would be deleted',
-    )
+    answer.notLearnt.push(`whether Delete takes the ID of the list as NativeId, which repair needs, because ${why}`)
     return false
   }
   const before = (await sentinels.lookUp(mlsNumber)).map(idOf)

@@ -30,6 +30,9 @@ export interface Tried {
   sent: Body & Pick<Listing, 'MLSNumber'>
 }
 
+/** An ID that may be used as NativeId, or why there is none; `isShown`: whether the list's ID is what Create gave. */
+export type CertainId = { id: string; isShown: true; why: null } | { id: null; isShown: boolean | null; why: string }
+
 export class Sentinels {
   readonly names: SentinelNames
   readonly #calls: ProbeCalls
@@ -167,13 +170,22 @@ export class Sentinels {
   }
 
   /**
-   * The ID of a row that surely can be named by it: Create gave it, and a look-up made now shows it on a row of this very
-   * MLSNumber. So it is a sentinel's whether NativeId takes what Create gives or what List shows. Null where either is not
-   * so: an ID from the list alone may be what Create gave for another listing (U2).
+   * The ID of a row, where it surely names a sentinel and nothing else: Create gave it, and a look-up made now shows it on a
+   * row of this very MLSNumber. So it is a sentinel's whether NativeId takes what Create gives or what List shows; an ID from
+   * the list alone may be what Create gave for another listing (U2). And it is no listing's MLSNumber, in case the service
+   * does not heed KeyType.
    */
-  async certainId(mlsNumber: string, identifier: string | null): Promise<string | null> {
-    if (identifier === null) return null
-    return (await this.lookUp(mlsNumber)).some((row) => idOf(row) === identifier) ? identifier : null
+  async certainId(mlsNumber: string, identifier: string | null): Promise<CertainId> {
+    if (identifier === null) return { id: null, isShown: null, why: 'the answer to Create was lost' }
+    const ids = (await this.lookUp(mlsNumber)).map(idOf)
+    if (!ids.includes(identifier)) {
+      const shown = ids.join(', ') || 'none'
+      const why = `the list's ID (${shown}) is not what Create gave (${identifier}): either may name another listing, which would be hit`
+      return { id: null, isShown: false, why }
+    }
+    if ((await this.lookUp(identifier)).length === 0) return { id: identifier, isShown: true, why: null }
+    const why = `another listing has ${identifier} as its MLSNumber, and a service that does not heed KeyType would take that`
+    return { id: null, isShown: true, why }
   }
 
   /** Deletes by MLSNumber until no look-up shows it. Gives the first answer; throws where it can't be had off. */

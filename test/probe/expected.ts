@@ -79,9 +79,9 @@ export function expectedFacts(profile: StandInProfile): Expected {
       ),
     ),
     badKeys: {
-      noKey: profile.headers.List === 'none' ? 'taken' : via(401),
-      wrongSecret: profile.headers.List === 'none' ? 'taken' : via(401),
-      wrongSession: profile.headers.List === 'none' ? 'taken' : via(401),
+      noKey: profile.headers.List === 'none' ? 'taken' : via(profile.refusals.credentials?.code ?? 401),
+      wrongSecret: profile.headers.List === 'none' ? 'taken' : via(profile.refusals.credentials?.code ?? 401),
+      wrongSession: profile.headers.List === 'none' ? 'taken' : via(profile.refusals.credentials?.code ?? 401),
     },
   }
 }

@@ -191,6 +191,20 @@ test('nothing is created where it could not be looked up again', async () => {
   expect(probedForms.text(found)).toContain('List does not filter by MLSNumber')
 })
 
+test('an ID that is the MLSNumber of another listing is never used as a key', async () => {
+  await begin()
+  // The IDs that the test listings will have.
+  const twins = Array.from({ length: 20 }, (_, index) => ({ MLSNumber: String(1001 + others.length + 20 + index) }))
+  world.standIn.seed(chatbot, twins)
+  before = othersOf(world)
+  const found = await probed(world)
+  isHonest(found)
+  const native = world.standIn.requests.filter(({ body }) => JSON.stringify(body).includes('"NativeId"'))
+  expect(native).toEqual([])
+  expect(found.answers.find(({ key }) => key === 'identifier')?.facts).toEqual({ identifierIsId: true })
+  expect(probedForms.text(found).replace(/\s+/g, ' ')).toContain('a service that does not heed KeyType would take that')
+})
+
 test('beside a run of the chatbot there is no probe', async () => {
   await begin()
   const app = openApp({ configFile: world.configFile, env: {}, signal: world.stop.signal }, { clock: world.clock })

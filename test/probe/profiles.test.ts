@@ -80,6 +80,7 @@ const profiles: Record<string, StandInProfileInput> = {
   'U13: cut': { cut: { Description: 40, Images: 5, City: 4 } },
   'U13: escaped and cut': { htmlEscape: true, cut: { Description: 60 } },
   'U14: refusals by HTTP': { refusalsVia: 'http', duplicates: 'refused' },
+  'U14: bad keys get a code of their own': { refusals: { credentials: { code: 460 } } },
   'U21: 0 is refused': { zeroRequired: 'refused', emptyRequired: 'accepted' },
   'U22: long texts are refused': { maxLengths: { Description: 700, Images: 12 } },
 }
