@@ -33,7 +33,7 @@ export function requiredFields(names: SentinelNames, number: number, write: numb
     // The least likely to be offered to anybody.
     Status: 'Sold',
     CurrencySymbol: '$',
-    PropertyType: 'Test',
+    PropertyType: 'TEST LISTING, not a home',
     Bedrooms: 3,
     Bathrooms: 2.5,
     Url: markerUrl(names, number, write),
