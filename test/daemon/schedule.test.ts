@@ -13,7 +13,7 @@ function runs(expression: string, timezone: string, start: string, hours: number
   const { within } = dueTimes({ expression, timezone })
   const shown = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' })
   const from = Date.parse(start)
-  const found = []
+  const found: number[] = []
   for (let at = from; at < from + hours * hour; at += minute) if (within(at, at + minute)) found.push(at + minute)
   return found.map((at) => shown.format(at))
 }
@@ -21,7 +21,7 @@ function runs(expression: string, timezone: string, start: string, hours: number
 function gaps(expression: string, timezone: string, start: string, hours: number): number[] {
   const { within } = dueTimes({ expression, timezone })
   const from = Date.parse(start)
-  const found = []
+  const found: number[] = []
   for (let at = from; at < from + hours * hour; at += minute) if (within(at, at + minute)) found.push(at + minute)
   return [...new Set(found.slice(1).map((at, i) => (at - found[i]) / minute))]
 }
