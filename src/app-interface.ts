@@ -21,6 +21,8 @@ export interface AppOptions {
   logLevel?: LogOptions['level']
   clock?: Clock
   random?: () => number
+  /** Takes the lines of the log instead of standard error. */
+  writeLog?: LogOptions['write']
 }
 
 export interface App {

@@ -70,12 +70,12 @@ const reportForms: Record<FormName, (options: FormOptions) => ReportForm> = {
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
 export function openApp({ configFile, env, signal, onCrash }: CommandContext, options: AppOptions = {}): App {
-  const { logLevel = 'warn', clock = systemClock, random = systemRandom } = options
+  const { logLevel = 'warn', clock = systemClock, random = systemRandom, writeLog: write } = options
   const live = liveConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   let scrubNow = scrubber(live.config.secrets)
   const scrub = (text: string): string => scrubNow(text)
-  const log = createLog({ level, scrub, pretty: process.stderr.isTTY, clock })
+  const log = createLog({ level, scrub, pretty: process.stderr.isTTY, clock, write })
   const runtime: Runtime = { clock, random, log }
   const underWay = new UnderWay()
   const services = new Map<string, Service>()

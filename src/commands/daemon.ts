@@ -166,7 +166,7 @@ class Watched {
 
   #lastGood(): number | null {
     const now = this.#app.runtime.clock.now()
-    return lastGood(this.#app.store().feedState(this.name, this.chatbot, now), this.#feed().mapping)
+    return lastGood(this.#app.store().feedState(this.name, this.chatbot, now), this.#feed().mapping.delivery)
   }
 
   #sayStale(): void {

@@ -81,7 +81,7 @@ function restarts(app: App): string[] {
 function staleOf(app: App, { name, chatbot, schedule, timezone, mapping }: FeedConfig): string | null {
   if (schedule === null) return null
   const now = app.runtime.clock.now()
-  const good = lastGood(app.reader().feedState(name, chatbot, now), mapping)
+  const good = lastGood(app.reader().feedState(name, chatbot, now), mapping.delivery)
   return staleness({ expression: schedule, timezone }, good, now)
 }
 

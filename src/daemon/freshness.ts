@@ -1,5 +1,4 @@
 /** Whether a feed is carried over at all: a daemon may be alive while nothing has worked for a week (fault-model F146). */
-import type { Mapping } from '../feed/feed.ts'
 import type { FeedState } from '../store/store.ts'
 import { dueTimes } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
@@ -13,11 +12,10 @@ export const staleAfter = 3
  */
 export function lastGood(
   { lastSuccess, deliveries }: Pick<FeedState, 'lastSuccess' | 'deliveries'>,
-  mapping: Pick<Mapping, 'delivery' | 'deliveryOf'>,
+  delivery: 'full' | 'delta',
 ): number | null {
-  // Nothing tells a delta that lacks something from a short one.
-  const isDelta = mapping.delivery === 'delta' || mapping.deliveryOf !== undefined
-  if (isDelta || lastSuccess === null) return lastSuccess
+  // Of a delta nothing tells whether it lacks something.
+  if (delivery === 'delta' || lastSuccess === null) return lastSuccess
   const accepted = deliveries.length === 0 ? null : deliveries[0].at
   return accepted === null ? null : Math.min(lastSuccess, accepted)
 }
