@@ -25,7 +25,6 @@ import { systemClock, systemRandom } from './machine.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
 import { repair } from './repair.ts'
-import type { Repaired, RepairPlan } from './repair.ts'
 import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
 import { markdownForm } from './report/markdown.ts'
@@ -134,7 +133,7 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
     },
   }
   onCrash?.((error) => {
-    underWay.recordCrash(app.store, clock.now(), error)
+    underWay.recordCrash(() => app.store(), clock.now(), error)
     return scrubbedError(error, scrub)
   })
   return app

@@ -16,9 +16,9 @@ export interface Schedule {
 /** The times of one schedule; all in milliseconds. */
 export interface DueTimes {
   /** Whether one lies after `from` and not after `to`. */
-  within(from: number, to: number): boolean
+  within: (from: number, to: number) => boolean
   /** How many do; counted up to `most`. */
-  count(from: number, to: number, most: number): number
+  count: (from: number, to: number, most: number) => number
   /** It asks for seconds, so that looking once a minute is too seldom. */
   bySecond: boolean
 }
@@ -53,7 +53,7 @@ export function dueTimes({ expression, timezone }: Schedule): DueTimes {
     if (to - from >= horizon) return most
     let found = 0
     for (let at = Math.floor(from / minute) * minute; at <= to && found < most; at += minute) {
-      const times = seconds.map((second) => at + Number(second) * 1000).filter((time) => time > from && time <= to)
+      const times = seconds.map((second) => at + second * 1000).filter((time) => time > from && time <= to)
       if (times.length > 0 && isDue(at)) found += times.length
     }
     return Math.min(found, most)
@@ -62,7 +62,7 @@ export function dueTimes({ expression, timezone }: Schedule): DueTimes {
   return {
     within: (from, to) => count(from, to, 1) > 0,
     count,
-    bySecond: seconds.some((second) => Number(second) !== 0),
+    bySecond: seconds.some((second) => second !== 0),
   }
 }
 
@@ -72,7 +72,7 @@ function matcher(expression: string): (wall: number) => boolean {
   const fields = expression.trim().split(/\s+/).slice(-5)
   const task = createTask(fields.join(' '), () => undefined, { timezone: 'UTC' })
   const { minute: minutes, hour } = parse(fields.join(' '))
-  const wanted = new Set(minutes.flatMap((at) => hour.map((hours) => Number(hours) * 60 + Number(at))))
+  const wanted = new Set(minutes.flatMap((at) => hour.map((hours) => hours * 60 + at)))
   return (wall) => wanted.has(Math.floor((wall % day) / minute)) && task.match(new Date(wall))
 }
 
