@@ -120,7 +120,7 @@ class Watched {
     const due = this.times.count(from, to, staleAfter)
     const before = this.#dueSinceGood
     this.#dueSinceGood += due
-    if (before < staleAfter && this.#dueSinceGood >= staleAfter) this.#sayStale()
+    if (before < staleAfter && this.#dueSinceGood >= staleAfter) this.#sayStale(to)
     return due > 0
   }
 
@@ -169,13 +169,19 @@ class Watched {
     return lastGood(this.#app.store().feedState(this.name, this.chatbot, now), this.#feed().mapping.delivery)
   }
 
-  #sayStale(): void {
-    const good = this.#lastGood()
+  #sayStale(now: number): void {
+    let good: number | null = null
+    try {
+      good = this.#lastGood()
+    } catch {
+      // A store that can't be read says so in each run.
+    }
+    // A run by hand, or of another daemon, may have been good.
+    if (good !== null) this.#dueSinceGood = this.times.count(good, now, staleAfter)
+    if (this.#dueSinceGood < staleAfter) return
     const since = good === null ? 'never' : new Date(good).toISOString()
-    this.#app.runtime.log.error(
-      { feed: this.name, lastGood: since },
-      `no run has been good for ${staleAfter} that were due`,
-    )
+    const facts = { feed: this.name, lastGood: since }
+    this.#app.runtime.log.error(facts, `no run has been good for ${staleAfter} that were due`)
   }
 
   #sayFresh(): void {

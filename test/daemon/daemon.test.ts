@@ -151,6 +151,28 @@ test('says once that no run is good, whether they fail or hold everything, and w
   expect(said('runs are good again')).toHaveLength(1)
 })
 
+test('what was run by hand in between counts as well', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 20)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  const feed = join(world.folder, 'north.xml')
+  for (const _tick of [1, 2]) {
+    rmSync(feed, { force: true })
+    await tick(clock)
+  }
+  world.deliver(zillowFeed(homes(1, 20)))
+  world.clock.advance(clock.now() - world.clock.now())
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  rmSync(feed)
+  await tick(clock)
+  expect(said('no run has been good for 3 that were due')).toEqual([])
+  await tick(clock)
+  await tick(clock)
+  expect(said('no run has been good for 3 that were due')).toHaveLength(1)
+})
+
 test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
   const keys = { secret: 'key-of-spring-77' }
   const key = (text: string): void => writeFileSync(join(world.folder, 'key.txt'), `${text}\n`)
