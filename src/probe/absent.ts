@@ -17,6 +17,7 @@ export const updateWithoutMatch: Question = {
       mlsNumber,
       (found) => !reply.taken || reply.value === 0 || found.length > 0,
     )
+    sentinels.updatesCreate = rows.length > 0
     if (rows.length > 0) {
       answer.facts.updateWithoutMatch = 'creates'
       answer.words.push('An Update of an MLSNumber that is not there creates a listing. (It was removed.)')

@@ -91,7 +91,7 @@ function leftLines({ feed, left, lost, settle }: Probed): string[] {
   }
   for (const [mlsNumber, at] of lost) {
     const until = new Date(at + settle).toISOString()
-    const sentence = `MAY APPEAR: a Create of the test listing with MLSNumber ${mlsNumber} got no certain answer, or it was never listed: it may land until ${until}. Run listing-sync probe --feed ${feed} again after that, which removes it, or delete that MLSNumber by hand.`
+    const sentence = `MAY APPEAR: a call that makes the test listing with MLSNumber ${mlsNumber} got no certain answer, or it was never listed: it may land until ${until}. Run listing-sync probe --feed ${feed} again after that, which removes it, or delete that MLSNumber by hand.`
     lines.push('', ...wrapped(sentence, ''))
   }
   return lines

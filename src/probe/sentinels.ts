@@ -35,6 +35,8 @@ export type CertainId = { id: string; isShown: true; why: null } | { id: null; i
 
 export class Sentinels {
   readonly names: SentinelNames
+  /** Whether an Update of what is not there creates it (U5); null: not known yet. */
+  updatesCreate: boolean | null = null
   readonly #calls: ProbeCalls
   readonly #clock: Clock
   #writes = 0
@@ -118,10 +120,16 @@ export class Sentinels {
     return { taken: true, value: sight }
   }
 
-  /** Updates by MLSNumber. A service may make a row of what it does not find. */
-  update(body: Body & Pick<Listing, 'MLSNumber'>, how?: How): Promise<Reply<number>> {
+  /** Updates by MLSNumber. A service may make a row of what it does not find: then a lost answer is as a lost Create's. */
+  async update(body: Body & Pick<Listing, 'MLSNumber'>, how?: How): Promise<Reply<number>> {
     this.#there.add(body.MLSNumber)
-    return this.#calls.update({ ...body, Key: body.MLSNumber, KeyType: 'MLSNumber' }, how)
+    try {
+      return await this.#calls.update({ ...body, Key: body.MLSNumber, KeyType: 'MLSNumber' }, how)
+    } catch (error) {
+      const mayLand = error instanceof ServiceError && error.effect === 'unknown'
+      if (mayLand && this.updatesCreate !== false) this.#lost.set(body.MLSNumber, this.#clock.now())
+      throw error
+    }
   }
 
   /** Updates a sentinel with what `body` makes for the number of the write, and waits until that is shown. */

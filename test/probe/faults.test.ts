@@ -183,6 +183,18 @@ test('what was created, never listed and not counted by its Delete may appear, a
   isHonest(found)
 })
 
+test('a lost Update may land late too, where an Update creates what is not there', async () => {
+  await begin({ updateWithoutMatch: 'created' })
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'late', requests: 5000 } })
+  const found = await probed(world)
+  expect(found.lost.size).toBeGreaterThan(0)
+  world.standIn.clearFaults()
+  world.standIn.landLateCalls()
+  expect(leftOf(world).length).toBeGreaterThan(0)
+  isHonest(found)
+  await nextCleans()
+})
+
 test('nothing is created where it could not be looked up again', async () => {
   await begin({ mlsNumberFilter: 'ignored', maxPageSize: 4 })
   const found = await probed(world)
