@@ -113,6 +113,7 @@ describe('what is resolved', () => {
     const written = readFile('config/listing-sync.yaml')
     const shown = written
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
+      .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
       .replace(
         /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
         '',

@@ -53,7 +53,9 @@ test('questions that stay open end with 4, a service that is down with 1', async
   await begin({ createdIdentifier: 'guid' })
   const open = await world.command('probe', '--feed', 'north', '--yes')
   expect(open.status).toBe(4)
-  expect(open.stdout.replace(/\s+/g, ' ')).toContain('whether Delete takes the ID of the list as NativeId, which repair needs, because')
+  expect(open.stdout.replace(/\s+/g, ' ')).toContain(
+    'whether Delete takes the ID of the list as NativeId, which repair needs, because',
+  )
   world.standIn.addFault({ fault: { kind: 'credentials' } })
   const json = await world.command('probe', '--feed', 'north', '--yes', '--format', 'json')
   expect(json.status).toBe(1)
