@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FeedError, messageOf } from '../../src/errors.ts'
-import { inspectSource } from '../../src/inspect-app.ts'
+import { findingsForms, inspectSource } from '../../src/inspect-app.ts'
 import { initialise } from '../../src/inspect-init.ts'
 import type { Findings } from '../../src/inspect/findings.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
@@ -42,9 +42,11 @@ function made(name: string, content: string | Buffer): string {
 const configFile = (): string => join(folder, 'config', 'listing-sync.yaml')
 const inspect = (...words: string[]) => command(['--config', configFile(), 'inspect', ...words])
 
-async function found(...words: string[]): Promise<{ status: number | null; findings: Findings }> {
-  const { status, stdout } = await inspect(...words, '--format', 'json')
-  return { status, findings: JSON.parse(stdout) as Findings }
+/** As `--format json` has it; in this process, where neither the words on the command line nor the status are the point. */
+async function found(source: string, preset?: string): Promise<{ findings: Findings }> {
+  const context = { configFile: configFile(), env: {}, signal: new AbortController().signal }
+  const { findings } = await inspectSource(context, source, { preset, limit: null })
+  return { findings: JSON.parse(findingsForms.json(findings, false)) as Findings }
 }
 
 function inProcess(source: string, limit: number | null = null) {
@@ -67,7 +69,7 @@ describe('which preset fits', () => {
 
   test('--preset skips the choice; a name that is not there is wrong usage, another format a wrong feed', async () => {
     const source = fixtureOf('reso-csv')
-    expect((await found(source, '--preset', 'mls-csv')).findings.preset).toMatchObject({
+    expect((await found(source, 'mls-csv')).findings.preset).toMatchObject({
       name: 'mls-csv',
       chosen: 'given',
     })
@@ -142,7 +144,8 @@ describe('what is said of a feed', () => {
   test('a clean feed is 0; the first records of it are not judged whole', async () => {
     const source = made('homes.xml', zillowFeed([1, 2, 3, 4].map((n) => home(n))))
     expect((await inspect(source)).status).toBe(0)
-    const { status, findings } = await found(source, '--records', '2')
+    const { status, stdout } = await inspect(source, '--records', '2', '--format', 'json')
+    const findings = JSON.parse(stdout) as Findings
     expect(status).toBe(0)
     expect(findings.document).toMatchObject({ records: 2, complete: null, reasons: [] })
     expect((await inspect(source, '--records', '0')).status).toBe(64)

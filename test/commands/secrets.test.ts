@@ -255,16 +255,25 @@ test('no failing run shows a secret, in any output, in any spelling', { timeout:
     serviceAnswer = service
     const report = join(folder, 'state', 'report.html')
     const file = configure()
+    // inspect calls no service: where the feed is sound, it says the same each time.
+    const looks = name.startsWith('service') ? [] : ['inspect north', 'inspect north --format json']
     const [runs] = await Promise.all([
       told(name, file, `diff --format html --out ${report}`, 'sync --format json'),
-      told(name, file, 'inspect north', 'inspect north --format json'),
+      told(name, file, ...looks),
     ])
     expect(
       runs.map(({ status }) => status),
       name,
     ).not.toContain(0)
   }
-  const forms = ['sync', 'diff --format markdown', 'status', 'status --format json', 'approve north --yes']
+  const forms = [
+    'inspect north',
+    'sync',
+    'diff --format markdown',
+    'status',
+    'status --format json',
+    'approve north --yes',
+  ]
   await told('in other forms', configure(), ...forms)
   expect(leaks()).toEqual([])
   expect(echoes).toBeGreaterThan(failures.length * 2)
