@@ -3,6 +3,7 @@
  * and that line also puts it under its contract suite.
  */
 import { readFileSync } from 'node:fs'
+import { createFollowing } from './after-run.ts'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { loadConfig } from './config.ts'
@@ -42,7 +43,6 @@ import type { Service } from './service/client.ts'
 import { Limiter } from './service/limiter.ts'
 import { ServiceClient } from './service/service-client.ts'
 import type { ServiceWriter } from './service/service.ts'
-import { withSettings } from './settings-app.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
@@ -86,7 +86,7 @@ export interface App {
   /** Takes surplus copies off the service, once `agree` says so. Throws `UserError` where it can't even begin. */
   repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   /** Every operation of a feed's service, at the pace that its runs share. */
-  client(feed: FeedConfig): ServiceClient
+  client(feed: Pick<FeedConfig, 'service'>): ServiceClient
   reportForm(name: FormName, options: FormOptions): ReportForm
   /** The durable store, opened for writing on first use. */
   store(): Store
@@ -120,10 +120,11 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     reader: () => (reader ??= openStoreReader(config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed, command) {
+      const { planned, end } = following(feed)
       const finished = await run(feed, command, (wired, readers, abandon) =>
-        sync(wired, { ...readers, store: app.store(), abandon }, command),
+        sync(wired, { ...readers, store: app.store(), planned, abandon }, command),
       )
-      return withSettings(app, feed, finished, signal)
+      return end(finished)
     },
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
@@ -148,6 +149,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
       await Promise.all([...services.values(), ...clients.values()].map((service) => service.close()))
     },
   }
+  const following = createFollowing(app, signal)
   return app
 
   /** Gives a job its workspace and its line to the service. A part that can't even be opened makes a failed report, too. */

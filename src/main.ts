@@ -124,6 +124,16 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
       done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
     )
   program
+    .command('verify [mlsNumbers...]')
+    .description("asks a feed's chatbot about listings, and whether its answers agree with what was synced")
+    .requiredOption('--feed <name>', 'whose chatbot is asked')
+    .option('--session <number>', 'the chat session, as the service gave it; left out: that of the configuration')
+    .option('--sample <number>', 'ask about so many of the listings confirmed last, where none is named')
+    .addOption(format)
+    .action(async (mlsNumbers, options) =>
+      done(await (await import('./commands/verify.ts')).verifyCommand(context(), mlsNumbers, options)),
+    )
+  program
     .command('settings')
     .description("applies what changed in a file of settings to a feed's chatbot")
     .requiredOption('--feed <name>', 'whose chatbot is set')

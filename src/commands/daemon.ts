@@ -5,6 +5,7 @@ import { beat, beatEvery } from '../daemon/heartbeat.ts'
 import { isOverdue, onSchedule } from '../daemon/schedule.ts'
 import { ConfigError, messageOf } from '../errors.ts'
 import { exitStatus } from '../result.ts'
+import { logVerification } from '../verify-app.ts'
 import { withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -48,6 +49,7 @@ async function runOnce(app: App, feed: FeedConfig, signal: AbortSignal): Promise
     if (result === 'failed') app.runtime.log.error({ ...facts, error }, 'run failed')
     else if (result === 'ok') app.runtime.log.info(facts, 'run finished')
     else app.runtime.log.warn({ ...facts, notes: report.notes }, `run finished: ${result}`)
+    logVerification(app.runtime.log, feed.name, report.verification)
     close()
   } catch (error) {
     app.runtime.log.error({ feed: feed.name, error: messageOf(error) }, 'run failed with a defect')

@@ -4,6 +4,7 @@
  */
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
 import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
+import type { Verification } from '../verification.ts'
 import type { Validators } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
 
@@ -98,6 +99,11 @@ export interface FeedFigures {
   minPrice: { amount: number; currency: string } | null
 }
 
+/** What the chatbot said of a run's listings, in numbers; `at`: when that run ended. */
+export interface Verified extends Pick<Verification, 'asked' | 'agreed' | 'disagreed' | 'unanswered' | 'tokens'> {
+  at: number
+}
+
 export interface StoreReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
@@ -129,6 +135,16 @@ export interface StoreReader {
   /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
   appliedSettings(chatbot: string): Map<string, SettingValue>
   figures(chatbot: string, feed: string): FeedFigures
+  /** MLSNumbers of listings that are confirmed as they are, the latest first. */
+  latestConfirmed(chatbot: string, feed: string, most: number): string[]
+  /** MLSNumbers deleted after `since` that no row stands for again, the latest first; without those that were approved. */
+  latestDeleted(chatbot: string, feed: string, since: number, most: number): string[]
+  /** Whether a listing of any feed of the chatbot that is not sold has exactly this Address. */
+  hasAddress(chatbot: string, address: string): boolean
+  /** When the last run began whose delivery was complete and not doubted; null: never. */
+  lastAccepted(feed: string): number | null
+  /** Of the last run after which the chatbot was asked; null: never. */
+  lastVerified(feed: string): Verified | null
   close(): void
 }
 
@@ -210,6 +226,8 @@ export interface Store extends StoreReader {
   /** Drops the absences that were not noted at `now`: they did not go on. */
   pruneAbsences(feed: string, chatbot: string, now: number): void
   recordRun(run: RunRecord): void
+  /** Adds to the feed's run that began then; nothing where that is not on record. */
+  recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): void
   /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
   recordDelivery(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): void
   recordLost(feed: string, at: number): void

@@ -13,7 +13,7 @@
  * known of English and a few more languages.
  */
 import type { Listing } from '../listing.ts'
-import type { Finding, Verdict } from '../run.ts'
+import type { Finding, Verdict } from '../verification.ts'
 import { amountsIn, isPrice } from './amounts.ts'
 import type { Amount } from './amounts.ts'
 import { blocksOf, mention, readable } from './answer-text.ts'

@@ -1,7 +1,7 @@
 /** Asks the chatbot about one listing after another and reads what it says. What goes wrong is told, never thrown. */
 import { ServiceError, UserError } from '../errors.ts'
 import type { Listing } from '../listing.ts'
-import type { Verification, VerifiedListing } from '../run.ts'
+import type { Verification, VerifiedListing } from '../verification.ts'
 import { questionOf } from './question.ts'
 import { readAnswer, readAnswerOfGone } from './read-answer.ts'
 
