@@ -115,8 +115,8 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
       done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
     )
   program
-    .command('ask <text>')
-    .description("asks a feed's chatbot, so that you see what it answers from the listings")
+    .command('ask [text]')
+    .description("asks a feed's chatbot what it makes of the listings; without a text, every line that you type")
     .requiredOption('--feed <name>', 'whose service is asked')
     .requiredOption('--session <number>', 'the chat session, as the service gave it')
     .option('--stream', 'print the answer as it comes')
