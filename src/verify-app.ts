@@ -94,12 +94,14 @@ export async function verifySubjects(
   signal: AbortSignal,
 ): Promise<Verification> {
   const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
-  const limit = app.store().appliedSettings(feed.chatbot).get('RateLimitMessage')
+  const applied = app.store().appliedSettings(feed.chatbot)
+  const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
   const verification = await verify(subjects, {
     session,
     question,
     ask: (content) => client.ask({ sessionID: session, content }, { signal }),
     rateLimitMessage: typeof limit === 'string' ? limit : null,
+    answerSuffix: typeof suffix === 'string' ? suffix : '',
     signal,
   })
   return scrubbedTexts(verification, app.scrub)

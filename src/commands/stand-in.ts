@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, UsageError, messageOf } from '../errors.ts'
+import { ConfigError, UsageError, UserError, messageOf } from '../errors.ts'
 import { exitStatus } from '../result.ts'
 import { StandInSettingsError, readStandInSettings } from '../stand-in/settings.ts'
 import type { StandInSettings } from '../stand-in/settings.ts'
@@ -18,6 +18,9 @@ export async function standInCommand(
   const standIn = await standInFromSettings(settings, {
     port,
     ...(options.data !== undefined && { file: options.data }),
+  }).catch((error: unknown) => {
+    if (!isPortProblem(error)) throw error
+    throw new UserError(`the stand-in can't listen on port ${port}: ${messageOf(error)}; name another with --port`)
   })
   process.stdout.write(`stand-in listens on ${standIn.url}\n`)
   await new Promise<void>((resolve) => {
@@ -26,6 +29,11 @@ export async function standInCommand(
   })
   await standIn.close()
   return exitStatus.right
+}
+
+/** In use, or for the system only. */
+function isPortProblem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
 }
 
 function readSettings(file: string | undefined): StandInSettings {

@@ -18,6 +18,8 @@ export interface Asking {
   ask(content: string): Promise<{ content: string; totalToken: number; noAnswer: boolean }>
   /** What the chatbot is known to say to whoever asks too much (setting RateLimitMessage); null: not known. */
   rateLimitMessage: string | null
+  /** What the chatbot is known to put behind every answer (setting AnswerSuffix): it tells of no listing. Empty: nothing. */
+  answerSuffix: string
   signal: AbortSignal
 }
 
@@ -55,7 +57,7 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
       failures = 0
       stopped = turnedAway(said, asking.rateLimitMessage)
       Object.assign(row, { tokens: said.totalToken, answer: said.content, problem: stopped })
-      if (stopped === null) Object.assign(row, readingOf(said, subject))
+      if (stopped === null) Object.assign(row, readingOf(withoutSuffix(said, asking.answerSuffix), subject))
     } catch (error) {
       if (!(error instanceof ServiceError || error instanceof UserError)) throw error
       row.problem = error.message
@@ -84,6 +86,11 @@ function turnedAway({ content, totalToken, noAnswer }: Said, rateLimitMessage: s
   const isLimit = rateLimitMessage !== null && content.trim() === rateLimitMessage.trim() && content.trim() !== ''
   if (!isLimit && !(noAnswer && totalToken === 0)) return null
   return `the message was turned away, it took no tokens: ${content.trim() === '' ? 'without a word' : content}`
+}
+
+function withoutSuffix(said: Said, suffix: string): Said {
+  const { content } = said
+  return suffix !== '' && content.endsWith(suffix) ? { ...said, content: content.slice(0, -suffix.length) } : said
 }
 
 function readingOf({ content, noAnswer }: Said, subject: Subject): Partial<VerifiedListing> {

@@ -60,7 +60,7 @@ test('the chat that README.md shows', async () => {
     expect(chat.status).toBe(0)
     const answers = lines.filter((line) => !/^> |^\d+ tokens$/.test(line))
     expect(chat.stdout.trim().split('\n')).toEqual(answers)
-    expect(chat.stderr.trim().split('\n')).toEqual(lines.filter((line) => / tokens$/.test(line)))
+    expect(chat.stderr.trim().split('\n')).toEqual(lines.filter((line) => line.endsWith(' tokens')))
 
     const none = await typed('castle on the moon\nHello', '--config', config, ...session[1].split(' '))
     expect(none).toMatchObject({ status: 4, stdout: expect.stringContaining('Hello! Ask me about the listings.') })
@@ -68,5 +68,17 @@ test('the chat that README.md shows', async () => {
     expect(streamed).toMatchObject({ status: 0, stdout: 'Hello! Ask me about the listings.\n' })
     const nothing = await typed('', '--config', config, ...session[1].split(' '))
     expect(nothing).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+})
+
+test('a port that is taken is no defect', async () => {
+  await withStandIn(async (url) => {
+    const { port } = new URL(url)
+    const second = await typed('', 'stand-in', '--port', port)
+    expect(second).toMatchObject({ status: 1, stdout: '' })
+    expect(second.stderr).toMatch(
+      new RegExp(`^listing-sync: the stand-in can't listen on port ${port}: .*name another`),
+    )
+    expect(second.stderr).not.toContain('defect')
   })
 })

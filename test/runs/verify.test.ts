@@ -131,6 +131,19 @@ describe('after a sync', () => {
     expect((JSON.parse(json.stdout) as { verify: Verification }).verify).toMatchObject({ asked: 2, disagreed: 1 })
   })
 
+  test('what the chatbot puts behind every answer says nothing of the listing', async () => {
+    const settings = { AnswerSuffix: ' Homes from $99,000, all sold fast!' }
+    world.configure({ north: { settings, verify: { session: 7, sample: 1 } } })
+    world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'It is active, at $5.' } })
+    world.deliver(zillowFeed([one(1)]))
+    const { listings } = (await world.run()).verification!
+    expect(listings[0]).toMatchObject({
+      answer: `It is active, at $5.${settings.AnswerSuffix}`,
+      price: { verdict: 'disagrees', said: ['$5'] },
+      status: { verdict: 'agrees' },
+    })
+  })
+
   test.each([
     ['refused', 'refused'],
     ['answered with its message', 'answered'],
