@@ -19,8 +19,7 @@ export async function standInCommand(
     port,
     ...(options.data !== undefined && { file: options.data }),
   }).catch((error: unknown) => {
-    if (!isPortProblem(error)) throw error
-    throw new UserError(`the stand-in can't listen on port ${port}: ${messageOf(error)}; name another with --port`)
+    throw startProblem(error, port, options.data)
   })
   process.stdout.write(`stand-in listens on ${standIn.url}\n`)
   await new Promise<void>((resolve) => {
@@ -31,9 +30,14 @@ export async function standInCommand(
   return exitStatus.right
 }
 
-/** In use, or for the system only. */
-function isPortProblem(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+/** What the user can put right of a stand-in that does not start; else the error itself. */
+function startProblem(error: unknown, port: number, data: string | undefined): unknown {
+  if (!(error instanceof Error)) return error
+  const call = 'syscall' in error ? error.syscall : null
+  if (call === 'listen')
+    return new UserError(`the stand-in can't listen on port ${port}: ${error.message}; name another with --port`)
+  const isOfData = data !== undefined && (call !== null || error.message.startsWith(data))
+  return isOfData ? new UserError(`the stand-in can't keep its data in ${data}: ${error.message}`) : error
 }
 
 function readSettings(file: string | undefined): StandInSettings {

@@ -71,7 +71,14 @@ test('the chat that README.md shows', async () => {
   })
 })
 
-test('a port that is taken is no defect', async () => {
+test('a port that is taken, or a file that is no data, is no defect', async () => {
+  const data = join(folder, 'data.jsonl')
+  writeFileSync(data, 'no data\n')
+  for (const file of [data, join(folder, 'none', 'data.jsonl')]) {
+    const wrong = await typed('', 'stand-in', '--port', '0', '--data', file)
+    expect(wrong).toMatchObject({ status: 1, stdout: '' })
+    expect(wrong.stderr.startsWith(`listing-sync: the stand-in can't keep its data in ${file}: `)).toBe(true)
+  }
   await withStandIn(async (url) => {
     const { port } = new URL(url)
     const second = await typed('', 'stand-in', '--port', port)
