@@ -6,6 +6,7 @@ import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
 import { createRecentReader } from './recent.ts'
 import { createSettingsReader } from './settings.ts'
+import { createStartsReader } from './starts.ts'
 import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000
@@ -129,6 +130,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
     ...settings,
     ...createRecentReader(database),
+    ...createStartsReader(database),
   }
 }
 

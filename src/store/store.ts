@@ -4,9 +4,9 @@
  */
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
 import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
-import type { Verification } from '../verification.ts'
 import type { Validators } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
+import type { RecentReader, Verified } from './recent.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
@@ -99,12 +99,7 @@ export interface FeedFigures {
   minPrice: { amount: number; currency: string } | null
 }
 
-/** What the chatbot said of a run's listings, in numbers; `at`: when that run ended. */
-export interface Verified extends Pick<Verification, 'asked' | 'agreed' | 'disagreed' | 'unanswered' | 'tokens'> {
-  at: number
-}
-
-export interface StoreReader {
+export interface StoreReader extends RecentReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
   snapshot(chatbot: string): Iterable<SnapshotRow>
@@ -135,16 +130,8 @@ export interface StoreReader {
   /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
   appliedSettings(chatbot: string): Map<string, SettingValue>
   figures(chatbot: string, feed: string): FeedFigures
-  /** MLSNumbers of listings that are confirmed as they are, the latest first. */
-  latestConfirmed(chatbot: string, feed: string, most: number): string[]
-  /** MLSNumbers deleted after `since` that no row stands for again, the latest first; without those that were approved. */
-  latestDeleted(chatbot: string, feed: string, since: number, most: number): string[]
-  /** Whether a listing of any feed of the chatbot that is not sold has exactly this Address. */
-  hasAddress(chatbot: string, address: string): boolean
-  /** When the last run began whose delivery was complete and not doubted; null: never. */
-  lastAccepted(feed: string): number | null
-  /** Of the last run after which the chatbot was asked; null: never. */
-  lastVerified(feed: string): Verified | null
+  /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */
+  starts(): { times: number; at: number }
   close(): void
 }
 
@@ -245,4 +232,8 @@ export interface Store extends StoreReader {
   rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): void
+  /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order (fault-model F138). */
+  noteStart(now: number): number
+  /** A daemon stayed up or ends in order: the starts so far count no more. */
+  noteSteady(): void
 }
