@@ -19,7 +19,7 @@ const currencyWords =
   'dollars?|bucks|euros?|pounds?|reais|pesos?|francs?|franken|kronor|kroner|dirhams?|rupees?|yen|yuan|rubles?|рубл\\p{L}*'
 const price =
   `price[ds]?|asking|listed (?:at|for)|offered (?:at|for)|costs?|goes for|rent|rents for|rental|preis|kaufpreis|miete|kaltmiete|kostet|prix|loyer|precio|alquiler
-  |renta|cuesta|preço|aluguel|valor|custa|prezzo|affitto|canone|costa|prijs|huur|цена|аренда|стоимость|стоит|cena|czynsz|pris|hyra|hinta|vuokra|fiyat|kira|价格|售价|租金|価格|賃料|가격`.replaceAll(
+  |renta|cuesta|preço|aluguel|valor|custa|prezzo|affitto|canone|prijs|huur|цена|аренда|стоимость|стоит|cena|czynsz|pris|hyra|hinta|vuokra|fiyat|kira|价格|售价|租金|価格|賃料|가격`.replaceAll(
     /\n\s*/g,
     '',
   )
@@ -77,7 +77,7 @@ export function amountsIn(text: string, currency = ''): Amount[] {
 }
 
 const clause = '[^\\d\\n.!?;]{0,30}$'
-const priceBefore = new RegExp(`(?<!\\p{L})(?:${price})(?!\\p{L})[^\\d\\n.!?;]{0,24}$`, 'iu')
+const priceBefore = new RegExp(`(?<!\\p{L})(?:${price})(?!\\p{L})[^\\d\\n.!?;,]{0,24}$`, 'iu')
 const otherBefore = new RegExp(`(?<!\\p{L})(?:${otherPrices})(?!\\p{L})${clause}`, 'iu')
 const otherAfter = new RegExp(
   `^(?:${month})? ?(?:in |of |for )?(?:the )?(?:hoa|association|deposit|fees?\\b|(?:property )?tax|down\\b|kaution|nebenkosten)`,
@@ -113,8 +113,17 @@ function amountOf(
     text: `${markBefore}${number}${word}${markAfter}`.trim(),
     values,
     tolerance: multiplier === undefined ? 0 : multiplier[1] * 0.5 * 10 ** -decimals,
-    money: marked || isMonthly || priceBefore.test(before),
+    money: marked || isMonthly || (priceBefore.test(before) && isLikePrice(number, before, values)),
   }
+}
+
+/** "For rent to 2 persons", "for rent from 2027": a word alone makes no price of such numbers. */
+function isLikePrice(number: string, before: string, values: readonly number[]): boolean {
+  const isYear = /^(?:19|20)\d\d$/.test(number)
+  return (
+    values.some((value) => value >= 100) &&
+    (!isYear || /(?:(?<!\p{L})(?:is|of|at|for|ist|es|est)|[é:è=]) *$/iu.test(before))
+  )
 }
 
 function isOfAnotherThing(number: string, before: string, rest: string, word: string): boolean {

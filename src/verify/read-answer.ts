@@ -48,28 +48,35 @@ export function readAnswer(answer: string, listing: Listing): Reading {
 }
 
 /**
- * Reads an answer about a listing that was deleted: it agrees where it says so, or names it with no price and no word that
- * it is to be had. `last` is the listing as it was, as far as that is known.
+ * Reads an answer about a listing that was deleted: it agrees where it says so, and disagrees where it tells the price that
+ * the listing had (where that is not known, any price), or names it with a word that it is to be had. `last` is the
+ * listing as it was, as far as that is known.
  */
 export function readAnswerOfGone(answer: string, last: Listing | { MLSNumber: string }): Reading {
   const scope = scopeOf(answer, last)
-  const { statuses, saleTypes } = statusIn(scope.text)
+  const { statuses } = statusIn(scope.text)
   const wanted = statusWords.Gone
   if (statuses.has('Gone') || statuses.has('Sold'))
     return { verdict: 'agrees', price: null, status: { verdict: 'agrees', wanted, said: [wanted] } }
   const lastPrice = 'SaleType' in last ? priceOf(last) : null
-  const same = scope.amounts.filter((one) => lastPrice !== null && isPrice(one, lastPrice) === 'exactly')
-  const offered = scope.named ? [...same, ...scope.amounts.filter(({ money }) => money)] : same
+  const offered = scope.amounts.filter((one) =>
+    lastPrice === null ? scope.named && one.money : isPrice(one, lastPrice) === 'exactly',
+  )
   const said = [...new Set(offered.map(({ text }) => text))].slice(0, mostSaid)
-  const isActive = scope.named && (statuses.size > 0 || saleTypes.size > 0)
-  if (said.length === 0 && isActive)
-    said.push(...[...statuses].map((one) => statusWords[one]), ...[...saleTypes].map((one) => saleWords[one]))
+  if (said.length === 0) said.push(...offerWords(scope.text))
   const verdict = said.length > 0 ? 'disagrees' : 'not said'
   return {
     verdict: verdict === 'disagrees' ? verdict : 'not mentioned',
     price: null,
     status: { verdict, wanted, said },
   }
+}
+
+/** What the sentences that name the listing say of its being on offer. */
+function offerWords(text: string): string[] {
+  const naming = text.split(/(?<=[.!?;])\s|\n/).filter((sentence) => sentence.includes(mention))
+  const { statuses, saleTypes } = statusIn(naming.join('\n'))
+  return [...[...saleTypes].map((one) => saleWords[one]), ...[...statuses].map((one) => statusWords[one])]
 }
 
 const mostSaid = 3

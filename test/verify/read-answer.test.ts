@@ -107,6 +107,9 @@ describe('the price is not said', () => {
     ['Homes there are between $300,000 and $350,000.'],
     ['Call +1 (319) 425-0000 or 425-000-4250.'],
     ['Property tax: $4,100. Deposit: $10,000.'],
+    ['It is for rent, 2 pets are welcome.'],
+    ['It is for rent from 2027.'],
+    ['It lies on the Costa Blanca, 03180 Torrevieja.'],
     ['It is about $0.4 million.'],
     [''],
   ])('%s', (answer) => expect(priceIn(answer)).toBe('not said'))
@@ -251,6 +254,8 @@ describe('a deleted home', () => {
     ['A-1042 is for sale.', 'disagrees'],
     ['You may like 9 Oak Lane at $310,000.', 'not mentioned'],
     ['Our office is open from 9 to 5.', 'not mentioned'],
+    ['Of A-1042 I can say nothing. Similar homes for sale start at $300,000.', 'not mentioned'],
+    ['- 9 Oak Lane: for sale\n- A-1042: for sale', 'disagrees'],
   ])('%s', (answer, verdict) => expect(readAnswerOfGone(answer, home()).verdict).toBe(verdict))
 
   test('of which no more than the number is known', () => {
