@@ -3,6 +3,7 @@
  * and that line also puts it under its contract suite.
  */
 import { readFileSync } from 'node:fs'
+import { createFollowing } from './after-run.ts'
 import type { App, AppOptions, Finished, FormName } from './app-interface.ts'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
@@ -41,7 +42,6 @@ import type { Service } from './service/client.ts'
 import { Limiter } from './service/limiter.ts'
 import { ServiceClient } from './service/service-client.ts'
 import type { ServiceWriter } from './service/service.ts'
-import { withSettings } from './settings-app.ts'
 import { UnderWay } from './under-way.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
@@ -103,10 +103,11 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
     sync(feed, command) {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
       return underWay.during(begun, async () => {
+        const { planned, end } = following(feed)
         const finished = await run(feed, command, (wired, readers, abandon) =>
-          sync(wired, { ...readers, store: app.store(), abandon }, command),
+          sync(wired, { ...readers, store: app.store(), planned, abandon }, command),
         )
-        return withSettings(app, feed, finished, signal)
+        return end(finished)
       })
     },
     async repair(feedConfig, agree) {
@@ -132,6 +133,7 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
       await closeClients()
     },
   }
+  const following = createFollowing(app, signal)
   onCrash?.((error) => {
     underWay.recordCrash(() => app.store(), clock.now(), error)
     return scrubbedError(error, scrub)

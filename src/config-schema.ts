@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { choice, duration, encoding, number, percent, schedule, size, text } from './config-values.ts'
 import { timezone, whole } from './config-values.ts'
+import { verifySchema } from './config-verify.ts'
 import { unknownName } from './schema-words.ts'
 import { baseUrlProblem, sourceProblem } from './config-address.ts'
 import { mappingOptionsSchema } from './feed/mapping-schema.ts'
@@ -199,6 +200,7 @@ const feedSchema = z.strictObject({
       description:
         'Settings of the chatbot, or a file with them, applied after each sync that changed them; texts may use {listings}, {cities} and {minPrice}',
     }),
+  verify: verifySchema.partial().optional().meta({ description: 'What differs from the verify above' }),
   service: serviceSchema.partial().optional().meta({ description: 'What differs from the service above' }),
 })
 
@@ -211,6 +213,10 @@ const feedName = z
 export const configSchema = z.strictObject({
   service: serviceSchema,
   store: text('File of the durable store').prefault('./data/listing-sync.db'),
+  metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
+  verify: verifySchema
+    .optional()
+    .meta({ description: 'Asks the chatbot after each sync about a few listings that it changed' }),
   feeds: z
     .record(feedName, feedSchema)
     .refine((feeds) => Object.keys(feeds).length > 0, 'names no feed; at least one is needed')

@@ -11,6 +11,8 @@ import { makeMappings } from './config-mapping.ts'
 import type { MappingMaker } from './config-mapping.ts'
 import { configSchema, serviceSchema } from './config-schema.ts'
 import { readSettingsFiles } from './config-settings.ts'
+import { verifyProblems, verifySettings } from './config-verify.ts'
+import type { VerifySettings } from './config-verify.ts'
 import { fillReferences, readDocument } from './config-text.ts'
 import type { ReferenceSources } from './config-text.ts'
 import { issueSentence } from './schema-words.ts'
@@ -96,6 +98,8 @@ export interface FeedConfig {
   transferTimeout: number
   /** Of the chatbot, applied after each sync that changed them; their texts still hold `{figures}`. null: none. */
   settings: ChatbotSettings | null
+  /** Whether the chatbot is asked after a sync about what it changed; null: it is not. */
+  verify: VerifySettings | null
   /** The common service with this feed's differences put over it. */
   service: ServiceSettings
 }
@@ -107,6 +111,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store. */
   store: string
+  /** Absolute path of the metrics file; null: none. */
+  metrics: string | null
   service: ServiceSettings
   feeds: FeedConfig[]
   /** Every text that no log, error or report may show; for the scrubber of `secrets.ts`. */
@@ -132,6 +138,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
     ...written,
     ...keyProblems(value, problems),
     ...inputProblems(value),
+    ...verifyProblems(value),
     ...made.problems,
     ...files.problems,
   ]
@@ -170,12 +177,14 @@ function resolved(
     encoding: feed.encoding ?? null,
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
+    verify: verifySettings(written.verify, mappingOf(mappingOf(written.feeds)[name]).verify),
     service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
   }))
   return {
     file,
     directory,
     store: resolve(directory, data.store),
+    metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,
     secrets: secretsOf(service, feeds, fromFiles),

@@ -138,13 +138,23 @@ function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: nu
     .option('--yes', 'do not ask')
     .action(async (options) => done(await (await import('./commands/probe.ts')).probeCommand(context(), options)))
   program
-    .command('ask <text>')
-    .description("asks a feed's chatbot, so that you see what it answers from the listings")
+    .command('ask [text]')
+    .description("asks a feed's chatbot what it makes of the listings; without a text, every line that you type")
     .requiredOption('--feed <name>', 'whose service is asked')
     .requiredOption('--session <number>', 'the chat session, as the service gave it')
     .option('--stream', 'print the answer as it comes')
     .action(async (text, options) =>
       done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
+    )
+  program
+    .command('verify [mlsNumbers...]')
+    .description("asks a feed's chatbot about listings, and whether its answers agree with what was synced")
+    .requiredOption('--feed <name>', 'whose chatbot is asked')
+    .option('--session <number>', 'the chat session, as the service gave it; left out: that of the configuration')
+    .option('--sample <number>', 'ask about so many of the listings confirmed last, where none is named')
+    .addOption(format)
+    .action(async (mlsNumbers, options) =>
+      done(await (await import('./commands/verify.ts')).verifyCommand(context(), mlsNumbers, options)),
     )
   program
     .command('settings')

@@ -74,6 +74,8 @@ export function recordRun(
       outcomes: figures?.outcomes,
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
+      // Complete and not doubted: what the metrics tell the age of.
+      accepted: prepared !== null && prepared.measure !== 'none',
     }),
   })
   if (prepared === null) return

@@ -11,6 +11,7 @@ import type {
   RemoteSummary,
   Shown,
 } from './listing.ts'
+import type { Verification } from './verification.ts'
 
 /** A writing call of the service. */
 export type CallKind = 'create' | 'update' | 'delete'
@@ -243,4 +244,6 @@ export interface Report {
   heldSince(mlsNumber: string): number | null
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
+  /** Only where the feed has `verify` and the run is a sync. */
+  verification?: Verification
 }

@@ -15,10 +15,13 @@ import { failedReport, reportOf } from './reported.ts'
 import type { Report } from './run.ts'
 import type { ServiceWriter } from './service/service.ts'
 import type { Store } from './store/store.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 export interface Writers extends Readers {
   store: Store
   service: ServiceWriter
+  /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. */
+  planned?: (prepared: Prepared, workspace: Workspace) => void
   /** Ends calls under way; aborted some time after `signal`, which only ends the taking of new ones. */
   abandon(reason: string): void
 }
@@ -48,6 +51,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     try {
       prepared = await prepareUntilStopped(feed, writers, command)
       remember(feed, store, writers.workspace, prepared)
+      writers.planned?.(prepared, writers.workspace)
       applied = await carryOut(feed, writers, prepared, command === 'sync' ? feed.deadline : null)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
       recordRun(feed, writers, report, prepared, applied)

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest'
 const shared = [
   'listing.ts',
   'run.ts',
+  'verification.ts',
   'errors.ts',
   'runtime.ts',
   'hash.ts',

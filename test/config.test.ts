@@ -115,7 +115,7 @@ describe('what is resolved', () => {
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
       .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
       .replace(
-        /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
+        /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
         '',
       )
       .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')

@@ -1,9 +1,11 @@
+import { createInterface } from 'node:readline'
 import { openApp } from '../app.ts'
 import type { App } from '../app.ts'
 import type { FeedConfig } from '../config.ts'
 import { ServiceError, UsageError, UserError } from '../errors.ts'
 import { exitStatus } from '../result.ts'
 import { ChatPrinter } from '../chat-printer.ts'
+import { printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -19,26 +21,61 @@ interface Said {
   answered: boolean
 }
 
-/** `ask`: one message to the chatbot; the answer goes to standard output, the tokens that it took to standard error. */
-export function askCommand(context: CommandContext, text: string, options: AskOptions): Promise<number> {
+/**
+ * `ask`: one message to the chatbot, or without a text every line of standard input as one, until that ends. Answers go to
+ * standard output, the tokens that they took to standard error.
+ */
+export function askCommand(context: CommandContext, text: string | undefined, options: AskOptions): Promise<number> {
   if (!/^-?\d+$/.test(options.session) || !Number.isSafeInteger(Number(options.session)))
     throw new UsageError(`--session takes the number of a chat session, not "${options.session}"`)
-  if (text.trim() === '') throw new UsageError('ask takes a text that is not empty')
-  const question = { sessionID: Number(options.session), content: text }
+  if (text?.trim() === '') throw new UsageError('ask takes a text that is not empty')
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
     const [feed] = chosenFeeds(app.config, [options.feed])
     const ask = options.stream ? askStreaming : askOnce
-    const printer = new ChatPrinter((part) => void process.stdout.write(app.scrub(part)))
-    try {
-      const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
-      printer.end()
-      process.stderr.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
-      return answered ? exitStatus.right : exitStatus.partial
-    } catch (error) {
-      printer.end()
-      throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
+    const one = async (content: string): Promise<number> => {
+      const printer = new ChatPrinter((part) => void process.stdout.write(app.scrub(part)))
+      try {
+        const question = { sessionID: Number(options.session), content }
+        const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
+        printer.end()
+        process.stderr.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
+        return answered ? exitStatus.right : exitStatus.partial
+      } catch (error) {
+        printer.end()
+        throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
+      }
     }
+    return text === undefined ? chat(one, app.scrub, context.signal) : one(text)
   })
+}
+
+/** Asks line after line. A message that fails ends no chat on a terminal, as one may say something else. */
+async function chat(
+  one: (content: string) => Promise<number>,
+  scrub: (text: string) => string,
+  signal: AbortSignal,
+): Promise<number> {
+  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+  const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stderr }), signal })
+  // On a terminal readline takes Ctrl-C for itself.
+  lines.on('SIGINT', () => lines.close())
+  const prompt = (): void => {
+    if (isTerminal) lines.prompt()
+  }
+  let status: number = exitStatus.right
+  prompt()
+  for await (const line of lines) {
+    if (line.trim() !== '') {
+      try {
+        status = Math.max(status, await one(line))
+      } catch (error) {
+        if (!isTerminal || signal.aborted || !(error instanceof UserError)) throw error
+        process.stderr.write(`${printable(scrub(error.message))}\n`)
+      }
+    }
+    prompt()
+  }
+  return isTerminal ? exitStatus.right : status
 }
 
 type Ask = (

@@ -9,6 +9,7 @@ import type { DueTimes } from '../daemon/schedule.ts'
 import { Turns } from '../daemon/turns.ts'
 import { ConfigError, UserError, messageOf } from '../errors.ts'
 import { exitStatus } from '../result.ts'
+import { logVerification } from '../verify-app.ts'
 import { withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -136,6 +137,7 @@ class Watched {
       if (result === 'failed') log.error({ ...facts, error }, 'run failed')
       else if (result === 'ok') log.info(facts, 'run finished')
       else log.warn({ ...facts, notes: report.notes }, `run finished: ${result}`)
+      logVerification(log, this.name, report.verification)
       close()
       const good = this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()

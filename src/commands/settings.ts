@@ -7,7 +7,7 @@ import { exitStatus } from '../result.ts'
 import { sendSettings } from '../settings-app.ts'
 import { lackingSentence, planSettings } from '../settings.ts'
 import type { SettingsPlan } from '../settings.ts'
-import { printable, shorten } from '../text.ts'
+import { printable, printableText, shorten } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import type { CommandContext } from './command.ts'
 
@@ -49,5 +49,5 @@ function outcome({ name, chatbot }: FeedConfig, { changes, lacking }: SettingsPl
 }
 
 function valueText(value: string | number | boolean): string {
-  return typeof value === 'string' ? JSON.stringify(shorten(printable(value), 200)) : String(value)
+  return typeof value === 'string' ? JSON.stringify(shorten(printableText(value), 200)) : String(value)
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, UsageError, messageOf } from '../errors.ts'
+import { ConfigError, UsageError, UserError, messageOf } from '../errors.ts'
 import { exitStatus } from '../result.ts'
 import { StandInSettingsError, readStandInSettings } from '../stand-in/settings.ts'
 import type { StandInSettings } from '../stand-in/settings.ts'
@@ -18,6 +18,8 @@ export async function standInCommand(
   const standIn = await standInFromSettings(settings, {
     port,
     ...(options.data !== undefined && { file: options.data }),
+  }).catch((error: unknown) => {
+    throw startProblem(error, port, options.data)
   })
   process.stdout.write(`stand-in listens on ${standIn.url}\n`)
   await new Promise<void>((resolve) => {
@@ -26,6 +28,16 @@ export async function standInCommand(
   })
   await standIn.close()
   return exitStatus.right
+}
+
+/** What the user can put right of a stand-in that does not start; else the error itself. */
+function startProblem(error: unknown, port: number, data: string | undefined): unknown {
+  if (!(error instanceof Error)) return error
+  const call = 'syscall' in error ? error.syscall : null
+  if (call === 'listen')
+    return new UserError(`the stand-in can't listen on port ${port}: ${error.message}; name another with --port`)
+  const isOfData = data !== undefined && (call !== null || error.message.startsWith(data))
+  return isOfData ? new UserError(`the stand-in can't keep its data in ${data}: ${error.message}`) : error
 }
 
 function readSettings(file: string | undefined): StandInSettings {

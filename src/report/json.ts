@@ -1,4 +1,4 @@
-/** The report as one JSON document, for programs: exactly the keys of DESIGN, "Report", one list item a line. */
+/** The report as one JSON document, for programs: exactly the keys of DESIGN, "Report" (and `verify`), one list item a line. */
 import type { Report, ReportedChange } from '../run.ts'
 import { escapeUnseen } from '../text.ts'
 import { buffer } from './report.ts'
@@ -22,6 +22,8 @@ const write: ReportForm['write'] = async (report, output) => {
     await buffered.add(`,\n  "calls": ${json({ create, update, delete: deletes, list })}`)
     await writeList('failures', failures(report.changes()), (failure) => failure, buffered)
   }
+  // Beside the contract's keys, and only where the configuration asks for it.
+  if (report.verification) await buffered.add(`,\n  "verify": ${json(report.verification)}`)
   await buffered.add('\n}\n')
   await buffered.end()
 }

@@ -3,11 +3,13 @@
  * printable here; each form escapes them in its own way.
  */
 import type { ChangeKind, Report, ReportedChange } from '../run.ts'
+import type { Verification } from '../verification.ts'
 import { printable, shorten } from '../text.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
 import { fieldChange, heldFor } from './values.ts'
+import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
 export interface Section {
   title: string
@@ -54,6 +56,7 @@ export function outline(report: Report): Outline {
     sections.push({ title, tone: 'warning', columns: ['records', 'problem', 'for example'], rows, more: 0 })
   }
   if (failures.count > 0) sections.push(failed(failures))
+  if (report.verification) sections.push(verified(report.verification))
   return { headline: headline(report), result: report.result, notes: report.notes.map(printable), sections }
 }
 
@@ -122,5 +125,21 @@ function failed({ count, changes }: Shown): Section {
     columns: ['MLSNumber', 'what', 'why'],
     rows,
     more: count - changes.length,
+  }
+}
+
+function verified(verification: Verification): Section {
+  const { listings, disagreed, session } = verification
+  const rows = listings.map((one) => [
+    printable(one.mlsNumber),
+    verdictOf(one),
+    [printable(one.question), answerText(one) ?? '(no answer)'],
+  ])
+  return {
+    title: `What the chatbot says (session ${session}): ${verifiedSentence(verification)}`,
+    tone: disagreed > 0 ? 'warning' : 'plain',
+    columns: ['MLSNumber', 'verdict', 'question and answer'],
+    rows,
+    more: 0,
   }
 }

@@ -1,6 +1,7 @@
 /** The report for a person: one sentence first, then why things are held, the figures, the changes, what went wrong. */
 import { styleText } from 'node:util'
 import type { ChangeKind, Report, ReportedChange } from '../run.ts'
+import type { Verification } from '../verification.ts'
 import { printable, shorten } from '../text.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
@@ -8,6 +9,7 @@ import { actions, headline, many } from './headline.ts'
 import { buffer } from './report.ts'
 import type { FormOptions, ReportForm } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
+import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
@@ -37,6 +39,7 @@ function* lines(report: Report, paint: Paint): Generator<string> {
   for (const kind of kinds) yield* changeLines(report, kind, collected.changes[kind], paint)
   yield* rejectLines(report, collected, paint)
   yield* failureLines(collected.failures, paint)
+  if (report.verification) yield* verifiedLines(report.verification, paint)
 }
 
 const styles = { ok: 'green', changes: 'cyan', held: 'yellow', partial: 'yellow', failed: 'red' } as const
@@ -151,6 +154,20 @@ function* failureLines({ count, changes }: Shown, paint: Paint): Generator<strin
     yield `  ${paint('red', printable(mlsNumber))}  ${kind} ${outcome?.result}: ${error}`
   }
   yield* more(count - changes.length)
+}
+
+function* verifiedLines(verification: Verification, paint: Paint): Generator<string> {
+  yield ''
+  yield `${paint('bold', 'What the chatbot says')} (session ${verification.session}): ${verifiedSentence(verification)}`
+  for (const listing of verification.listings) {
+    const { verdict, mlsNumber, question } = listing
+    const style = verdict === 'agrees' ? 'green' : verdict === 'disagrees' ? 'red' : 'yellow'
+    yield `  ${paint(style, printable(mlsNumber))}  ${verdictOf(listing)}`
+    const answer = answerText(listing)
+    if (verdict === 'agrees' || answer === null) continue
+    yield `      ${paint('dim', 'asked   ')}  ${printable(question)}`
+    yield `      ${paint('dim', 'answered')}  ${answer}`
+  }
 }
 
 function* more(left: number): Generator<string> {

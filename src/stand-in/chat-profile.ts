@@ -9,6 +9,8 @@ export const chatProfile = {
    * noAnswer true and no tokens.
    */
   tooManyMessages: z.enum(['refused', 'answered']).default('refused'),
+  /** An answer knows of a write only after so many further requests; null: as List does (`listLag`). */
+  answerLag: z.int().min(0).nullable().default(null),
   /** Whose messages RateLimitCount counts: those of one session, or of all sessions of the chatbot. */
   messagesCountedPer: z.enum(['session', 'chatbot']).default('session'),
   /** U17: how a stream looks. */

@@ -22,7 +22,12 @@ export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply
     if (profile.tooManyMessages === 'refused') throw new Refusal('messages', refusal)
     return reply(request, { content: refusal, noAnswer: true }, 0, parts)
   }
-  const shown = lag.rowsAsShown(rows.all(serialNumber), serialNumber, call.request, profile.listLag)
+  const shown = lag.rowsAsShown(
+    rows.all(serialNumber),
+    serialNumber,
+    call.request,
+    profile.answerLag ?? profile.listLag,
+  )
   const said = call.say ?? answerTo(request.content, shown, settings)
   const content = said.content + (settings.AnswerSuffix ?? '')
   return reply(request, { ...said, content }, tokens(request.content) + tokens(content), parts)

@@ -1,11 +1,12 @@
 import type { Row, RowChange } from './rows.ts'
 
-/** Remembers young writes, so that List can show the rows as they were some requests ago (F86). */
+/** Remembers young writes, so that List and answers can show the rows as they were some requests ago (F86). */
 export class Lag {
   #young: (RowChange & { request: number })[] = []
 
-  /** Notes a write made by request number `request`. */
-  note(change: RowChange, request: number): void {
+  /** Notes a write made by request number `request`, and drops those that are older than `longest` requests. */
+  note(change: RowChange, request: number, longest: number): void {
+    this.#young = this.#young.filter((one) => one.request + longest >= request)
     this.#young.push({ ...change, request })
   }
 
@@ -16,8 +17,7 @@ export class Lag {
 
   /** The chatbot's rows, in order of ID, without the writes of the `lag` requests before `request`. */
   rowsAsShown(rows: readonly Row[], serialNumber: string, request: number, lag: number): readonly Row[] {
-    this.#young = this.#young.filter((change) => change.request + lag >= request)
-    const undone = this.#young.filter((change) => change.serialNumber === serialNumber)
+    const undone = this.#young.filter((one) => one.serialNumber === serialNumber && one.request + lag >= request)
     if (undone.length === 0) return rows
     const shown = new Map(rows.map((row) => [row.id, row]))
     for (const change of undone.toReversed()) {

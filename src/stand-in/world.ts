@@ -149,6 +149,9 @@ export class World {
     const { serialNumber, id, row } = change
     if (this.#options.file !== undefined) appendWrite(this.#options.file, { serialNumber, id, row })
     if (this.#carrying === null) this.#lag.settle(change)
-    else if (this.profile.listLag > 0) this.#lag.note(change, this.#carrying)
+    else {
+      const longest = Math.max(this.profile.listLag, this.profile.answerLag ?? 0)
+      if (longest > 0) this.#lag.note(change, this.#carrying, longest)
+    }
   }
 }

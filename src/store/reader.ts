@@ -4,6 +4,7 @@ import type { Absence, Recalled, SnapshotRow } from '../run.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
+import { createRecentReader } from './recent.ts'
 import { createSettingsReader } from './settings.ts'
 import { createStartsReader } from './starts.ts'
 import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
@@ -128,6 +129,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
     inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
     ...settings,
+    ...createRecentReader(database),
     ...createStartsReader(database),
   }
 }

@@ -8,6 +8,7 @@ type RecordMethods = Pick<
   | 'noteAbsences'
   | 'pruneAbsences'
   | 'recordRun'
+  | 'recordVerified'
   | 'recordDelivery'
   | 'recordLost'
   | 'reportEcho'
@@ -47,6 +48,13 @@ export function createRecords(database: Database.Database): RecordMethods {
       noteSuccess.run({ feed: run.feed, finishedAt: run.finishedAt })
     }
     pruneLedger.run(run.finishedAt - ledgerKept)
+  }
+
+  const addVerified = database.prepare(
+    `UPDATE run SET figures = json_set(figures, '$.verified', json(?)) WHERE feed = ? AND started_at = ?`,
+  )
+  const recordVerified: Store['recordVerified'] = (feed, startedAt, verified) => {
+    addVerified.run(JSON.stringify(verified), feed, startedAt)
   }
 
   const dropKeys = database.prepare('UPDATE delivery SET keys = NULL WHERE feed = ? AND keys IS NOT NULL')
@@ -134,6 +142,7 @@ export function createRecords(database: Database.Database): RecordMethods {
     noteAbsences,
     pruneAbsences,
     recordRun,
+    recordVerified,
     recordDelivery,
     recordLost,
     reportEcho,

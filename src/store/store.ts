@@ -6,6 +6,7 @@ import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts
 import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
 import type { Validators } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
+import type { RecentReader, Verified } from './recent.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
@@ -98,7 +99,7 @@ export interface FeedFigures {
   minPrice: { amount: number; currency: string } | null
 }
 
-export interface StoreReader {
+export interface StoreReader extends RecentReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
   snapshot(chatbot: string): Iterable<SnapshotRow>
@@ -212,6 +213,8 @@ export interface Store extends StoreReader {
   /** Drops the absences that were not noted at `now`: they did not go on. */
   pruneAbsences(feed: string, chatbot: string, now: number): void
   recordRun(run: RunRecord): void
+  /** Adds to the feed's run that began then; nothing where that is not on record. */
+  recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): void
   /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
   recordDelivery(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): void
   recordLost(feed: string, at: number): void

@@ -621,6 +621,68 @@ export function storeContract(name: string, open: () => Store): void {
       expect(store.figures('SN-2002', 'north').listings).toBe(0)
     })
 
+    describe('what happened last', () => {
+      it('are the listings confirmed last, but not what is in flight, refused, sold or of others', () => {
+        store.confirm(chatbot, [
+          confirmation('A', { at: now }),
+          confirmation('C', { at: now + hour }),
+          confirmation('B', { at: now + hour }),
+          confirmation('D', { at: now + day }),
+          confirmation('E', { at: now + day, feed: 'south' }),
+        ])
+        store.markInFlight(chatbot, 'north', 'update', ['D'], now + day, false)
+        expect(store.latestConfirmed(chatbot, 'north', 2)).toEqual(['B', 'C'])
+        expect(store.latestConfirmed(chatbot, 'north', 9)).toEqual(['B', 'C', 'A'])
+        expect(store.latestConfirmed('SN-2002', 'north', 9)).toEqual([])
+      })
+
+      it('are the deletes, but not of what is there again, nor of copies', () => {
+        store.confirm(
+          chatbot,
+          ['A', 'B', 'C'].map((key) => confirmation(key)),
+        )
+        for (const [key, at] of [
+          ['A', now],
+          ['B', now + 1],
+          ['C', now + 2],
+        ] as const) {
+          store.markInFlight(chatbot, 'north', 'delete', [key], at, false)
+          store.forget(chatbot, [key], null)
+        }
+        store.countDelete(chatbot, 'north', 'A (ID 7)', now + 3)
+        store.confirm(chatbot, [confirmation('B')])
+        expect(store.latestDeleted(chatbot, 'north', now - 1, 9)).toEqual(['C', 'A'])
+        expect(store.latestDeleted(chatbot, 'north', now - 1, 1)).toEqual(['C'])
+        expect(store.latestDeleted(chatbot, 'north', now, 9)).toEqual(['C'])
+        expect(store.latestDeleted(chatbot, 'south', now - 1, 9)).toEqual([])
+      })
+
+      it('is an address while somebody offers it', () => {
+        const at = (key: string, Address: string, changes = {}) =>
+          confirmation(key, { sent: { listing: house(key, { Address, ...changes }), moving: {} } })
+        store.confirm(chatbot, [at('A', '1 Elm St', { Status: 'Sold' }), at('B', '2 Elm St')])
+        expect(['1 Elm St', '2 Elm St', '3 Elm St'].map((one) => store.hasAddress(chatbot, one))).toEqual([
+          false,
+          true,
+          false,
+        ])
+        expect(store.hasAddress('SN-2002', '2 Elm St')).toBe(false)
+      })
+
+      it('is the last accepted delivery, and the last run after which the chatbot was asked', () => {
+        expect([store.lastAccepted('north'), store.lastVerified('north')]).toEqual([null, null])
+        const verified = { asked: 3, agreed: 1, disagreed: 1, unanswered: 1, tokens: 90 }
+        store.recordRun(runRecord({ startedAt: now, finishedAt: now + 5, figures: '{"accepted":true}' }))
+        store.recordVerified('north', now, verified)
+        store.recordRun(runRecord({ startedAt: now + hour, finishedAt: now + hour, figures: '{"accepted":false}' }))
+        store.recordVerified('north', now + hour, { ...verified, asked: 0 })
+        store.recordVerified('north', now + day, verified)
+        expect(store.lastAccepted('north')).toBe(now)
+        expect(store.lastVerified('north')).toEqual({ ...verified, at: now + 5 })
+        expect(store.lastVerified('south')).toBeNull()
+      })
+    })
+
     it('gives leases one at a time per chatbot, with a growing number', () => {
       const first = store.lease(chatbot, now)
       expect(() => store.lease(chatbot, now)).toThrow(StoreError)

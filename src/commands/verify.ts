@@ -1,0 +1,85 @@
+import { styleText } from 'node:util'
+import { openApp } from '../app.ts'
+import type { App } from '../app.ts'
+import type { FeedConfig } from '../config.ts'
+import { verifyDefaults } from '../config-verify.ts'
+import type { VerifySettings } from '../config-verify.ts'
+import { UsageError, UserError } from '../errors.ts'
+import { exitStatus } from '../result.ts'
+import type { Verification, VerifiedListing } from '../verification.ts'
+import { escapeUnseen, printable } from '../text.ts'
+import { answerText, listedSubjects, verdictOf, verifiedSentence, verifySubjects } from '../verify-app.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+
+interface VerifyOptions {
+  feed: string
+  session?: string
+  sample?: string
+  format: 'text' | 'json'
+}
+
+const day = 86_400_000
+
+/**
+ * `verify`: asks the chatbot about the listings named, or about those confirmed last and one or two that were deleted, and
+ * holds what it says against what the store has as confirmed on the service.
+ */
+export function verifyCommand(context: CommandContext, mlsNumbers: string[], options: VerifyOptions): Promise<number> {
+  return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
+    const [feed] = chosenFeeds(app.config, [options.feed])
+    const settings = settingsOf(feed, options)
+    const keys = mlsNumbers.length > 0 ? [...new Set(mlsNumbers)] : latest(app, feed, settings.sample)
+    if (keys.length === 0)
+      throw new UserError(`${feed.name}: nothing to ask about, as no listing of it was confirmed yet; run sync first`)
+    const verification = await verifySubjects(app, feed, settings, listedSubjects(app, feed, keys), context.signal)
+    const text = options.format === 'json' ? json(feed, verification) : written(feed, verification)
+    process.stdout.write(text)
+    return statusOf(verification)
+  })
+}
+
+function settingsOf(feed: FeedConfig, { session, sample }: VerifyOptions): VerifySettings {
+  const settings = { ...verifyDefaults, ...feed.verify }
+  const asked = session === undefined ? feed.verify?.session : Number(session)
+  if (session !== undefined && (!/^-?\d+$/.test(session) || !Number.isSafeInteger(asked)))
+    throw new UsageError(`--session takes the number of a chat session, not "${session}"`)
+  if (asked === undefined)
+    throw new UsageError(`verify takes --session N, as the configuration has no verify for ${feed.name}`)
+  const most = sample === undefined ? settings.sample : Number(sample)
+  if (sample !== undefined && (!/^\d+$/.test(sample) || most < 1 || most > 100))
+    throw new UsageError(`--sample takes a number from 1 to 100, not "${sample}"`)
+  return { ...settings, session: asked, sample: most }
+}
+
+function latest(app: App, { name, chatbot }: FeedConfig, sample: number): string[] {
+  const store = app.store()
+  const most = Math.min(2, Math.ceil(sample / 2))
+  const deleted = store.latestDeleted(chatbot, name, app.runtime.clock.now() - day, most)
+  return [...store.latestConfirmed(chatbot, name, sample), ...deleted]
+}
+
+function statusOf({ listings, agreed, stopped }: Verification): number {
+  const nobodyAnswered = stopped !== null && listings.every(({ answer }) => answer === null)
+  if (nobodyAnswered) return exitStatus.failed
+  return agreed === listings.length ? exitStatus.right : exitStatus.partial
+}
+
+function json({ name, chatbot }: FeedConfig, verification: Verification): string {
+  return `${escapeUnseen(JSON.stringify({ version: 1, feed: name, chatbot, ...verification }, null, 2))}\n`
+}
+
+function written({ name, chatbot }: FeedConfig, verification: Verification): string {
+  const title = `${name} → chatbot ${printable(chatbot)}, session ${verification.session}: ${verifiedSentence(verification)}`
+  return [styleText('bold', title), ...verification.listings.flatMap(listingLines)].join('\n') + '\n'
+}
+
+function listingLines(listing: VerifiedListing): string[] {
+  const { mlsNumber, verdict, question, tokens } = listing
+  const tone = verdict === 'agrees' ? 'green' : verdict === 'disagrees' ? 'red' : 'yellow'
+  return [
+    `  ${styleText(tone, printable(mlsNumber))}  ${verdictOf(listing)}`,
+    `      asked     ${printable(question)}`,
+    ...(listing.answer === null ? [] : [`      answered  ${answerText(listing)} (${tokens} tokens)`]),
+  ]
+}

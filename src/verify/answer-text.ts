@@ -1,0 +1,93 @@
+/** An answer made ready to be read for amounts and words: one spelling of digits and blanks, names of the listing marked. */
+import type { Listing } from '../listing.ts'
+
+/** Stands where the answer names the listing. A private character: no text of a person has it. */
+export const mention = '\ue000'
+
+/** So many characters of an answer are read. */
+const longest = 20_000
+
+export type Named = Pick<Listing, 'MLSNumber'> & Partial<Pick<Listing, 'Address' | 'ZIP' | 'CurrencySymbol'>>
+
+/**
+ * The answer with the digits of every script as 0 to 9, without Markdown's marks, with `mention` in place of the listing's
+ * MLSNumber and address, and without what only looks like amounts: web and mail addresses, telephone numbers, the ZIP.
+ */
+export function readable(answer: string, { MLSNumber, Address, ZIP, CurrencySymbol }: Named): string {
+  let text = answer
+    .slice(0, longest)
+    .replaceAll(mention, ' ')
+    .normalize('NFKC')
+    .replaceAll(/[*`]/g, '')
+    .replaceAll(/\p{Nd}/gu, asciiDigit)
+    .replaceAll('\u066b', '.')
+    .replaceAll('\u066c', ',')
+    .replaceAll(/[’´]/g, "'")
+    .replaceAll(/[^\S\n]/g, ' ')
+    .replaceAll(/\bhttps?:\/\/\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w.-]+/gi, ' ; ')
+  for (const name of [...namesOf(MLSNumber, Address)].sort((a, b) => b.length - a.length))
+    text = text.replaceAll(named(name, CurrencySymbol), ` ${mention} `)
+  if (ZIP !== undefined && ZIP.length >= 4) text = text.replaceAll(named(ZIP, CurrencySymbol), ' ; ')
+  return text.replaceAll(/\+\d[\d ().-]{7,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b/g, ' ; ')
+}
+
+/** Number systems have their digits in order from 0 on, ten in a row. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!
+  if (code < 0x80) return digit
+  let value = 0
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++
+  return String(value)
+}
+
+/** How an answer may name a listing; a number as short as "3" stands in it for other reasons. */
+function namesOf(mlsNumber: string, address = ''): Set<string> {
+  const names = new Set<string>()
+  const number = plain(mlsNumber)
+  if (number.length >= 3 && /\d/.test(number)) names.add(number)
+  const street = plain(address)
+  if (/\d/.test(street) && /\p{L}/u.test(street)) {
+    names.add(street)
+    // "12 Elm Street" may be "12 Elm St." to a chatbot.
+    const short = /^\d\S* \p{L}{2,}/u.exec(street)?.[0] ?? /^\p{L}{3,}\S* \d\S*/u.exec(street)?.[0]
+    if (short !== undefined) names.add(short)
+  }
+  return names
+}
+
+function plain(text: string): string {
+  return text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll('’', "'").trim()
+}
+
+/** A name as whole words, but not where a currency makes an amount of it. */
+function named(name: string, currency = '$'): RegExp {
+  const word = escaped(name).replaceAll(' ', ' {1,3}')
+  const money = `(?:\\p{Sc}|${escaped(plain(currency) || '$')})`
+  return new RegExp(`(?<![\\p{L}\\p{N}]|${money} ?|\\d[.,'])${word}(?![\\p{L}\\p{N}]|[.,']\\d| ?${money})`, 'giu')
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+}
+
+export interface Block {
+  text: string
+  /** An item of a list. */
+  item: boolean
+}
+
+/** The text in pieces that are about one thing each: paragraphs, and in lists the items. */
+export function blocksOf(text: string): Block[] {
+  const blocks: Block[] = []
+  let open = false
+  for (const line of text.split('\n')) {
+    const item = /^ *(?:[-•–·]|\d{1,3}[.)]) /.test(line)
+    if (line.trim() === '') open = false
+    else if (open && !item) blocks.at(-1)!.text += `\n${line}`
+    else {
+      blocks.push({ text: line, item })
+      open = true
+    }
+  }
+  return blocks
+}

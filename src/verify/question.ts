@@ -1,0 +1,32 @@
+/** The question that is asked about a listing: a template with `{MLSNumber}` and `{address}`. */
+import type { Listing } from '../listing.ts'
+import { printable, shorten } from '../text.ts'
+
+/** It names no status: an answer that repeats the question must not be taken for one that says so. */
+export const defaultQuestion =
+  'What is the current price and the current status of the listing with MLS number {MLSNumber} ({address})?'
+
+const placeholders = ['MLSNumber', 'address']
+const braced = /\{([A-Za-z]\w*)\}/g
+
+/** What is wrong with a template, as a sentence; null where nothing is. */
+export function questionProblem(template: string): string | null {
+  const names = [...template.matchAll(braced)].map(([, name]) => name)
+  const unknown = names.find((name) => !placeholders.includes(name))
+  if (unknown !== undefined) return `{${unknown}} is not known; known are {MLSNumber} and {address}`
+  return names.length > 0 ? null : 'needs {MLSNumber} or {address}: the chatbot must know which listing is meant'
+}
+
+/** The question about a listing; of one that was deleted its address may not be known. The feed's text becomes one line. */
+export function questionOf(template: string, listing: Listing | { MLSNumber: string }): string {
+  const values: Record<string, string> = { MLSNumber: listing.MLSNumber, address: addressOf(listing) }
+  const question = template.replaceAll(braced, (whole, name: string) =>
+    Object.hasOwn(values, name) ? shorten(printable(values[name]), 200) : whole,
+  )
+  return printable(question.replaceAll(/ ?\( *\)/g, ''))
+}
+
+function addressOf(listing: Partial<Listing>): string {
+  const { Address, City, State, ZIP } = listing
+  return [Address, City, [State, ZIP].filter(Boolean).join(' ')].filter(Boolean).join(', ')
+}
