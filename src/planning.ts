@@ -1,5 +1,6 @@
 /** From delivery and observation to the guarded plan in the workspace: pure decisions between reading and writing. */
 import { createHash } from 'node:crypto'
+import { callsToLookAgain, freshFor } from './apply/fresh.ts'
 import type { Moment } from './feed/feed.ts'
 import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary } from './listing.ts'
@@ -149,11 +150,15 @@ export function deleteBatchOf(feed: Feed, store: Readers['store']): number {
 
 export function estimated(
   feed: Feed,
-  { store }: Readers,
+  { store, runtime }: Readers,
   counts: Counts,
   lookUps: number,
+  remote: RemoteSummary & { startedAt: number },
 ): { calls: number; seconds: number } {
-  const calls = counts.create + counts.update + Math.ceil(counts.delete / deleteBatchOf(feed, store)) + lookUps
+  const before = counts.create + counts.update + lookUps
+  const age = runtime.clock.now() - remote.startedAt + (before / feed.rate) * 1000
+  const looksAgain = age > freshFor ? callsToLookAgain(counts.delete, remote.pages) : 0
+  const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatchOf(feed, store))
   return { calls, seconds: Math.ceil(calls / feed.rate) }
 }
 

@@ -64,7 +64,7 @@ export interface Prepared {
   moment: Moment
   state: FeedState
   received: Received
-  remote: RemoteSummary
+  remote: RemoteSummary & { startedAt: number }
   facts: PlanFacts
   counts: Counts
   /** Holds that wait for a person. */
@@ -112,7 +112,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const isAccepted = summary.complete && (isSettled || !looksShrunk(0)) && !trips.some(({ rule }) => rule === 'overlap')
   const isNewSize = looksShrunk(0) || tally.approved.absent > 0
   const measure = !isAccepted ? 'none' : isNewSize ? 'alone' : 'one of five'
-  const estimate = estimated(feed, readers, counts, lookUps)
+  const estimate = estimated(feed, readers, counts, lookUps, remote)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
   const { validators } = delivery
   const absenceProven =

@@ -42,7 +42,7 @@ export function reportOf(
     counts,
     estimate,
     digest,
-    notes,
+    notes: [...notes, ...(applied?.notes ?? [])],
     changes: () => withCreated(readers.workspace, moment),
     rejects: () => readers.workspace.rejects(),
     heldSince(mlsNumber) {

@@ -4,6 +4,7 @@
  */
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
+import { callsToLookAgain } from './apply/fresh.ts'
 import { ServiceError, UserError } from './errors.ts'
 import { approvalKey } from './plan/guard.ts'
 import { deleteBatchOf } from './planning.ts'
@@ -24,6 +25,9 @@ export interface Writers extends Readers {
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
+
+/** Milliseconds after which the rest of a plan is left to the next run (fault-model F103). A backfill, which deletes nothing, goes on. */
+const planGoodFor = 7_200_000
 
 /** What `diff` does: the plan as a report, nothing written. What makes the run fail is in the report. */
 export async function diff(feed: Feed, readers: Readers): Promise<Report> {
@@ -47,7 +51,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     try {
       prepared = await prepareUntilStopped(feed, writers, command)
       remember(feed, store, writers.workspace, prepared)
-      applied = await carryOut(feed, writers, prepared)
+      applied = await carryOut(feed, writers, prepared, command === 'backfill' ? Infinity : planGoodFor)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
       recordRun(feed, writers, report, prepared, applied)
       return report
@@ -76,7 +80,7 @@ async function prepareUntilStopped(feed: Feed, writers: Writers, command: 'sync'
   }
 }
 
-async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promise<Applied> {
+async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, goodFor: number): Promise<Applied> {
   const { store, service, workspace, runtime, signal, progress } = writers
   const total = prepared.counts.create + prepared.counts.update + prepared.counts.delete
   let done = 0
@@ -102,6 +106,9 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
         today: prepared.moment.today,
         outranks: (other) => feed.ownership === 'mirror' || feed.outranks.has(other),
         lookUpCreates: prepared.doubtful,
+        listedAt: prepared.remote.startedAt,
+        planGoodFor: goodFor,
+        listsAgain: callsToLookAgain(prepared.counts.delete, prepared.remote.pages) === prepared.remote.pages,
         approved: (kind, mlsNumber) => prepared.approved.has(approvalKey(kind, mlsNumber)),
       },
       service,
@@ -109,7 +116,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
       workspace,
       runtime,
       signal,
-      stop: { reason: null, interrupted: false },
+      stop: { reason: null, interrupted: false, outdated: false },
       progress: (more) => progress('changes', (done += more), total),
     })
   } finally {

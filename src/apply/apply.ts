@@ -7,7 +7,9 @@ import { ServiceError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
+import { deleteLookedUp, listIsOld, listAgain } from './fresh.ts'
 import { adoptAll } from './remember.ts'
+import type { StoredChange } from '../workspace/workspace.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
@@ -15,6 +17,8 @@ export interface Applied {
   stopped: string | null
   /** It stopped because it was told to. */
   interrupted: boolean
+  /** What a person should know of how the plan was carried out, as sentences. */
+  notes: string[]
 }
 
 /** Carries the workspace's plan out. Throws `StoreError` only; whatever the service says becomes an outcome. */
@@ -26,10 +30,13 @@ export async function apply(context: ApplyContext): Promise<Applied> {
     change.lookUp ? createOne(context, change) : updateOne(context, change),
   )
   await each(context, workspace.changes('create'), (change) => createOne(context, change))
-  await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>
-    deleteBatch(context, batch),
+  const { listsAgain, deleteBatch: size } = context.settings
+  const listedAgain = listsAgain && listIsOld(context)
+  if (listedAgain) await guarded(context, () => listAgain(context))
+  await each(context, batches(due(workspace.changes('delete')), size), (batch) =>
+    listedAgain || !listIsOld(context) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
   )
-  if (context.stop.reason === null) await lookUpUnknown(context)
+  if (context.stop.reason === null || context.stop.outdated) await lookUpUnknown(context)
   return tally(context)
 }
 
@@ -77,7 +84,18 @@ function stopping(context: ApplyContext): boolean {
     context.stop.reason = 'stopped by a signal'
     context.stop.interrupted = true
   }
+  const { listedAt, planGoodFor } = context.settings
+  if (context.stop.reason === null && context.runtime.clock.now() - listedAt > planGoodFor) {
+    const hours = planGoodFor / 3_600_000
+    context.stop.reason = `the plan is more than ${hours} hours old: what is left is for the next run, which plans anew`
+    context.stop.outdated = true
+  }
   return context.stop.reason !== null
+}
+
+/** What has no outcome yet. */
+function* due(changes: Iterable<StoredChange>): Generator<StoredChange> {
+  for (const change of changes) if (change.outcome === null) yield change
 }
 
 function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
@@ -102,5 +120,7 @@ function tally({ workspace, stop }: ApplyContext): Applied {
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)
-  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted }
+  // A run that leaves something to the next one because of its age did not fail.
+  const notes = stop.outdated ? [stop.reason!] : []
+  return { outcomes, stopped: stop.outdated ? null : stop.reason, interrupted: stop.interrupted, notes }
 }

@@ -23,6 +23,12 @@ export interface ApplySettings {
   lookUpCreates: boolean
   /** Whether this feed takes listings over from another one of the chatbot. */
   outranks(feed: string): boolean
+  /** When the walk over the service's pages began that the plan rests on, in milliseconds. */
+  listedAt: number
+  /** How old that may become before the run leaves the rest to the next one, in milliseconds. */
+  planGoodFor: number
+  /** Listing once more takes fewer calls than looking each delete up. */
+  listsAgain: boolean
   /** Whether an approval covers this change. */
   approved(kind: HeldKind, mlsNumber: string): boolean
 }
@@ -36,7 +42,7 @@ export interface ApplyContext {
   /** Aborted: nothing new is taken. */
   signal: AbortSignal
   /** Set once the run is ending early, for whatever reason. */
-  stop: { reason: string | null; interrupted: boolean }
+  stop: { reason: string | null; interrupted: boolean; outdated: boolean }
   /** Told after each outcome: how many changes are through. */
   progress(done: number): void
 }
