@@ -110,13 +110,14 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   const clients = new Map<string, ServiceClient>()
   // The rate is the service's, whichever keys a feed calls it with.
   const limiters = new Map<string, Limiter>()
+  const place = { allowNetwork: config.allowNetworkStore }
   let store: Store | null = null
   let reader: StoreReader | null = null
 
   const app: App = {
     config,
     runtime,
-    store: () => (store ??= scrubbedStore(openStore(config.store), scrub)),
+    store: () => (store ??= scrubbedStore(openStore(config.store, undefined, place), scrub)),
     reader: () => (reader ??= openStoreReader(config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed, command) {

@@ -198,6 +198,9 @@ const feedName = z
 export const configSchema = z.strictObject({
   service: serviceSchema,
   store: text('File of the durable store').prefault('./data/listing-sync.db'),
+  allowNetworkStore: z.boolean().prefault(false).meta({
+    description: 'The store may lie on a network file system, where the locks that keep a second run out do not hold',
+  }),
   feeds: z
     .record(feedName, feedSchema)
     .refine((feeds) => Object.keys(feeds).length > 0, 'names no feed; at least one is needed')

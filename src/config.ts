@@ -105,6 +105,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store. */
   store: string
+  /** It may lie on a network file system. */
+  allowNetworkStore: boolean
   service: ServiceSettings
   feeds: FeedConfig[]
   /** Every text that no log, error or report may show; for the scrubber of `secrets.ts`. */
@@ -174,6 +176,7 @@ function resolved(
     file,
     directory,
     store: resolve(directory, data.store),
+    allowNetworkStore: data.allowNetworkStore,
     service,
     feeds,
     secrets: secretsOf(service, feeds, fromFiles),

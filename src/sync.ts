@@ -50,6 +50,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     const lease = store.lease(feed.chatbot, startedAt)
     try {
       prepared = await prepareUntilStopped(feed, writers, command)
+      if (lease.isBehind) prepared.notes.unshift(isBehind(feed.settle))
       remember(feed, store, writers.workspace, prepared)
       applied = await carryOut(feed, writers, prepared, command === 'backfill' ? Infinity : planGoodFor)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
@@ -129,4 +130,11 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, goodFo
 function expected(error: unknown): string {
   if (error instanceof UserError || error instanceof ServiceError) return error.message
   throw error
+}
+
+function isBehind(settle: number): string {
+  return (
+    'the store is older than the last run left it: a backup was put back, or the disk lost what was written last. What ' +
+    `happened since is found on the service; creates wait ${Math.ceil(settle / 60_000)} minutes`
+  )
 }

@@ -20,11 +20,13 @@ export function absent(one: Case): PlanStep[] {
   if ('cause' in proof)
     return [held(key, proof.cause, `absent from the feed, but ${proof.why}`, { snapshot, kind: 'delete' })]
   const { runs, time } = settings.grace
-  if (runs <= 1 && time === 0) return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one)]
+  if (runs <= 1 && time === 0)
+    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one)]
   // Noted even where it is deleted now: the guard may hold that, and the next run must not start counting again.
   const noted = note({ op: 'absent', key })
   const waiting = inGrace(one)
-  if (waiting === null) return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one), noted]
+  if (waiting === null)
+    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one), noted]
   return [held(key, 'grace', `absent from the feed ${waiting} (limits.grace)`, { snapshot, kind: 'delete' }), noted]
 }
 

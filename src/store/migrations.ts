@@ -159,7 +159,12 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations, settings]
+/** Counts leases and marks: a note beside the store tells whether this is still the latest state of it. */
+const serial = `
+ALTER TABLE meta ADD COLUMN serial INTEGER NOT NULL DEFAULT 0;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations, settings, serial]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

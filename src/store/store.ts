@@ -165,6 +165,8 @@ export interface Touch {
 export interface Lease {
   /** Fencing number, larger with each lease. */
   readonly token: number
+  /** The store is behind what was noted beside it, so what it did last is lost: every feed's `lostAt` is now. */
+  readonly isBehind: boolean
   release(): void
 }
 

@@ -74,7 +74,10 @@ describe('deletes that go out long after the list', () => {
       result: 'skipped',
       error: 'edited by somebody since it was listed: the next run decides',
     })
-    expect(outcomeOf(report, home(11))).toMatchObject({ result: 'skipped', error: expect.stringContaining('no longer') })
+    expect(outcomeOf(report, home(11))).toMatchObject({
+      result: 'skipped',
+      error: expect.stringContaining('no longer'),
+    })
     expect(outcomeOf(report, home(12))).toMatchObject({ result: 'done' })
     expect(report.result).toBe('partial')
     expect(world.calls()).toMatchObject({ Delete: 1, List: lists })
