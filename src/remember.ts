@@ -104,6 +104,8 @@ function recordDelivery(
   { received, facts, measure, validators, moment }: Prepared,
 ): void {
   if (measure === 'none') return
+  const { digest, written } = received
+  if (digest !== null) store.recordGeneration(feed.name, feed.source, { digest, at: moment.now, written })
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   const isDelta = received.delivery === 'delta'
   // Of a delta, "not modified" says nothing of the listings that are not in it.

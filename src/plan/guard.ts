@@ -7,6 +7,8 @@ import type { DeliverySummary } from '../listing.ts'
 import type { Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
 import { allowance, isForeign, isShrunk, usual } from './measures.ts'
+import { isSetBack } from './older.ts'
+import type { Older } from './older.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
 
 /** Shares are percent; a floor is a number of listings that is never too many. */
@@ -30,11 +32,14 @@ export interface Past {
   lastKeys: BigUint64Array | null
   /** Keys in the delete calls of the last 24 hours that no approval covered. */
   deletes24h: number
+  /** The delivery is an older one. */
+  older: Older | null
 }
 
 export type Rule =
   | 'delivery'
   | 'remote'
+  | 'older'
   | 'overlap'
   | 'shrink'
   | 'nothingLeft'
@@ -108,6 +113,10 @@ export function guard(
       () => false,
     )
   }
+
+  const { older } = past
+  if (older !== null && isSetBack(older, tally))
+    trip('older', older.sentence, ({ kind }) => older.proven || kind === 'update' || kind === 'delete')
 
   if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
     const shared = sharedKeys(facts.keys, past.lastKeys)

@@ -25,7 +25,7 @@ export function isForeign(shared: number, delivered: number, last: number, perce
  */
 export function isShrunk(
   records: number,
-  past: Past,
+  past: Pick<Past, 'deliveries'>,
   limits: Pick<Limits, 'shrink'>,
   letGo: number,
   ours: number,
@@ -36,7 +36,7 @@ export function isShrunk(
 }
 
 /** The median of the last deliveries' records; null where none is known. */
-export function usual({ deliveries }: Past): number | null {
+export function usual({ deliveries }: Pick<Past, 'deliveries'>): number | null {
   return medianOf(deliveries.map(({ records }) => records))
 }
 

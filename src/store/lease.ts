@@ -17,7 +17,7 @@ export interface LeaseParts {
   /** null for a store in memory, which no other process sees. */
   file: string | null
   /** Throws where the file on disk is no longer the one that is open. */
-  assertInPlace(): void
+  assertInPlace: () => void
   serial: Serial | null
 }
 

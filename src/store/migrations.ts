@@ -164,7 +164,21 @@ const serial = `
 ALTER TABLE meta ADD COLUMN serial INTEGER NOT NULL DEFAULT 0;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations, settings, serial]
+/** Deliveries that were not doubted, so that one which comes again after another is known for an older one. */
+const generations = `
+CREATE TABLE generation (
+  feed TEXT NOT NULL,
+  source TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  written_by TEXT,
+  written_at INTEGER,
+  PRIMARY KEY (feed, digest)
+) STRICT, WITHOUT ROWID;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations, settings, serial, generations]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {
