@@ -82,6 +82,8 @@ export interface FeedConfig {
   drift: 'overwrite' | 'keep' | 'report'
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
+  /** How long a `sync` begins changes, once its plan is made. */
+  deadline: number
   headers: Record<string, string>
   /** A source on the internet may redirect into this network. */
   allowPrivateRedirects: boolean
@@ -105,8 +107,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store. */
   store: string
-  /** It may lie on a network file system. */
-  allowNetworkStore: boolean
+  /** Whether it may lie on a network file system. */
+  place: { allowNetwork: boolean }
   service: ServiceSettings
   feeds: FeedConfig[]
   /** Every text that no log, error or report may show; for the scrubber of `secrets.ts`. */
@@ -176,7 +178,7 @@ function resolved(
     file,
     directory,
     store: resolve(directory, data.store),
-    allowNetworkStore: data.allowNetworkStore,
+    place: { allowNetwork: data.allowNetworkStore },
     service,
     feeds,
     secrets: secretsOf(service, feeds, fromFiles),

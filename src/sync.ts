@@ -4,6 +4,7 @@
  */
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
+import { untilWhen } from './apply/deadline.ts'
 import { callsToLookAgain } from './apply/fresh.ts'
 import { ServiceError, UserError } from './errors.ts'
 import { approvalKey } from './plan/guard.ts'
@@ -25,9 +26,6 @@ export interface Writers extends Readers {
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
-
-/** Milliseconds after which the rest of a plan is left to the next run (fault-model F103). A backfill, which deletes nothing, goes on. */
-const planGoodFor = 7_200_000
 
 /** What `diff` does: the plan as a report, nothing written. What makes the run fail is in the report. */
 export async function diff(feed: Feed, readers: Readers): Promise<Report> {
@@ -52,7 +50,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
       prepared = await prepareUntilStopped(feed, writers, command)
       if (lease.isBehind) prepared.notes.unshift(isBehind(feed.settle))
       remember(feed, store, writers.workspace, prepared)
-      applied = await carryOut(feed, writers, prepared, command === 'backfill' ? Infinity : planGoodFor)
+      applied = await carryOut(feed, writers, prepared, command === 'sync' ? feed.deadline : null)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
       recordRun(feed, writers, report, prepared, applied)
       return report
@@ -81,7 +79,7 @@ async function prepareUntilStopped(feed: Feed, writers: Writers, command: 'sync'
   }
 }
 
-async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, goodFor: number): Promise<Applied> {
+async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadline: number | null): Promise<Applied> {
   const { store, service, workspace, runtime, signal, progress } = writers
   const total = prepared.counts.create + prepared.counts.update + prepared.counts.delete
   let done = 0
@@ -104,11 +102,11 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, goodFo
         settle: feed.settle,
         concurrency: feed.concurrency,
         deleteBatch: () => deleteBatchOf(feed, store),
+        until: untilWhen(runtime.clock.now(), deadline, prepared.counts),
         today: prepared.moment.today,
         outranks: (other) => feed.ownership === 'mirror' || feed.outranks.has(other),
         lookUpCreates: prepared.doubtful,
         listedAt: prepared.remote.startedAt,
-        planGoodFor: goodFor,
         listsAgain: callsToLookAgain(prepared.counts.delete, prepared.remote.pages) === prepared.remote.pages,
         approved: (kind, mlsNumber) => prepared.approved.has(approvalKey(kind, mlsNumber)),
       },
@@ -117,7 +115,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, goodFo
       workspace,
       runtime,
       signal,
-      stop: { reason: null, interrupted: false, outdated: false },
+      stop: { reason: null, interrupted: false, late: false },
       progress: (more) => progress('changes', (done += more), total),
     })
   } finally {

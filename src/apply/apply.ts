@@ -7,7 +7,7 @@ import { ServiceError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
-import { deleteLookedUp, listIsOld, listAgain } from './fresh.ts'
+import { deleteLookedUp, listAgain, listIsOld } from './fresh.ts'
 import { adoptAll } from './remember.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 
@@ -17,33 +17,49 @@ export interface Applied {
   stopped: string | null
   /** It stopped because it was told to. */
   interrupted: boolean
-  /** What a person should know of how the plan was carried out, as sentences. */
-  notes: string[]
+  /** Changes were left for the next run, as the time for them was over. */
+  late: boolean
 }
+
+/** Why a change is skipped whose time was over. */
+export const leftForTheNext = 'the run took as long as it may: left for the next one'
 
 /** Carries the workspace's plan out. Throws `StoreError` only; whatever the service says becomes an outcome. */
 export async function apply(context: ApplyContext): Promise<Applied> {
-  const { workspace } = context
+  const { workspace, settings } = context
+  const { until } = settings
   adoptAll(context)
-  await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
-  await each(context, workspace.changes('update'), (change) =>
+  await each(context, workspace.changes('forget'), until.update, (change) => forgetOne(context, change))
+  await each(context, workspace.changes('update'), until.update, (change) =>
     change.lookUp ? createOne(context, change) : updateOne(context, change),
   )
-  await each(context, workspace.changes('create'), (change) => createOne(context, change))
-  const { listsAgain, deleteBatch: size } = context.settings
-  const listedAgain = listsAgain && listIsOld(context)
-  if (listedAgain) await guarded(context, () => listAgain(context))
-  await each(context, batches(due(workspace.changes('delete')), size), (batch) =>
-    listedAgain || !listIsOld(context) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
-  )
-  if (context.stop.reason === null || context.stop.outdated) await lookUpUnknown(context)
+  await each(context, workspace.changes('create'), until.create, (change) => createOne(context, change))
+  await deleteAll(context)
+  // What is left in flight is settled by what the next run is shown.
+  if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
   return tally(context)
 }
 
-/** Runs a task for each item, `concurrency` at a time, and takes no new one once the run is stopping. */
+/** What the list showed too long ago is looked at once more before it is deleted. */
+async function deleteAll(context: ApplyContext): Promise<void> {
+  const { listsAgain, deleteBatch: size, until } = context.settings
+  const listedAgain = listsAgain && listIsOld(context) && !tooLate(context, until.delete)
+  if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
+  await each(context, batches(due(context.workspace.changes('delete')), size), until.delete, (batch) =>
+    listedAgain || !listIsOld(context) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
+  )
+}
+
+/** What has no outcome yet. */
+function* due(changes: Iterable<StoredChange>): Generator<StoredChange> {
+  for (const change of changes) if (change.outcome === null) yield change
+}
+
+/** Runs a task for each item, `concurrency` at a time, and begins no new one once the run is stopping or it is too late. */
 async function each<Item>(
   context: ApplyContext,
   items: Iterable<Item>,
+  until: number,
   task: (item: Item) => Promise<void>,
 ): Promise<void> {
   const { concurrency } = context.settings
@@ -51,8 +67,8 @@ async function each<Item>(
   const running = new Set<Promise<void>>()
   try {
     for (const item of items) {
-      if (stopping(context)) break
-      const one: Promise<void> = limit(() => guarded(context, () => task(item)))
+      if (stopping(context) || tooLate(context, until)) break
+      const one: Promise<void> = limit(() => guarded(context, until, () => task(item)))
       const ended = (): unknown => running.delete(one)
       running.add(one)
       one.then(ended, ended)
@@ -65,8 +81,8 @@ async function each<Item>(
 }
 
 /** A task that throws a `ServiceError` ends the run; any other error is a defect or the store's, and is thrown on. */
-async function guarded(context: ApplyContext, task: () => Promise<void>): Promise<void> {
-  if (stopping(context)) return
+async function guarded(context: ApplyContext, until: number, task: () => Promise<void>): Promise<void> {
+  if (stopping(context) || tooLate(context, until)) return
   try {
     await task()
   } catch (error) {
@@ -84,18 +100,13 @@ function stopping(context: ApplyContext): boolean {
     context.stop.reason = 'stopped by a signal'
     context.stop.interrupted = true
   }
-  const { listedAt, planGoodFor } = context.settings
-  if (context.stop.reason === null && context.runtime.clock.now() - listedAt > planGoodFor) {
-    const hours = planGoodFor / 3_600_000
-    context.stop.reason = `the plan is more than ${hours} hours old: what is left is for the next run, which plans anew`
-    context.stop.outdated = true
-  }
   return context.stop.reason !== null
 }
 
-/** What has no outcome yet. */
-function* due(changes: Iterable<StoredChange>): Generator<StoredChange> {
-  for (const change of changes) if (change.outcome === null) yield change
+function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
+  if (runtime.clock.now() < until) return false
+  stop.late = true
+  return true
 }
 
 function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
@@ -115,12 +126,11 @@ function tally({ workspace, stop }: ApplyContext): Applied {
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const change of workspace.changes()) {
     if (change.kind === 'hold') continue
-    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error: stop.reason } })
+    const error = stop.reason ?? (stop.late ? leftForTheNext : null)
+    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error } })
     outcomes[change.outcome?.result ?? 'skipped']++
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)
-  // A run that leaves something to the next one because of its age did not fail.
-  const notes = stop.outdated ? [stop.reason!] : []
-  return { outcomes, stopped: stop.outdated ? null : stop.reason, interrupted: stop.interrupted, notes }
+  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late: stop.late }
 }

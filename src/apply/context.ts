@@ -1,5 +1,5 @@
 import type { FieldName } from '../listing.ts'
-import type { HeldKind } from '../run.ts'
+import type { CallKind, HeldKind } from '../run.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServiceWriter } from '../service/service.ts'
 import type { Store } from '../store/store.ts'
@@ -19,14 +19,14 @@ export interface ApplySettings {
   deleteBatch: () => number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
+  /** Until when changes of a kind are begun; `Infinity`: as long as it takes. */
+  until: Readonly<Record<CallKind, number>>
   /** Look every create up first, as the list is in doubt. */
   lookUpCreates: boolean
   /** Whether this feed takes listings over from another one of the chatbot. */
   outranks(feed: string): boolean
   /** When the walk over the service's pages began that the plan rests on, in milliseconds. */
   listedAt: number
-  /** How old that may become before the run leaves the rest to the next one, in milliseconds. */
-  planGoodFor: number
   /** Listing once more takes fewer calls than looking each delete up. */
   listsAgain: boolean
   /** Whether an approval covers this change. */
@@ -41,8 +41,8 @@ export interface ApplyContext {
   runtime: Runtime
   /** Aborted: nothing new is taken. */
   signal: AbortSignal
-  /** Set once the run is ending early, for whatever reason. */
-  stop: { reason: string | null; interrupted: boolean; outdated: boolean }
+  /** Set once the run is ending early, for whatever reason; `late`: some changes are left, as their time was over. */
+  stop: { reason: string | null; interrupted: boolean; late: boolean }
   /** Told after each outcome: how many changes are through. */
   progress(done: number): void
 }

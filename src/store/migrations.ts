@@ -159,6 +159,15 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 `
 
+/** Starts of a daemon, one after another, none of which stayed up or ended in order. */
+const starts = `
+CREATE TABLE start (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  times INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+`
+
 /** Counts leases and marks: a note beside the store tells whether this is still the latest state of it. */
 const serial = `
 ALTER TABLE meta ADD COLUMN serial INTEGER NOT NULL DEFAULT 0;
@@ -178,7 +187,7 @@ CREATE TABLE generation (
 ) STRICT, WITHOUT ROWID;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations, settings, serial, generations]
+export const migrations: readonly string[] = [first, absences, revocations, settings, starts, serial, generations]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

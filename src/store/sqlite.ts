@@ -14,6 +14,7 @@ import { createRecords } from './records.ts'
 import { createSettingsWriter } from './settings.ts'
 import { createSerial } from './serial.ts'
 import { openSource } from './source.ts'
+import { createStartsWriter } from './starts.ts'
 import type { Store, StoreReader } from './store.ts'
 
 /** Where a store may lie. */
@@ -78,6 +79,7 @@ function storeOn(database: Database.Database, file: string, isFile: boolean): St
     ...createListings(database),
     ...createRecords(database),
     ...createSettingsWriter(database),
+    ...createStartsWriter(database),
   })
   return withStoreErrors(file, {
     ...reader,
