@@ -74,6 +74,8 @@ export interface Prepared {
   held: number
   /** Holds that are as the configuration wants them: absent listings in their grace. */
   inGrace: number
+  /** Updates of listings that drifted. */
+  drifted: number
   /** What is absent from this delivery is surely gone, and was noted. */
   absenceProven: boolean
   trips: Trip[]
@@ -98,7 +100,8 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const { received } = delivery
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
-  const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
+  const driftedAt = store.learnt(feed.chatbot, driftOf(feed.name))
+  const settings = planSettings(feed, received, remote, moment, lostAt, deletes, driftedAt)
   const approved = store.approved(feed.name, now)
   const { facts, tally, counts } = plan(feed, readers, received, settings, approved, state.echoReported)
   const { summary } = received
@@ -108,7 +111,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const older = olderThan(received, store.generations(feed.name, feed.source))
   const trips = hold(readers, guard(tally, facts, { ...state, older }, summary, feed.limits, settings), approved)
   const doubtful = tally.gone > 0
-  const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
+  const { digest, lookUps, held, inGrace, doubted, drifted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>
     settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)
   // A backfill plans no deletes, so it can't tell whether any are due.
@@ -135,6 +138,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     counts,
     held,
     inGrace,
+    drifted,
     absenceProven,
     trips,
     measure,
@@ -215,6 +219,11 @@ async function observe(
     },
   })
   return { remote, marked }
+}
+
+/** Under which name the store keeps when a feed last fought over many listings. */
+export function driftOf(feed: string): string {
+  return `drifted ${feed}`
 }
 
 /** The day (YYYY-MM-DD) that it is at an instant in a time zone. */

@@ -1,6 +1,8 @@
 /** What a run leaves in the store beside the snapshot: bookkeeping of unchanged listings, the run itself, what is held. */
 import type { Applied } from './apply/apply.ts'
 import type { FieldName } from './listing.ts'
+import { isFight } from './plan/measures.ts'
+import { driftOf } from './prepare.ts'
 import type { Feed, Prepared } from './prepare.ts'
 import type { Bookkeeping, Report, ReportedChange } from './run.ts'
 import type { Held, Store, Touch } from './store/store.ts'
@@ -78,6 +80,7 @@ export function recordRun(
   })
   if (prepared === null) return
   store.replaceHeld(feed.name, heldOf(report.changes()), now)
+  if (isFight(prepared.drifted, prepared.facts.ours)) store.learn(feed.chatbot, driftOf(feed.name), prepared.moment.now)
   recordDelivery(feed, store, report, prepared)
 }
 

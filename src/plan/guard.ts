@@ -6,7 +6,7 @@ import { optionalFields } from '../listing.ts'
 import type { DeliverySummary } from '../listing.ts'
 import type { Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
-import { allowance, isForeign, isShrunk, usual } from './measures.ts'
+import { allowance, isFight, isForeign, isShrunk, usual } from './measures.ts'
 import { isSetBack } from './older.ts'
 import type { Older } from './older.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
@@ -47,6 +47,7 @@ export type Rule =
   | 'update'
   | 'recreate'
   | 'spelling'
+  | 'writers'
   | 'lostField'
   | 'abort'
 
@@ -66,6 +67,8 @@ export class Tally {
   deletes = 0
   updates = 0
   recreates = 0
+  /** Listings that drifted, were sent again lately, and drifted once more. */
+  again = 0
   /** Listings of ours that the list lacks, approved ones too: an approval is no reason to trust the list. */
   gone = 0
   /** Updates that lose an optional field, by `optionalFields`. */
@@ -79,6 +82,7 @@ export class Tally {
   add(change: Change, alreadyInLedger: boolean): void {
     if (change.kind === 'delete' && !alreadyInLedger) this.deletes++
     if (change.kind === 'update') this.updates++
+    if (change.kind === 'update' && change.again) this.again++
     if (change.kind === 'create' && change.cause === 'gone-from-service') this.recreates++
     if (losesFields(change))
       for (let bit = 0; bit < this.lost.length; bit++) if ((change.lost & (1 << bit)) !== 0) this.lost[bit]++
@@ -195,6 +199,15 @@ export function guard(
       (change) =>
         (change.kind === 'create' && change.cause === 'gone-from-service') ||
         (change.kind === 'delete' && change.cause === 'absent' && change.snapshot === null),
+    )
+  }
+
+  if (isFight(tally.again, facts.ours)) {
+    trip(
+      'writers',
+      `${tally.again} listings were changed on the service once more after they had been sent again: ` +
+        "does another program write this chatbot's listings, such as a second daemon with a store of its own?",
+      (change) => change.kind === 'update' && change.again === true,
     )
   }
 
