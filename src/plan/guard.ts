@@ -180,13 +180,15 @@ export function guard(
 
   const recreatable = allowance(limits.recreate, facts.ours)
   if (tally.recreates > recreatable) {
+    // A list with less than half of ours may be another customer's: nothing new belongs there either (fault-model F91).
+    const isForeignList = tally.recreates * 2 > facts.ours
     trip(
       'recreate',
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
         `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
       // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
       (change) =>
-        (change.kind === 'create' && change.cause === 'gone-from-service') ||
+        (change.kind === 'create' && (isForeignList || change.cause === 'gone-from-service')) ||
         (change.kind === 'forget' && change.cause !== 'other-feed'),
     )
   }
