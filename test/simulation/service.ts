@@ -257,7 +257,10 @@ export class ModelService {
     if (items.length === 0 && PageNumber > 1 && service.afterLastPage === 'refuse') return ok(null, 404, 'no such page')
     if (items.length === 0 && service.afterLastPage === 'repeat' && rows.length > 0)
       items = rows.slice(Math.floor((rows.length - 1) / size) * size)
-    for (const row of items) row[filter === undefined ? 'shownAt' : 'lookedUpAt'] = this.#time.now
+    for (const row of items) {
+      if (filter === undefined) row.shownAt = this.#time.now
+      else if (row.listing.MLSNumber === filter) row.lookedUpAt = this.#time.now
+    }
     const counts = { total: rows.length, page: items.length, none: 0 }
     return ok({ List: items.map((row) => itemOf(row, service.spelling)), VirtualCount: counts[service.virtualCount] })
   }
