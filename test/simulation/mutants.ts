@@ -285,10 +285,4 @@ export const mutants: readonly Mutant[] = [
     from: 'baseline: change.unsettled ? null :',
     to: 'baseline:',
   },
-  {
-    name: 'what a look-up before a delete shows is not compared',
-    file: 'src/apply/fresh.ts',
-    from: 'shown.length === 1 && shown[0].hash === change.shownHash',
-    to: 'shown.length === 1',
-  },
 ]
