@@ -97,7 +97,7 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
       return true
     },
     wasEdited: () => live.wasEdited(),
-    store: () => (store ??= scrubbedStore(openStore(live.config.store), scrub)),
+    store: () => (store ??= scrubbedStore(openStore(live.config.store, undefined, live.config.place), scrub)),
     reader: () => (reader ??= openStoreReader(live.config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync(feed, command) {

@@ -213,6 +213,9 @@ const feedName = z
 export const configSchema = z.strictObject({
   service: serviceSchema,
   store: text('File of the durable store').prefault('./data/listing-sync.db'),
+  allowNetworkStore: z.boolean().prefault(false).meta({
+    description: 'The store may lie on a network file system, where the locks that keep a second run out do not hold',
+  }),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
   verify: verifySchema
     .optional()

@@ -111,6 +111,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store. */
   store: string
+  /** Whether it may lie on a network file system. */
+  place: { allowNetwork: boolean }
   /** Absolute path of the metrics file; null: none. */
   metrics: string | null
   service: ServiceSettings
@@ -184,6 +186,7 @@ function resolved(
     file,
     directory,
     store: resolve(directory, data.store),
+    place: { allowNetwork: data.allowNetworkStore },
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,

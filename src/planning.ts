@@ -1,5 +1,6 @@
 /** From delivery and observation to the guarded plan in the workspace: pure decisions between reading and writing. */
 import { createHash } from 'node:crypto'
+import { callsToLookAgain, freshFor } from './apply/fresh.ts'
 import type { Moment } from './feed/feed.ts'
 import type { Received } from './feed/receive.ts'
 import type { FieldName, RemoteSummary } from './listing.ts'
@@ -15,8 +16,8 @@ import type { FeedState } from './store/store.ts'
 /** Doubts kept until the walk is over; more than that are no people's edits but the service's own form. */
 const mostDoubts = 10_000
 
-/** How long after its loss a store is still doubted, in milliseconds. */
-const lostLately = 86_400_000
+/** How long a store is doubted after its loss, and a fight with another program remembered, in milliseconds. */
+const day = 86_400_000
 
 export function planSettings(
   feed: Feed,
@@ -25,9 +26,10 @@ export function planSettings(
   moment: Moment,
   lostAt: number | null,
   deletes: boolean,
+  driftedAt: number | null,
 ): PlanSettings {
   const { name, mapping, ownership, outranks, drift, limits, volatile, refresh, settle } = feed
-  const lostUntil = lostAt !== null && moment.now < lostAt + settle + lostLately ? lostAt + settle : null
+  const lostUntil = lostAt !== null && moment.now < lostAt + settle + day ? lostAt + settle : null
   return {
     feed: name,
     now: moment.now,
@@ -46,6 +48,7 @@ export function planSettings(
     volatile,
     refresh,
     settle,
+    driftedSince: driftedAt !== null && moment.now < driftedAt + day ? driftedAt : null,
     lostUntil,
   }
 }
@@ -124,12 +127,13 @@ export function count(
   { workspace }: Readers,
   counts: Counts,
   doubtful: boolean,
-): { digest: string; lookUps: number; held: number; inGrace: number; doubted: number } {
+): { digest: string; lookUps: number; held: number; inGrace: number; doubted: number; drifted: number } {
   const digest = createHash('sha256')
   let lookUps = 0
   let held = 0
   let inGrace = 0
   let doubted = 0
+  let drifted = 0
   for (const change of workspace.changes()) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
@@ -137,9 +141,10 @@ export function count(
     if (change.kind === 'hold' && change.cause === 'grace') inGrace++
     else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
     if (change.kind === 'hold' && change.held === 'delete' && change.cause !== 'twice-shown') doubted++
+    if (change.kind === 'update' && change.cause === 'drifted') drifted++
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace, doubted }
+  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace, doubted, drifted }
 }
 
 /** Most keys of one Delete: the profile's number, or less where a larger batch was refused (U7). */
@@ -149,11 +154,15 @@ export function deleteBatchOf(feed: Feed, store: Readers['store']): number {
 
 export function estimated(
   feed: Feed,
-  { store }: Readers,
+  { store, runtime }: Readers,
   counts: Counts,
   lookUps: number,
+  remote: RemoteSummary & { startedAt: number },
 ): { calls: number; seconds: number } {
-  const calls = counts.create + counts.update + Math.ceil(counts.delete / deleteBatchOf(feed, store)) + lookUps
+  const before = counts.create + counts.update + lookUps
+  const age = runtime.clock.now() - remote.startedAt + (before / feed.rate) * 1000
+  const looksAgain = age > freshFor ? callsToLookAgain(counts.delete, remote.pages) : 0
+  const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatchOf(feed, store))
   return { calls, seconds: Math.ceil(calls / feed.rate) }
 }
 

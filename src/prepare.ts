@@ -10,6 +10,7 @@ import type { FieldName, RemoteSummary, Shown } from './listing.ts'
 import { guard } from './plan/guard.ts'
 import type { Limits, Trip } from './plan/guard.ts'
 import { isShrunk } from './plan/measures.ts'
+import { olderThan } from './plan/older.ts'
 import type { PlanFacts } from './plan/plan.ts'
 import { count, estimated, hold, notesOf, plan, planSettings } from './planning.ts'
 import type { Counts } from './run.ts'
@@ -66,13 +67,15 @@ export interface Prepared {
   moment: Moment
   state: FeedState
   received: Received
-  remote: RemoteSummary
+  remote: RemoteSummary & { startedAt: number }
   facts: PlanFacts
   counts: Counts
   /** Holds that wait for a person. */
   held: number
   /** Holds that are as the configuration wants them: absent listings in their grace. */
   inGrace: number
+  /** Updates of listings that drifted. */
+  drifted: number
   /** What is absent from this delivery is surely gone, and was noted. */
   absenceProven: boolean
   trips: Trip[]
@@ -97,25 +100,32 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   const { received } = delivery
   const { remote, marked } = await observe(feed, readers)
   const lostAt = state.lostAt ?? (state.isNew && state.rows === 0 && marked > 0 ? now : null)
-  const settings = planSettings(feed, received, remote, moment, lostAt, deletes)
+  const driftedAt = store.learnt(feed.chatbot, driftOf(feed.name))
+  const settings = planSettings(feed, received, remote, moment, lostAt, deletes, driftedAt)
   const approved = store.approved(feed.name, now)
   const { facts, tally, counts } = plan(feed, readers, received, settings, approved, state.echoReported)
   const { summary } = received
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
-  const trips = hold(readers, guard(tally, facts, state, summary, feed.limits, settings), approved)
+  const older = olderThan(received, store.generations(feed.name, feed.source))
+  const trips = hold(readers, guard(tally, facts, { ...state, older }, summary, feed.limits, settings), approved)
   const doubtful = tally.gone > 0
-  const { digest, lookUps, held, inGrace, doubted } = count(readers, counts, doubtful)
+  const { digest, lookUps, held, inGrace, doubted, drifted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>
     settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)
   // A backfill plans no deletes, so it can't tell whether any are due.
   const isSettled = deletes && (doubted === 0 || !looksShrunk(tally.approved.absent))
-  const isAccepted = summary.complete && (isSettled || !looksShrunk(0)) && !trips.some(({ rule }) => rule === 'overlap')
+  const isAccepted =
+    summary.complete &&
+    (isSettled || !looksShrunk(0)) &&
+    !trips.some(({ rule }) => rule === 'overlap' || rule === 'older')
   const isNewSize = looksShrunk(0) || tally.approved.absent > 0
   const measure = !isAccepted ? 'none' : isNewSize ? 'alone' : 'one of five'
-  const estimate = estimated(feed, readers, counts, lookUps)
+  const estimate = estimated(feed, readers, counts, lookUps, remote)
   const notes = [...received.notes, ...notesOf(trips, facts, state, lostAt, feed)]
+  const isNoted = older === null || notes.includes(older.sentence)
+  if (!isNoted && counts.create + counts.update + counts.delete > 0) notes.push(older.sentence)
   const { validators } = delivery
   const absenceProven =
     deletes && settings.mode === 'full' && summary.complete && received.unreadable === 0 && remote.complete
@@ -128,6 +138,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
     counts,
     held,
     inGrace,
+    drifted,
     absenceProven,
     trips,
     measure,
@@ -208,6 +219,11 @@ async function observe(
     },
   })
   return { remote, marked }
+}
+
+/** Under which name the store keeps when a feed last fought over many listings. */
+export function driftOf(feed: string): string {
+  return `drifted ${feed}`
 }
 
 /** The day (YYYY-MM-DD) that it is at an instant in a time zone. */

@@ -1,6 +1,8 @@
 /** What a run leaves in the store beside the snapshot: bookkeeping of unchanged listings, the run itself, what is held. */
 import type { Applied } from './apply/apply.ts'
 import type { FieldName } from './listing.ts'
+import { isFight } from './plan/measures.ts'
+import { driftOf } from './prepare.ts'
 import type { Feed, Prepared } from './prepare.ts'
 import type { Bookkeeping, Report, ReportedChange } from './run.ts'
 import type { Held, Store, Touch } from './store/store.ts'
@@ -80,6 +82,7 @@ export function recordRun(
   })
   if (prepared === null) return
   store.replaceHeld(feed.name, heldOf(report.changes()), now)
+  if (isFight(prepared.drifted, prepared.facts.ours)) store.learn(feed.chatbot, driftOf(feed.name), prepared.moment.now)
   recordDelivery(feed, store, report, prepared)
 }
 
@@ -106,6 +109,8 @@ function recordDelivery(
   { received, facts, measure, validators, moment }: Prepared,
 ): void {
   if (measure === 'none') return
+  const { digest, written } = received
+  if (digest !== null) store.recordGeneration(feed.name, feed.source, { digest, at: moment.now, written })
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   const isDelta = received.delivery === 'delta'
   // Of a delta, "not modified" says nothing of the listings that are not in it.

@@ -157,9 +157,11 @@ export interface Change {
   lost: number
   /** Create, update: the service must be asked for this MLSNumber first. */
   lookUp: boolean
+  /** It had drifted before, and was sent again lately. */
+  again?: boolean
   /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
   unsettled?: boolean
-  /** Adoption only: the item as shown, which becomes the baseline. */
+  /** The item as shown: of an adoption, which makes it the baseline, and of a delete, which must find it so once more. */
   shownHash: string | null
   /** Hash of kind, fields and values: the same reason three runs running is not converging. */
   reason: string

@@ -5,6 +5,7 @@
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
 import { untilWhen } from './apply/deadline.ts'
+import { callsToLookAgain } from './apply/fresh.ts'
 import { ServiceError, UserError } from './errors.ts'
 import { approvalKey } from './plan/guard.ts'
 import { deleteBatchOf } from './planning.ts'
@@ -50,6 +51,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     const lease = store.lease(feed.chatbot, startedAt)
     try {
       prepared = await prepareUntilStopped(feed, writers, command)
+      if (lease.isBehind) prepared.notes.unshift(isBehind(feed.settle))
       remember(feed, store, writers.workspace, prepared)
       writers.planned?.(prepared, writers.workspace)
       applied = await carryOut(feed, writers, prepared, command === 'sync' ? feed.deadline : null)
@@ -108,6 +110,8 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadli
         today: prepared.moment.today,
         outranks: (other) => feed.ownership === 'mirror' || feed.outranks.has(other),
         lookUpCreates: prepared.doubtful,
+        listedAt: prepared.remote.startedAt,
+        listsAgain: callsToLookAgain(prepared.counts.delete, prepared.remote.pages) === prepared.remote.pages,
         approved: (kind, mlsNumber) => prepared.approved.has(approvalKey(kind, mlsNumber)),
       },
       service,
@@ -128,4 +132,11 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadli
 function expected(error: unknown): string {
   if (error instanceof UserError || error instanceof ServiceError) return error.message
   throw error
+}
+
+function isBehind(settle: number): string {
+  return (
+    'the store is older than the last run left it: a backup was put back, or the disk lost what was written last. What ' +
+    `happened since is found on the service; creates wait ${Math.ceil(settle / 60_000)} minutes`
+  )
 }

@@ -7,7 +7,9 @@ import { ServiceError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
+import { deleteLookedUp, listAgain, listIsOld } from './fresh.ts'
 import { adoptAll } from './remember.ts'
+import type { StoredChange } from '../workspace/workspace.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
@@ -32,12 +34,25 @@ export async function apply(context: ApplyContext): Promise<Applied> {
     change.lookUp ? createOne(context, change) : updateOne(context, change),
   )
   await each(context, workspace.changes('create'), until.create, (change) => createOne(context, change))
-  await each(context, batches(workspace.changes('delete'), settings.deleteBatch), until.delete, (batch) =>
-    deleteBatch(context, batch),
-  )
+  await deleteAll(context)
   // What is left in flight is settled by what the next run is shown.
   if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
   return tally(context)
+}
+
+/** What the list showed too long ago is looked at once more before it is deleted. */
+async function deleteAll(context: ApplyContext): Promise<void> {
+  const { listsAgain, deleteBatch: size, until } = context.settings
+  const listedAgain = listsAgain && listIsOld(context) && !tooLate(context, until.delete)
+  if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
+  await each(context, batches(due(context.workspace.changes('delete')), size), until.delete, (batch) =>
+    listedAgain || !listIsOld(context) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
+  )
+}
+
+/** What has no outcome yet. */
+function* due(changes: Iterable<StoredChange>): Generator<StoredChange> {
+  for (const change of changes) if (change.outcome === null) yield change
 }
 
 /** Runs a task for each item, `concurrency` at a time, and begins no new one once the run is stopping or it is too late. */

@@ -198,7 +198,7 @@ function notDone(context: ApplyContext, mark: Mark, failure: ServiceError): void
 }
 
 /** A look-up that fails leaves the change with `otherwise` for its outcome, and gives null; what ends the run is thrown on. */
-async function lookUp(
+export async function lookUp(
   context: ApplyContext,
   change: StoredChange,
   otherwise: 'failed' | 'unknown',

@@ -25,6 +25,10 @@ export interface ApplySettings {
   lookUpCreates: boolean
   /** Whether this feed takes listings over from another one of the chatbot. */
   outranks(feed: string): boolean
+  /** When the walk over the service's pages began that the plan rests on, in milliseconds. */
+  listedAt: number
+  /** Listing once more takes fewer calls than looking each delete up. */
+  listsAgain: boolean
   /** Whether an approval covers this change. */
   approved(kind: HeldKind, mlsNumber: string): boolean
 }

@@ -106,6 +106,13 @@ export interface RecordFields {
   [name: string]: RecordNode | RecordNode[]
 }
 
+/** When a delivery says that it was written, in milliseconds, and how far that may be off (`within`). */
+export interface Written {
+  by: 'document' | 'server'
+  at: number
+  within: number
+}
+
 /** How the document ended, valid after the last record. */
 export interface FormatEnd {
   /** Why the document may not be whole or well formed, as sentences; empty: it ended as its format ends. */
@@ -124,6 +131,8 @@ export interface Reading {
   end(): FormatEnd
   /** The values of `FormatOptions.header` that the document has; valid from the first batch on, and part of `context()`. */
   header?(): Readonly<Record<string, string>>
+  /** The value of `FormatOptions.written`, null where the document lacks it; valid from the first batch on. */
+  written?(): string | null
   /** Parses one record; throws `RecordError` where that record is broken. */
   parse(record: RawRecord): RecordFields
 }
@@ -145,6 +154,8 @@ export interface FormatOptions {
    * Every record is given them as `@@name`.
    */
   header?: Readonly<Record<string, string>>
+  /** XML: path of the attribute before the first record that says when the document was written. */
+  written?: string
   /** CSV: delimiter, null to detect; quote character. */
   delimiter: string | null
   quote: string
@@ -184,7 +195,7 @@ export interface Mapping {
   format: 'xml' | 'csv' | 'rets-compact' | 'blm'
   formatOptions: Pick<
     FormatOptions,
-    'record' | 'counter' | 'header' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
+    'record' | 'counter' | 'header' | 'written' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
   >
   /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
   mendsText?: boolean

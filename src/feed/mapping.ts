@@ -52,6 +52,7 @@ export function createMapping(
       record: preset.record ?? null,
       counter: preset.counter,
       header: preset.header,
+      written: preset.written,
       delimiter: preset.delimiter ?? null,
       quote: preset.quote,
       requiredHeaders: requiredHeaders(preset, options),

@@ -12,6 +12,10 @@ import { fieldSchema, numbersSchema, statusesSchema, unknownFields } from './map
 const path = z.string().min(1)
 const paths = z.union([path, z.array(path).min(1)])
 
+const attribute = z
+  .string()
+  .regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang')
+
 /**
  * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
  * behind its MLSNumber. Both depend on nothing else, so that a number stays the same when the record's other listing comes
@@ -49,12 +53,12 @@ export const presetSchema = z.strictObject({
     .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
   header: z
-    .record(
-      z.string(),
-      z.string().regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang'),
-    )
+    .record(z.string(), attribute)
     .optional()
     .describe('XML: attributes before the first record, name → path from the root; a record has them as @@name.'),
+  written: attribute
+    .optional()
+    .describe('XML: the attribute before the first record that says when the file was written.'),
   deliveryFrom: z
     .strictObject({
       header: z.string(),
@@ -150,6 +154,8 @@ function formatProblems(preset: z.infer<typeof presetSchema>): string[] {
     problems.push(`header.${name}: a name of letters and digits, and not "name", which is the record's own`)
   for (const [name, path] of Object.entries(preset.header ?? {}).filter(([, one]) => mayComeAgain(one, preset.record)))
     problems.push(`header.${name}: ${path} is of an element with records in it, which may come again and say otherwise`)
+  if (preset.written !== undefined && (preset.format !== 'xml' || mayComeAgain(preset.written, preset.record)))
+    problems.push('written: is for XML only, and an attribute that comes once')
   const { deliveryFrom } = preset
   if (deliveryFrom && preset.header?.[deliveryFrom.header] === undefined)
     problems.push(`deliveryFrom.header: there is no "${deliveryFrom.header}" in header`)

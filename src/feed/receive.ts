@@ -8,6 +8,7 @@ import { emptyDelivery, filledFields, listingAt } from '../listing.ts'
 import type { Delivered, DeliverySummary, FieldName } from '../listing.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
+import { ByteCounter } from './byte-counter.ts'
 import { DoubledText, mayBeDoubled } from './double-utf8.ts'
 import type {
   Format,
@@ -19,7 +20,9 @@ import type {
   RawRecord,
   Reading,
   TransportEnd,
+  Written,
 } from './feed.ts'
+import { RecordsDigest, writtenOf } from './generation.ts'
 import { ImagesCount } from './images-count.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
@@ -54,6 +57,10 @@ export interface Received {
   delivery: 'full' | 'delta' | null
   /** Whether listings end at a time that their records name: a source that did not change may mean other listings then. */
   endsLater: boolean
+  /** A fingerprint of the records; null: there are none, or they were not sent. */
+  digest: string | null
+  /** When the delivery says that it was written. */
+  written: Written | null
   /** What a person should know of the records that were read, as sentences. */
   notes: string[]
 }
@@ -72,6 +79,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
   const summary = emptyDelivery()
   const seen = new SeenRows()
   const doubled = new DoubledText()
+  const digest = new RecordsDigest()
   let unreadable = 0
   let endsLater = false
   const leftOut = new ImagesCount()
@@ -82,6 +90,7 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     const context = contextHash(reading)
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
+      digest.add(raw)
       if (countSeen(known.find(raw), seen, summary)) continue
       const delivered = normalised(parts, reading, record, doubled)
       // A listing that ends by itself is looked at every time.
@@ -113,6 +122,8 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
     unreadable,
     delivery,
     endsLater,
+    digest: digest.value,
+    written: writtenOf(reading.written?.() ?? null, opened),
     notes: [...leftOut.notes(), ...doubled.notes()],
   }
 }
@@ -125,6 +136,8 @@ export function receivedUnchanged(summary: DeliverySummary): Received {
     unreadable: 0,
     delivery: null,
     endsLater: false,
+    digest: null,
+    written: null,
     notes: [],
   }
 }
@@ -221,22 +234,5 @@ export class SeenRows {
 
   has(id: number): boolean {
     return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
-  }
-}
-
-/** Counts the bytes of a document as they pass. */
-class ByteCounter implements AsyncIterable<Buffer> {
-  bytes = 0
-  #source: AsyncIterable<Buffer>
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    for await (const chunk of this.#source) {
-      this.bytes += chunk.length
-      yield chunk
-    }
   }
 }

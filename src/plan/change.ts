@@ -17,8 +17,13 @@ export function change<Kind extends ChangeKind>(
 }
 
 /** The delete of a listing of ours that the feed no longer holds. */
-export function deleteAbsent(_: AbsenceProof, mlsNumber: string, why: string, snapshot: number | null): PlanStep {
-  return changeOf('delete', mlsNumber, 'absent', why, { snapshot })
+export function deleteAbsent(
+  _: AbsenceProof,
+  mlsNumber: string,
+  why: string,
+  details: { snapshot: number | null; shownHash: string },
+): PlanStep {
+  return changeOf('delete', mlsNumber, 'absent', why, details)
 }
 
 function changeOf(

@@ -6,7 +6,9 @@ import { optionalFields } from '../listing.ts'
 import type { DeliverySummary } from '../listing.ts'
 import type { Change } from '../run.ts'
 import { sharedKeys } from './keys.ts'
-import { allowance, isForeign, isShrunk, usual } from './measures.ts'
+import { allowance, isFight, isForeign, isShrunk, usual } from './measures.ts'
+import { isSetBack } from './older.ts'
+import type { Older } from './older.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
 
 /** Shares are percent; a floor is a number of listings that is never too many. */
@@ -30,11 +32,14 @@ export interface Past {
   lastKeys: BigUint64Array | null
   /** Keys in the delete calls of the last 24 hours that no approval covered. */
   deletes24h: number
+  /** The delivery is an older one. */
+  older: Older | null
 }
 
 export type Rule =
   | 'delivery'
   | 'remote'
+  | 'older'
   | 'overlap'
   | 'shrink'
   | 'nothingLeft'
@@ -42,6 +47,7 @@ export type Rule =
   | 'update'
   | 'recreate'
   | 'spelling'
+  | 'writers'
   | 'lostField'
   | 'abort'
 
@@ -61,6 +67,8 @@ export class Tally {
   deletes = 0
   updates = 0
   recreates = 0
+  /** Listings that drifted, were sent again lately, and drifted once more. */
+  again = 0
   /** Listings of ours that the list lacks, approved ones too: an approval is no reason to trust the list. */
   gone = 0
   /** Updates that lose an optional field, by `optionalFields`. */
@@ -74,6 +82,7 @@ export class Tally {
   add(change: Change, alreadyInLedger: boolean): void {
     if (change.kind === 'delete' && !alreadyInLedger) this.deletes++
     if (change.kind === 'update') this.updates++
+    if (change.kind === 'update' && change.again) this.again++
     if (change.kind === 'create' && change.cause === 'gone-from-service') this.recreates++
     if (losesFields(change))
       for (let bit = 0; bit < this.lost.length; bit++) if ((change.lost & (1 << bit)) !== 0) this.lost[bit]++
@@ -108,6 +117,10 @@ export function guard(
       () => false,
     )
   }
+
+  const { older } = past
+  if (older !== null && isSetBack(older, tally))
+    trip('older', older.sentence, ({ kind }) => older.proven || kind === 'update' || kind === 'delete')
 
   if (past.lastKeys !== null && facts.keys.length > 0 && settings.mode === 'full') {
     const shared = sharedKeys(facts.keys, past.lastKeys)
@@ -167,13 +180,15 @@ export function guard(
 
   const recreatable = allowance(limits.recreate, facts.ours)
   if (tally.recreates > recreatable) {
+    // A list with less than half of ours may be another customer's: nothing new belongs there either (fault-model F91).
+    const isForeignList = tally.recreates * 2 > facts.ours
     trip(
       'recreate',
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
         `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
       // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
       (change) =>
-        (change.kind === 'create' && change.cause === 'gone-from-service') ||
+        (change.kind === 'create' && (isForeignList || change.cause === 'gone-from-service')) ||
         (change.kind === 'forget' && change.cause !== 'other-feed'),
     )
   }
@@ -186,6 +201,15 @@ export function guard(
       (change) =>
         (change.kind === 'create' && change.cause === 'gone-from-service') ||
         (change.kind === 'delete' && change.cause === 'absent' && change.snapshot === null),
+    )
+  }
+
+  if (isFight(tally.again, facts.ours)) {
+    trip(
+      'writers',
+      `${tally.again} listings were changed on the service once more after they had been sent again: ` +
+        "does another program write this chatbot's listings, such as a second daemon with a store of its own?",
+      (change) => change.kind === 'update' && change.again === true,
     )
   }
 

@@ -20,11 +20,13 @@ export function absent(one: Case): PlanStep[] {
   if ('cause' in proof)
     return [held(key, proof.cause, `absent from the feed, but ${proof.why}`, { snapshot, kind: 'delete' })]
   const { runs, time } = settings.grace
-  if (runs <= 1 && time === 0) return [underWay(deleteAbsent(proof, key, whyAbsent(one), snapshot), one)]
+  if (runs <= 1 && time === 0)
+    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one)]
   // Noted even where it is deleted now: the guard may hold that, and the next run must not start counting again.
   const noted = note({ op: 'absent', key })
   const waiting = inGrace(one)
-  if (waiting === null) return [underWay(deleteAbsent(proof, key, whyAbsent(one), snapshot), one), noted]
+  if (waiting === null)
+    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one), noted]
   return [held(key, 'grace', `absent from the feed ${waiting} (limits.grace)`, { snapshot, kind: 'delete' }), noted]
 }
 
@@ -61,8 +63,10 @@ export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
   if (!settings.deletes) return []
   if (!ours) return handedOver(one)
   if (shown.length > 1) return [twiceShown(one)]
-  if (shown.length === 1)
-    return [underWay(change('delete', key, 'feed-says-so', why, { snapshot: mine?.id ?? null }), one)]
+  if (shown.length === 1) {
+    const details = { snapshot: mine?.id ?? null, shownHash: shown[0].hash }
+    return [underWay(change('delete', key, 'feed-says-so', why, details), one)]
+  }
   if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
   return [change('forget', key, 'feed-says-so', `${why}; no longer on the service`, { snapshot: mine.id })]
 }

@@ -9,6 +9,11 @@ export function allowance({ percent, floor }: { percent: number; floor: number }
   return Math.max(floor, Math.floor((of * percent) / 100))
 }
 
+/** Whether so many listings drift that it is no person who edits them, but another program (fault-model F75). */
+export function isFight(drifted: number, ours: number): boolean {
+  return drifted > allowance({ percent: 5, floor: 5 }, ours)
+}
+
 /**
  * A delivery that has little of the last one, and of which the last one had little: one that only grew has all of it.
  * Of three listings only a delivery that shares none is a stranger's.
@@ -25,7 +30,7 @@ export function isForeign(shared: number, delivered: number, last: number, perce
  */
 export function isShrunk(
   records: number,
-  past: Past,
+  past: Pick<Past, 'deliveries'>,
   limits: Pick<Limits, 'shrink'>,
   letGo: number,
   ours: number,
@@ -36,7 +41,7 @@ export function isShrunk(
 }
 
 /** The median of the last deliveries' records; null where none is known. */
-export function usual({ deliveries }: Past): number | null {
+export function usual({ deliveries }: Pick<Past, 'deliveries'>): number | null {
   return medianOf(deliveries.map(({ records }) => records))
 }
 

@@ -1,6 +1,7 @@
 import { fieldNames, optionalFields } from '../listing.ts'
 import type { FieldName } from '../listing.ts'
 import { decide } from './decide.ts'
+import { isFight } from './measures.ts'
 import { KeyHashes } from './keys.ts'
 import type { Doubt, PlanFacts, PlanInputs, PlanSettings, PlanStep } from './plan.ts'
 import { situations } from './walk.ts'
@@ -57,7 +58,9 @@ export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownFo
   const common = Math.max(2, facts.firstSights / 4)
   const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
   // Where the service keeps our mark on others, the row without it is not the one that was sent.
-  const isEdit = ({ fields, unmarked }: Doubt): boolean => (unmarked && facts.marked > 0) || !fields.every(isForm)
+  const isFought = isFight(doubts.filter(({ again }) => again).length, facts.ours)
+  const isEdit = ({ fields, unmarked, again }: Doubt): boolean =>
+    again ? isFought : (unmarked && facts.marked > 0) || !fields.every(isForm)
   const edits = new Set(doubts.filter(isEdit))
   for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
   return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))

@@ -45,6 +45,8 @@ export interface PlanSettings {
   volatile: ReadonlySet<FieldName>
   refresh: number
   settle: number
+  /** When the last run of these 24 hours began that sent many listings again because they had drifted; null: none did. */
+  driftedSince: number | null
   /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
   lostUntil: number | null
 }
@@ -58,6 +60,8 @@ export interface Doubt {
   fields: FieldName[]
   /** Shown without this feed's mark, which every listing of ours carries: somebody else's row stands in its place. */
   unmarked: boolean
+  /** It drifted, was sent again lately, and is shown otherwise once more: another program may be writing it. */
+  again: boolean
   asEdit: PlanStep[]
   asForm: PlanStep[]
 }

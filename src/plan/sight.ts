@@ -1,6 +1,7 @@
 /** How the service shows a listing for the first time after our write, and what of it is its own spelling. */
 import { fieldRules } from '../listing.ts'
 import type { FieldValue } from '../listing.ts'
+import type { PlanSettings } from './plan.ts'
 import type { FieldChange, FirstSight, Recalled, ShownRow, SnapshotRow } from '../run.ts'
 
 /** The baseline to remember; `fields`: what is shown otherwise than sent. */
@@ -21,4 +22,9 @@ export function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): Fiel
   const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
     JSON.stringify(a) === JSON.stringify(b)
   return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
+}
+
+/** Whether a listing was sent when many were that had drifted. */
+export function isSentAgain(mine: SnapshotRow | null, { driftedSince }: Pick<PlanSettings, 'driftedSince'>): boolean {
+  return mine !== null && driftedSince !== null && mine.sentAt >= driftedSince
 }

@@ -6,7 +6,7 @@ import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
 import { isSettled } from './leaving.ts'
 import type { PlanStep } from './plan.ts'
-import { firstSight, isExact, withoutEcho } from './sight.ts'
+import { firstSight, isExact, isSentAgain, withoutEcho } from './sight.ts'
 import { movedFields, refreshDue } from './volatile.ts'
 
 const day = 86_400_000
@@ -33,6 +33,8 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
     if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
     const finished = notConverging(one, refusedBefore(one, wanted, step))
     if (unsettled && finished.step === 'change') finished.change.unsettled = true
+    if (finished.step === 'change' && finished.change.cause === 'drifted')
+      finished.change.again = isSentAgain(mine, one.settings)
     return finished
   }
   return (takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)).map(finish)
@@ -99,14 +101,15 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
       return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
     }
     const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
-    const doubted = fields.filter(isExact).map(({ field }) => field)
-    if (doubted.length === 0) return rest
-    if (settings.drift === 'keep') return rest
+    if (fields.length === 0 || settings.drift === 'keep') return rest
     const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
     // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
-    if (asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason) return rest
+    const isForm = asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason
+    const again = isForm && isSentAgain(mine, settings)
+    const doubted = fields.filter(isExact).map(({ field }) => field)
+    if (!again && (isForm || doubted.length === 0)) return rest
     const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
-    return [{ step: 'doubt', fields: doubted, unmarked, asEdit, asForm: rest }]
+    return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit, asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const edits = withoutEcho(fields, echo)
@@ -121,9 +124,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
 /** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
 function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): PlanStep {
   if (one.settings.drift === 'overwrite') return update(one, wanted, 'drifted', why, fields)
-  const { position } = wanted
-  const snapshot = one.mine?.id ?? null
-  return held(one.key, 'drifted', `${why} (drift: report)`, { fields, position, snapshot, kind: 'update' })
+  const details = { fields, position: wanted.position, snapshot: one.mine?.id ?? null, kind: 'update' } as const
+  return held(one.key, 'drifted', `${why} (drift: report)`, details)
 }
 
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {

@@ -5,6 +5,7 @@ import { inStore, storeError } from './failure.ts'
 import { busyTimeout } from './connection.ts'
 import { takeLock } from './lock.ts'
 import type { Lock } from './lock.ts'
+import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
 
 export interface Leases {
@@ -12,11 +13,15 @@ export interface Leases {
   releaseAll(): void
 }
 
-/**
- * `file` is null for a store in memory, which no other process sees. `assertInPlace` throws where the file on disk is no
- * longer the one that is open.
- */
-export function createLeases(database: Database.Database, file: string | null, assertInPlace: () => void): Leases {
+export interface LeaseParts {
+  /** null for a store in memory, which no other process sees. */
+  file: string | null
+  /** Throws where the file on disk is no longer the one that is open. */
+  assertInPlace: () => void
+  serial: Serial | null
+}
+
+export function createLeases(database: Database.Database, { file, assertInPlace, serial }: LeaseParts): Leases {
   const name = file ?? ':memory:'
   const holder = `process ${process.pid} on ${hostname()}`
   const held = new Map<string, Lease>()
@@ -31,13 +36,21 @@ export function createLeases(database: Database.Database, file: string | null, a
     'SELECT chatbot, holder, since FROM lease WHERE held = 1 ORDER BY token DESC LIMIT 1',
   )
 
-  const noteLease = database.transaction((chatbot: string, now: number, isFirst: boolean): number => {
-    // With the lock in hand, every lease still noted is one of a process that died.
-    if (isFirst) forgetDead.run()
-    const token = nextToken.get() ?? 1
-    note.run({ chatbot, token, holder, now })
-    return token
-  })
+  const goOn = database.prepare<[number]>('UPDATE meta SET serial = max(serial, ?) + 1')
+  const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?')
+
+  const noteLease = database.transaction(
+    (chatbot: string, now: number, isFirst: boolean, ahead: number | null): number => {
+      // With the lock in hand, every lease still noted is one of a process that died.
+      if (isFirst) forgetDead.run()
+      goOn.run(ahead ?? 0)
+      // What was done since is as unknown as where the store was lost.
+      if (ahead !== null) doubt.run(now)
+      const token = nextToken.get() ?? 1
+      note.run({ chatbot, token, holder, now })
+      return token
+    },
+  )
 
   function holderInWords(): string {
     const row = latest.get()
@@ -66,8 +79,14 @@ export function createLeases(database: Database.Database, file: string | null, a
       if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
     }
     try {
-      const token = noteLease.immediate(chatbot, now, isFirst)
-      const lease: Lease = { token, release: () => inStore(name, () => release(chatbot, token)) }
+      const ahead = isFirst && serial !== null ? serial.ahead() : null
+      const token = noteLease.immediate(chatbot, now, isFirst, ahead)
+      serial?.keep()
+      const lease: Lease = {
+        token,
+        isBehind: ahead !== null,
+        release: () => inStore(name, () => release(chatbot, token)),
+      }
       held.set(chatbot, lease)
       return lease
     } catch (error) {

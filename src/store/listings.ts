@@ -54,8 +54,10 @@ export function createListings(database: Database.Database): ListingMethods {
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END WHERE chatbot = @chatbot AND key = @key`)
   const enterLedger = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')
   const pruneLedger = database.prepare('DELETE FROM delete_ledger WHERE at < ?')
+  const comeFurther = database.prepare('UPDATE meta SET serial = serial + 1')
   const markInFlight: Store['markInFlight'] = (chatbot, feed, kind, keys, now, approved) => {
     const counts = kind === 'delete' && !approved
+    comeFurther.run()
     for (const key of keys) {
       const row = findOrAdd(chatbot, key, feed)
       // The same delete once more, after an attempt that came to nothing: one entry, not two.

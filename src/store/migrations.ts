@@ -168,7 +168,26 @@ CREATE TABLE start (
 ) STRICT;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations, settings, starts]
+/** Counts leases and marks: a note beside the store tells whether this is still the latest state of it. */
+const serial = `
+ALTER TABLE meta ADD COLUMN serial INTEGER NOT NULL DEFAULT 0;
+`
+
+/** Deliveries that were not doubted, so that one which comes again after another is known for an older one. */
+const generations = `
+CREATE TABLE generation (
+  feed TEXT NOT NULL,
+  source TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  written_by TEXT,
+  written_at INTEGER,
+  PRIMARY KEY (feed, digest)
+) STRICT, WITHOUT ROWID;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations, settings, starts, serial, generations]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

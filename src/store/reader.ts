@@ -36,6 +36,10 @@ export function createReader(database: Database.Database, file: string): Omit<St
       'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
     )
     .pluck()
+  const generations = database.prepare<[string, string], StoredGeneration>(
+    `SELECT digest, at, written_by AS by, written_at AS writtenAt FROM generation
+    WHERE feed = ? AND source = ? ORDER BY number DESC`,
+  )
   const approved = database
     .prepare<[string, number], string>(
       `SELECT kind || ' ' || key FROM approval WHERE feed = ? AND used = 0 AND revoked_at IS NULL AND expires > ?`,
@@ -117,6 +121,12 @@ export function createReader(database: Database.Database, file: string): Omit<St
         knownRecords(countKnown.get(feed, chatbot, mapping) ?? 0, known.iterate(feed, chatbot, mapping)),
       ),
     recall,
+    generations: (feed, source) =>
+      generations.all(feed, source).map(({ digest, at, by, writtenAt }) => ({
+        digest,
+        at,
+        written: by === null ? null : { by, at: writtenAt },
+      })),
     confirmed(chatbot, feed, mlsNumber) {
       const row = confirmed.get(chatbot, feed, mlsNumber)
       return row === undefined ? null : { listing: JSON.parse(row.listing), moving: JSON.parse(row.moving) }
@@ -179,6 +189,13 @@ function feedStateOf(database: Database.Database): StoreReader['feedState'] {
 }
 
 type StoredRow = Omit<SnapshotRow, 'owned'> & { owned: number }
+interface StoredGeneration {
+  digest: string
+  at: number
+  by: 'document' | 'server' | null
+  writtenAt: number
+}
+
 type StoredRun = Omit<RunRecord, 'interrupted'> & { interrupted: number }
 
 interface FeedRow {

@@ -10,6 +10,7 @@ type RecordMethods = Pick<
   | 'recordRun'
   | 'recordVerified'
   | 'recordDelivery'
+  | 'recordGeneration'
   | 'recordLost'
   | 'reportEcho'
   | 'replaceHeld'
@@ -23,6 +24,8 @@ type RecordMethods = Pick<
 const runsKept = 1000
 /** Deliveries kept per feed: the guard takes the median of five. */
 const deliveriesKept = 5
+/** Different deliveries known again: of a feed that comes every half hour, those of most of a day. */
+const generationsKept = 30
 /** Approvals stay on record for 90 days. */
 const approvalsKept = 90 * 86_400_000
 
@@ -73,6 +76,20 @@ export function createRecords(database: Database.Database): RecordMethods {
       pruneDeliveries.run({ feed })
     }
     setValidators.run(JSON.stringify(validators), feed)
+  }
+
+  const nextGeneration = database
+    .prepare<[string], number>('SELECT coalesce(max(number), 0) + 1 FROM generation WHERE feed = ?')
+    .pluck()
+  const dropOthers = database.prepare('DELETE FROM generation WHERE feed = ? AND source <> ?')
+  const addGeneration = database.prepare('INSERT OR REPLACE INTO generation VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const pruneGenerations = database.prepare('DELETE FROM generation WHERE feed = ? AND number <= ?')
+  const recordGeneration: Store['recordGeneration'] = (feed, source, { digest, at, written }) => {
+    const number = nextGeneration.get(feed)!
+    // Times of another server, or of another sender's program, are no measure.
+    dropOthers.run(feed, source)
+    addGeneration.run(feed, source, digest, number, at, written?.by ?? null, written?.at ?? null)
+    pruneGenerations.run(feed, number - generationsKept)
   }
 
   const setLost = database.prepare('UPDATE feed SET lost_at = ? WHERE name = ?')
@@ -144,6 +161,7 @@ export function createRecords(database: Database.Database): RecordMethods {
     recordRun,
     recordVerified,
     recordDelivery,
+    recordGeneration,
     recordLost,
     reportEcho,
     replaceHeld,

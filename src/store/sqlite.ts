@@ -7,21 +7,32 @@ import { openFile } from './file.ts'
 import { createLeases } from './lease.ts'
 import { createListings } from './listings.ts'
 import { migrate, migrations } from './migrations.ts'
+import { assertLocal } from './place.ts'
+import type { KindOf } from './place.ts'
 import { createReader } from './reader.ts'
 import { createRecords } from './records.ts'
 import { createSettingsWriter } from './settings.ts'
+import { createSerial } from './serial.ts'
 import { openSource } from './source.ts'
 import { createStartsWriter } from './starts.ts'
 import type { Store, StoreReader } from './store.ts'
 
+/** Where a store may lie. */
+export interface Place {
+  /** A network file system is taken all the same. */
+  allowNetwork?: boolean
+  kindOf?: KindOf
+}
+
 /**
  * Opens the store for reading and writing and makes it, with its folder, where there is none; ':memory:' is a store for
  * this object alone. `steps` are the schema's migrations. Throws `StoreError` where the file is no sound store of this or
- * an earlier version, or can't be written.
+ * an earlier version, can't be written, or lies on a network file system.
  */
-export function openStore(file: string, steps: readonly string[] = migrations): Store {
+export function openStore(file: string, steps: readonly string[] = migrations, place: Place = {}): Store {
   const isFile = file !== ':memory:'
   return inStore(file, () => {
+    if (isFile && place.allowNetwork !== true) assertLocal(file, place.kindOf)
     const database = isFile ? openFile(file, steps) : connect(':memory:', {})
     try {
       if (isFile) {
@@ -61,7 +72,8 @@ function storeOn(database: Database.Database, file: string, isFile: boolean): St
     if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
-  const leases = createLeases(database, isFile ? file : null, assertInPlace)
+  const serial = isFile ? createSerial(database, file) : null
+  const leases = createLeases(database, { file: isFile ? file : null, assertInPlace, serial })
   const reader = createReader(database, file)
   const writer = inTransactions(database, {
     ...createListings(database),
@@ -72,12 +84,17 @@ function storeOn(database: Database.Database, file: string, isFile: boolean): St
   return withStoreErrors(file, {
     ...reader,
     ...writer,
+    markInFlight(...values: Parameters<Store['markInFlight']>) {
+      writer.markInFlight(...values)
+      serial?.keep()
+    },
     lease: (chatbot: string, now: number) => leases.lease(chatbot, now),
     close() {
       if (!database.open) return
       try {
         leases.releaseAll()
       } finally {
+        serial?.close()
         // Closing the last connection folds the log into the file and removes it.
         database.close()
       }

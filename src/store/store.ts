@@ -4,7 +4,7 @@
  */
 import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
 import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
-import type { Validators } from '../feed/feed.ts'
+import type { Validators, Written } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
 import type { RecentReader, Verified } from './recent.ts'
 
@@ -49,6 +49,14 @@ export interface DeliveryRecord {
   keys: BigUint64Array
   /** The feed became much smaller, and that is settled: the deliveries before it are forgotten. */
   alone?: boolean
+}
+
+/** One of the last deliveries that were not doubted: a fingerprint of its records, and when it came last. */
+export interface Generation {
+  digest: string
+  at: number
+  /** When it said that it was written; null: it did not. */
+  written: { by: Written['by']; at: number } | null
 }
 
 /** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */
@@ -101,6 +109,8 @@ export interface FeedFigures {
 
 export interface StoreReader extends RecentReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
+  /** The last thirty different deliveries of a feed from this source, the one that came last first. */
+  generations(feed: string, source: string): Generation[]
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */
   snapshot(chatbot: string): Iterable<SnapshotRow>
   /** What `noteAbsences` wrote of a feed, sorted by key (`compareKeys`). */
@@ -168,6 +178,8 @@ export interface Touch {
 export interface Lease {
   /** Fencing number, larger with each lease. */
   readonly token: number
+  /** The store is behind what was noted beside it, so what it did last is lost: every feed's `lostAt` is now. */
+  readonly isBehind: boolean
   release(): void
 }
 
@@ -217,6 +229,7 @@ export interface Store extends StoreReader {
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): void
   /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
   recordDelivery(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): void
+  recordGeneration(feed: string, source: string, generation: Generation): void
   recordLost(feed: string, at: number): void
   reportEcho(feed: string, fields: readonly FieldName[]): void
   /** Replaces what is held for the feed, keeping `since` of what was held before. */

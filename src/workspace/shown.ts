@@ -5,7 +5,7 @@ import type { ShownRow } from '../run.ts'
 import { inOneGo } from './scratch.ts'
 import type { Workspace } from './workspace.ts'
 
-type ShownMethods = Pick<Workspace, 'addShown' | 'clearShown' | 'shown'>
+type ShownMethods = Pick<Workspace, 'addShown' | 'clearShown' | 'shown' | 'shownAs'>
 
 const pageRows = 1000
 
@@ -46,7 +46,9 @@ export function createShown(database: Database.Database): ShownMethods {
     }
   }
 
-  return { addShown, clearShown, shown }
+  const hashesOf = database.prepare<[string], { hash: string }>('SELECT hash FROM shown WHERE key = ?')
+
+  return { addShown, clearShown, shown, shownAs: (key) => hashesOf.all(key) }
 }
 
 interface StoredShown {

@@ -36,6 +36,8 @@ export interface Workspace {
   clearShown(): void
   /** Sorted by key. */
   shown(): Iterable<ShownRow>
+  /** The hashes of the items with this MLSNumber. */
+  shownAs(key: string): { hash: string }[]
   addChanges(changes: readonly Change[]): void
   /** In plan order; of one kind, where one is named. Safe while outcomes are recorded. */
   changes(kind?: Change['kind']): Iterable<StoredChange>

@@ -178,6 +178,7 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
         volatile,
         refresh: 7 * 86_400_000,
         settle: 900_000,
+        driftedSince: null,
         lostUntil: null,
       },
     )

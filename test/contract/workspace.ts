@@ -158,6 +158,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ])
         expect(rows.map((row) => row.shown()?.id ?? null)).toEqual([4, null, 1, null])
         expect(rows[2].shown()).toEqual(item('B', 1))
+        expect(workspace.shownAs('B').map(({ hash }) => hash)).toEqual(['hash 1', 'hash 3'])
+        expect(workspace.shownAs('C')).toEqual([])
       })
 
       it('can be thrown away and begun again, and walked more than once', () => {

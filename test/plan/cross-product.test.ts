@@ -133,7 +133,7 @@ function labels({ changes, unchanged }: Planned): string[] {
 function guardFailures(planned: Planned, settings: ReturnType<typeof settingsOf>): string[] {
   const tally = new Tally()
   for (const change of planned.changes) tally.add(change, false)
-  const past = { deliveries: [{ records: 1 }], lastKeys: null, deletes24h: 0 }
+  const past = { deliveries: [{ records: 1 }], lastKeys: null, deletes24h: 0, older: null }
   const delivery = { records: 1, listings: 1, filtered: 0 }
   const failures: string[] = []
   for (const limits of [tight, wide, { ...tight, onTrip: 'abort' as const }]) {

@@ -196,6 +196,7 @@ export function settingsOf(setting: Setting): PlanSettings {
     volatile,
     refresh: 365 * day,
     settle: 15 * minute,
+    driftedSince: null,
     lostUntil: null,
   }
 }

@@ -73,7 +73,13 @@ function trips(world: World) {
     ...world.facts,
   }
   const records = world.records ?? 100
-  const past: Past = { deliveries: [{ records: 100 }], lastKeys: keysFrom(0, 100), deletes24h: 0, ...world.past }
+  const past: Past = {
+    deliveries: [{ records: 100 }],
+    lastKeys: keysFrom(0, 100),
+    deletes24h: 0,
+    older: null,
+    ...world.past,
+  }
   return guard(
     tally,
     facts,

@@ -301,6 +301,16 @@ describe('listings of ours that are gone from the service', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 5 } })
     expect(world.listings()).toHaveLength(20)
   })
+
+  test('nearly all, as with the keys of another customer: nothing new is put there either', async () => {
+    await loaded()
+    for (const one of all) world.standIn.remove(chatbot, one.mlsNumber)
+    world.standIn.seed(chatbot, [{ ...world.listings()[0], MLSNumber: 'STRANGER-1' }])
+    world.deliver(zillowFeed([...all, home(91)]))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 21 } })
+    expect(world.listings().map((one) => one['MLSNumber'])).toEqual(['STRANGER-1'])
+  })
 })
 
 describe('a delivery that is not whole', () => {

@@ -23,6 +23,7 @@ const numbers = (): string[] => world.listings().map((one) => String(one['MLSNum
 const moods: [string, FaultRuleInput['fault']][] = [
   ['429', { kind: 'status', status: 429 }],
   ['429 with Retry-After in seconds', { kind: 'status', status: 429, retryAfter: 20 }],
+  ['429 with Retry-After as a date', { kind: 'status', status: 429, retryAfter: 'Sat, 21 Nov 2026 12:01:00 GMT' }],
   ['429 with a Retry-After of an hour', { kind: 'status', status: 429, retryAfter: 3600 }],
   ['429 with a Retry-After that is none', { kind: 'status', status: 429, retryAfter: 'soon' }],
   ['503 as a page', { kind: 'status', status: 503, body: 'html' }],
@@ -202,6 +203,21 @@ describe('the rate', () => {
     // At the configured rate seven of eight calls would be refused; the limiter finds what is allowed.
     expect(refused).toBeGreaterThan(0)
     expect(refused).toBeLessThan(world.standIn.requests.length / 3)
+  })
+
+  test('a Retry-After as a date is waited for until then', async () => {
+    const until = 'Sat, 21 Nov 2026 12:01:30 GMT'
+    world.standIn.addFault({
+      operations: ['Create'],
+      nth: 3,
+      fault: { kind: 'status', status: 429, retryAfter: until },
+    })
+    world.configure({ north }, { concurrency: 1 })
+    world.deliver(zillowFeed(homes(1, 5)))
+    expect(await world.run()).toMatchObject({ result: 'ok', applied: { outcomes: { done: 5, unknown: 0 } } })
+    const told = world.standIn.requests.findIndex((one) => one.fault === 'status')
+    expect(world.standIn.requests[told].at).toBeLessThan(Date.parse(until))
+    expect(world.standIn.requests[told + 1].at).toBeGreaterThanOrEqual(Date.parse(until))
   })
 
   test('a Retry-After that one feed is told holds the other feeds of the service, too', async () => {

@@ -111,7 +111,39 @@ describe('damaged', () => {
     world.calls()
     await refuses('the store is damaged')
     copyFileSync(`${file()}.backup`, file())
-    expect(await world.run()).toMatchObject({ result: 'ok' })
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 1, adopt: 1 } })
+    expect(report.notes[0]).toContain('the store is older than the last run left it: a backup was put back')
+    expect(report.changes.find(({ kind }) => kind === 'hold')).toMatchObject({ cause: 'lost-store', held: 'create' })
+    world.clock.advance(16 * minute)
+    const later = await world.run()
+    expect(later).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(later.notes).toEqual([])
+    await world.run()
+    await right(next)
+  })
+
+  test('in the log that a killed process left: its end is missing, which is noticed, and nothing comes twice', async () => {
+    await loaded()
+    // A create is about to go out when the process is killed: its mark is in the log alone.
+    const store = openStore(file())
+    store.lease('SN-1', world.clock.now())
+    const end = statSync(`${file()}-wal`).size
+    store.markInFlight('SN-1', 'north', 'create', [home(11).mlsNumber], world.clock.now(), false)
+    const kept = ['', '-wal', '.serial'].map((name) => [name, readFileSync(`${file()}${name}`)] as const)
+    store.close()
+    for (const [name, bytes] of kept) writeFileSync(`${file()}${name}`, bytes)
+    rmSync(`${file()}-shm`, { force: true })
+    const log = openSync(`${file()}-wal`, 'r+')
+    writeSync(log, Buffer.alloc(64, 0xa5), 0, 64, end + 200)
+    closeSync(log)
+
+    const report = await world.run()
+    expect(report.result).toBe('held')
+    expect(report.notes[0]).toContain('the store is older than the last run left it')
+    expect(world.calls()).toMatchObject({ Create: 0 })
+    world.clock.advance(16 * minute)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
     await world.run()
     await right(next)
   })
@@ -168,6 +200,8 @@ function makeOlder(version: number): void {
   }
   older.close()
   rmSync(present)
+  // An earlier version of the program notes nothing beside the store.
+  rmSync(`${file()}.serial`)
 }
 
 /** A file system in memory of so many kilobytes; the test is skipped where this user may mount none. */

@@ -154,6 +154,8 @@ export class Checker implements Witness {
 
   deleted(key: string, call: WriteCall): void {
     const { feed, at } = call
+    // The ledger that had it is gone.
+    if (at <= this.#lostAt) return
     if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
     this.#deleted.push({ feed, key, at })
     const inADay = this.#deletedInADay(feed, at)
@@ -180,6 +182,9 @@ export class Checker implements Witness {
     if (!saidGone.has(key) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
     const rows = this.service.living(key)
+    // F123: a look-up of this run showed what its list had not.
+    if (rows.some(({ shownAt, editedAt, lookedUpAt }) => editedAt > shownAt && lookedUpAt > editedAt))
+      this.fail(`delete of ${key}, which a person edited after the list, as a look-up had shown`)
     const isListTrue = this.#swarm.service.glitch === 0 && this.#swarm.service.order !== 'shifting'
     if (isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
       this.fail(`1: delete of ${key}, which the list showed ${rows.length} times`)

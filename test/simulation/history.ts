@@ -184,7 +184,9 @@ class History {
     const key = row.listing.MLSNumber
     if (choices.mishap('a person edits', human.edit)) {
       this.#program.checker.trace(`  a person edits ${key}`)
+      const price = row.listing.SalePrice
       row.listing = { ...row.listing, SalePrice: choices.integer('edited price', 2000, 3000) }
+      if (row.listing.SalePrice !== price) row.editedAt = this.#program.time.now
       row.edited = true
       if (!row.seen) row.tainted = true
     }

@@ -111,7 +111,7 @@ export class Life {
   #lease(store: Store, values: unknown[]): Lease {
     const lease = store.lease(...(values as Parameters<Store['lease']>))
     this.#leases.push(lease)
-    return { token: lease.token, release: () => this.alive && lease.release() }
+    return { ...lease, release: () => this.alive && lease.release() }
   }
 
   #mustLive(): void {

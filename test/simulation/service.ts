@@ -25,6 +25,9 @@ export interface Row {
   tainted: boolean
   /** A person edited it after our last write. */
   edited: boolean
+  /** When a person last changed it, and when a look-up last showed it. */
+  editedAt: number
+  lookedUpAt: number
 }
 
 export interface WriteCall {
@@ -112,6 +115,8 @@ export class ModelService {
       seen: false,
       tainted: false,
       edited: false,
+      editedAt: 0,
+      lookedUpAt: 0,
     }
     this.rows.push(row)
     return row
@@ -252,7 +257,10 @@ export class ModelService {
     if (items.length === 0 && PageNumber > 1 && service.afterLastPage === 'refuse') return ok(null, 404, 'no such page')
     if (items.length === 0 && service.afterLastPage === 'repeat' && rows.length > 0)
       items = rows.slice(Math.floor((rows.length - 1) / size) * size)
-    if (filter === undefined) for (const row of items) row.shownAt = this.#time.now
+    for (const row of items) {
+      if (filter === undefined) row.shownAt = this.#time.now
+      else if (row.listing.MLSNumber === filter) row.lookedUpAt = this.#time.now
+    }
     const counts = { total: rows.length, page: items.length, none: 0 }
     return ok({ List: items.map((row) => itemOf(row, service.spelling)), VirtualCount: counts[service.virtualCount] })
   }

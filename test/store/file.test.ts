@@ -40,11 +40,11 @@ it('makes the store and its folder for this user alone, whole', () => {
   store.lease('SN-1001', 0)
   store.confirm('SN-1001', [confirmation('A')])
   const names = readdirSync(dirname(file))
-  expect(names.sort()).toEqual(['store.db', 'store.db-shm', 'store.db-wal', 'store.db.lock'])
+  expect(names.sort()).toEqual(['store.db', 'store.db-shm', 'store.db-wal', 'store.db.lock', 'store.db.serial'])
   for (const name of names) expect(statSync(join(dirname(file), name)).mode & 0o777).toBe(0o600)
   store.close()
   store.close()
-  expect(readdirSync(dirname(file)).sort()).toEqual(['store.db', 'store.db.lock'])
+  expect(readdirSync(dirname(file)).sort()).toEqual(['store.db', 'store.db.lock', 'store.db.serial'])
 })
 
 it('keeps what was written, with a lineage of its own', () => {

@@ -54,6 +54,7 @@ export class PlanWorld {
     volatile,
     refresh: 7 * day,
     settle: 15 * minute,
+    driftedSince: null,
     lostUntil: null,
   }
   /** Fields known to be shown in a form of the service's own. */

@@ -18,9 +18,15 @@ export const xml: Format = (bytes, options) => {
   if (options.record === null) throw new FeedError('an XML feed needs the path of its record element (record: …)')
   const source = decoded(bytes, options)
   const header = new XmlHeader(options.header ?? {}, (raw) => source.text(raw))
+  const written = new XmlHeader(options.written === undefined ? {} : { written: options.written }, (raw) =>
+    source.text(raw),
+  )
   const splitter = new XmlSplitter(options.record, options.maxRecordBytes, {
     counter: options.counter,
-    beforeRecords: header.read,
+    beforeRecords(path, tag) {
+      header.read(path, tag)
+      written.read(path, tag)
+    },
   })
   const severalNames = options.record.split('/').at(-1)?.includes('|') ?? false
   async function* records(): AsyncGenerator<RawRecord[]> {
@@ -35,6 +41,7 @@ export const xml: Format = (bytes, options) => {
     records: records(),
     context: () => (header.isEmpty ? '' : JSON.stringify(header.found)),
     header: () => header.found,
+    written: () => written.found['written'] ?? null,
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
       const problem = problemOf(record)

@@ -1,0 +1,53 @@
+/**
+ * How far the store has come, noted beside it: a store that is behind its own note was put back from a backup, or lost the
+ * end of its log to bad sectors, which SQLite drops without a word (fault-model F72, F79).
+ */
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
+import type Database from 'better-sqlite3'
+import { messageOf } from '../errors.ts'
+import { storeError } from './failure.ts'
+
+export interface Serial {
+  /** The note's number where it is of this very store and the store is behind it; else null. */
+  ahead(): number | null
+  /** Notes how far the store has come. Throws `StoreError`. */
+  keep(): void
+  close(): void
+}
+
+export function createSerial(database: Database.Database, file: string): Serial {
+  const path = `${file}.serial`
+  const present = database.prepare<[], { lineage: string; serial: number }>('SELECT lineage, serial FROM meta')
+  let descriptor: number | null = null
+
+  function noted(): { lineage: string; serial: number } | null {
+    try {
+      const found = /^([\da-f]{32}) (\d{15})\n/.exec(readFileSync(path, 'utf8'))
+      return found === null ? null : { lineage: found[1], serial: Number(found[2]) }
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    ahead() {
+      const note = noted()
+      const store = present.get()
+      return note !== null && note.lineage === store?.lineage && note.serial > store.serial ? note.serial : null
+    },
+    keep() {
+      const { lineage, serial } = present.get()!
+      try {
+        descriptor ??= openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+        // Always as long, so that each note goes over the last one. A power cut may lose it, which proves nothing.
+        writeSync(descriptor, `${lineage} ${String(serial).padStart(15, '0')}\n`, 0)
+      } catch (error) {
+        throw storeError(file, `${path} beside it cannot be written: ${messageOf(error)}`, error)
+      }
+    },
+    close() {
+      if (descriptor !== null) closeSync(descriptor)
+      descriptor = null
+    },
+  }
+}
