@@ -1,5 +1,6 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../compare.ts'
+import type { FieldName } from '../listing.ts'
 import type { FieldChange, ShownRow, SnapshotRow } from '../run.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
@@ -85,7 +86,7 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
   const { key, seen, settings, recall } = one
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
-  if (wanted.content !== mine.content) return [changed(one, wanted, mine)]
+  if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
   if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
   const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
@@ -126,10 +127,25 @@ function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldCha
   return held(one.key, 'drifted', `${why} (drift: report)`, { fields, position, snapshot, kind: 'update' })
 }
 
-function changed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
+function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
   const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), one.settings.volatile)
-  if (wanted.byMapping) return update(one, wanted, 'mapping', 'the mapping changed', fields)
-  return update(one, wanted, 'changed', 'changed in the feed', fields)
+  const step = wanted.byMapping
+    ? update(one, wanted, 'mapping', 'the mapping changed', fields)
+    : update(one, wanted, 'changed', 'changed in the feed', fields)
+  const others = item === null ? [] : putThere(one, wanted, mine, item)
+  if (step.step === 'change') step.change.clear = [...new Set([...step.change.clear, ...others])]
+  return step
+}
+
+/**
+ * Fields that we neither sent nor want: of an attempt without answer that landed late, or somebody's. An update leaves
+ * alone what it is not told to clear, and the first sight after it would take them for what can't be cleared (U4).
+ */
+function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
+  const { drift } = one.settings
+  const isExpected = mine.baseline === null ? mine.suspectUntil === null : mine.baseline === item.hash
+  if (isExpected || (mine.baseline !== null && drift !== 'overwrite')) return []
+  return disappearing(withoutEcho(shownDifferences(one, wanted, item), one.recall(mine.id).echo))
 }
 
 /** The moving fields travel alone once in `volatile.refresh`. */
@@ -154,7 +170,7 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
     return [create(one, wanted, 'gone-from-service', 'gone from the service')]
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
-  return [changed(one, wanted, mine)]
+  return [changed(one, wanted, mine, null)]
 }
 
 /** Delivered, not ours, not shown. */
