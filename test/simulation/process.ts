@@ -15,6 +15,8 @@ class Killed extends Error {
 const writes: ReadonlySet<string> = new Set<keyof Store>([
   'markInFlight',
   'clearFlight',
+  'endFlight',
+  'countDelete',
   'confirm',
   'forget',
   'refuse',
@@ -40,15 +42,21 @@ export class Life {
   #points = 0
   readonly #diesAt: number | null
   readonly #stopsAt: number | null
+  /** Told the number of each point; whether the world lets the process die there. */
+  readonly #tick: (points: number) => boolean
   readonly #time: VirtualTime
   readonly #leases: Lease[] = []
   readonly signal = new AbortController()
 
-  constructor(time: VirtualTime, fate: { diesAt?: number; stopsAt?: number; dry?: boolean } = {}) {
+  constructor(
+    time: VirtualTime,
+    fate: { diesAt?: number; stopsAt?: number; dry?: boolean; tick?: (points: number) => boolean } = {},
+  ) {
     this.#time = time
     this.#diesAt = fate.diesAt ?? null
     this.#stopsAt = fate.stopsAt ?? null
     this.#dry = fate.dry ?? false
+    this.#tick = fate.tick ?? (() => false)
   }
 
   get clock(): Clock {
@@ -72,9 +80,9 @@ export class Life {
     for (const [name, method] of Object.entries(store) as [string, (...values: unknown[]) => unknown][]) {
       wrapped[name] = (...values: unknown[]) => {
         this.#mustLive()
+        if (this.#dry && (name === 'lease' || writes.has(name))) throw new Violation(`6: a dry run called ${name}`)
         if (name === 'lease') return this.#lease(store, values)
         if (!writes.has(name)) return method(...values)
-        if (this.#dry) throw new Violation(`6: a dry run called ${name}`)
         this.#point()
         const value = method(...values)
         this.#point()
@@ -122,7 +130,7 @@ export class Life {
     this.#mustLive()
     this.#points++
     if (this.#points === this.#stopsAt) this.signal.abort(new Error('stop'))
-    if (this.#points !== this.#diesAt) return
+    if (!this.#tick(this.#points) && this.#points !== this.#diesAt) return
     this.alive = false
     throw new Killed('killed')
   }

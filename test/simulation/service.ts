@@ -64,6 +64,8 @@ export class ModelService {
   rows: Row[] = []
   /** Creates that may still land, by MLSNumber. */
   readonly landing = new Map<string, number>()
+  /** Calls of any kind that may. */
+  readonly underWay = new Set<WriteCall>()
   swarm: Swarm
   readonly #choices: Choices
   readonly #time: VirtualTime
@@ -73,6 +75,7 @@ export class ModelService {
   #hidesNext: readonly string[] = []
   #outageUntil = 0
   #failsFromPage = Infinity
+  #brokenPage = Infinity
   #losesNext: { kind: string; late: number } | null = null
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
@@ -151,7 +154,11 @@ export class ModelService {
     }
     if (kind === 'list') {
       if (choices.mishap('list is lost', service.lost)) return after(30_000, lostAnswer())
-      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= this.#failsFromPage)
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) === 1)
+        this.#brokenPage = choices.mishap('a page is broken', service.brokenPage)
+          ? choices.integer('which', 2, 3)
+          : Infinity
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= Math.min(this.#failsFromPage, this.#brokenPage))
         return after(brief, failure(500))
       if (choices.mishap('list fails', service.failure)) return after(brief, failure(500))
       if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
@@ -193,8 +200,10 @@ export class ModelService {
   #landLate(call: WriteCall, body: Body, late: number): void {
     const [key] = call.keys
     if (call.kind === 'create') this.landing.set(key, (this.landing.get(key) ?? 0) + 1)
+    this.underWay.add(call)
     this.#time.after(late, () => {
       if (call.kind === 'create') this.landing.set(key, this.landing.get(key)! - 1)
+      this.underWay.delete(call)
       this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
       this.#carryOut(call, body)

@@ -8,7 +8,7 @@ testHalf(0)
 test('a seed tells the same history twice', async () => {
   for (const seed of [3, 5, 8]) {
     const traces: string[][] = [[], []]
-    for (const trace of traces) await runHistory(seed, new Set(), trace)
+    for (const trace of traces) await runHistory(seed, { trace })
     expect(traces[0].length).toBeGreaterThan(20)
     expect(traces[1], `seed ${seed}`).toEqual(traces[0])
   }
