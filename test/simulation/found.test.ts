@@ -210,6 +210,29 @@ describe('found by simulation', () => {
     expect(program.checker.violation).toBeNull()
   })
 
+  test.each([
+    ['by us', 'seed 20349'],
+    ['by a person', ''],
+  ])(
+    'what is deleted %s and comes back while an update of it may still land is not taken for known (%s)',
+    async (who, _seed) => {
+      const program = world({}, { ownership: 'snapshot' })
+      await program.run(delivers(entry('A', 1), ...others))
+      program.service.loseNext('update', 9 * minute)
+      await program.run(delivers(entry('A', 2), ...others))
+      program.time.pass(minute)
+      if (who !== 'by us')
+        program.service.rows = program.service.rows.filter(({ listing }) => listing.MLSNumber !== 'A')
+      await program.run(delivers(...others))
+      program.time.pass(minute)
+      await program.run(delivers(entry('A', 3), ...others))
+      program.time.pass(20 * minute)
+      await program.run(delivers(entry('A', 3), ...others))
+      expect(prices(program)).toContainEqual(['A', 3])
+      expect(program.checker.violation).toBeNull()
+    },
+  )
+
   test('a late update of what has changed since leaves no field behind (seed 394)', async () => {
     const program = world({ clear: 'empty' })
     const described = { ...entry('A', 1), text: 'of the update that lands late' }

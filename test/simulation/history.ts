@@ -3,6 +3,7 @@ import { Choices } from './choices.ts'
 import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
+import { byHand } from './service.ts'
 import type { Fate } from './program.ts'
 import { Violation, calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
@@ -238,9 +239,9 @@ class History {
       const edit =
         choices.unit('edits') < 0.7
           ? { SalePrice: choices.integer('edited price', 2000, 3000) }
-          : { Description: 'by hand' }
+          : { Description: byHand }
       row.listing = { ...row.listing, ...edit }
-      row.edited = true
+      Object.assign(row, { edited: true, editedAt: this.#program.time.now })
       if (!row.seen) row.tainted = true
     }
     if (choices.mishap('a person deletes', human.remove)) {

@@ -147,6 +147,7 @@ export class Program {
     await this.time.until(() => first.ended || !life.alive)
     const wasAlive = life.alive
     life.bury()
+    this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
     if (bytes !== null && !bytes.equals(this.#disk.bytes())) checker.fail('6: a dry run changed the store')
     if (!wasAlive) {
       if (fate.keptUntil !== undefined) this.#cutPower()

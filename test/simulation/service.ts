@@ -23,8 +23,12 @@ export interface Row {
   seen: boolean
   /** A person edited it before that. */
   tainted: boolean
-  /** A person edited it after our last write. */
+  /** A person edited it after our last write, or so that the write left the edit as it was. */
   edited: boolean
+  /** When a person last did. */
+  editedAt: number
+  /** A delete left it out, and its answer says that it did not: only a mark on it tells that it is ours. */
+  countedAsGone: boolean
 }
 
 export interface WriteCall {
@@ -57,6 +61,9 @@ export interface Witness {
   trace(line: string): void
 }
 
+/** What people write into descriptions. */
+export const byHand = 'by hand'
+
 type Fate = 'carried out' | 'late' | 'never'
 type Body = Partial<Listing> & { Key?: string; Keys?: string[]; PageNumber?: number; PageSize?: number }
 
@@ -72,6 +79,9 @@ export class ModelService {
   readonly #witness: Witness
   #lastId = 100
   #hidden: ReadonlySet<number> = new Set()
+  /** Rows hidden from a feed since a run of it last ended that saw them: no list is wrong of a row twice running (A3). */
+  readonly #hiddenFrom = new Map<string, Set<number>>()
+  #hiddenNow = new Set<number>()
   #hidesNext: readonly string[] = []
   #outageUntil = 0
   #failsFromPage = Infinity
@@ -104,6 +114,13 @@ export class ModelService {
     this.#failsFromPage = from ?? Infinity
   }
 
+  /** A run of a feed is over; `remembers`: what it saw and did not see is in the store. */
+  runEnded(feed: string, remembers: boolean): void {
+    const before = remembers ? [] : (this.#hiddenFrom.get(feed) ?? [])
+    this.#hiddenFrom.set(feed, new Set([...before, ...this.#hiddenNow]))
+    this.#hiddenNow.clear()
+  }
+
   add(listing: Listing, by: Row['by'], feed: string | null = by === 'us' ? feedName : null): Row {
     const row = {
       id: ++this.#lastId,
@@ -115,6 +132,8 @@ export class ModelService {
       seen: false,
       tainted: false,
       edited: false,
+      editedAt: 0,
+      countedAsGone: false,
     }
     this.rows.push(row)
     return row
@@ -228,19 +247,29 @@ export class ModelService {
         const before = JSON.stringify(row.listing)
         row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }
         if (JSON.stringify(row.listing) !== before) changed++
-        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false, edited: false })
+        // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
+        const stays = row.listing.Description === byHand
+        const tainted = stays && (row.tainted || row.shownAt < row.editedAt)
+        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }
       return ok(swarm.service.updateCountsChanges ? changed : rows.length)
     }
     if (call.keys.length > swarm.service.maxKeys) return ok(null, 400, 'too many keys')
     let count = 0
+    const leftOut: Row[] = []
     for (const key of call.keys) {
       const rows = this.living(key)
-      if (rows.length === 0 || choices.mishap('delete leaves one out', swarm.service.partialDelete)) continue
+      if (rows.length === 0) continue
+      if (choices.mishap('delete leaves one out', swarm.service.partialDelete)) {
+        leftOut.push(...rows)
+        continue
+      }
       this.rows = this.rows.filter((row) => row.listing.MLSNumber !== key)
       count += rows.length
       this.#witness.deleted(key, call)
     }
+    // It counts rows: one that a person doubled since the list hides one that was left out (fault-model F114).
+    if (count >= call.keys.length) for (const row of leftOut) row.countedAsGone = true
     return ok({ SuccessCount: count })
   }
 
@@ -281,10 +310,15 @@ export class ModelService {
     const kept =
       this.swarm.lostStore > 0 ? [feedName, otherFeed].map((name) => this.rows.find(({ feed }) => feed === name)) : []
     const share = choices.pick('hides', [0.15, 0.5, 1])
-    const before = this.#hidden
+    const before = this.#hiddenFrom.get(this.#witness.feed)
     const hides = (row: Row): boolean =>
-      row.by !== 'south' && !kept.includes(row) && !before.has(row.id) && choices.unit('hidden') < share
+      row.by !== 'south' &&
+      !kept.includes(row) &&
+      !before?.has(row.id) &&
+      !this.#hiddenNow.has(row.id) &&
+      choices.unit('hidden') < share
     this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
+    for (const id of this.#hidden) this.#hiddenNow.add(id)
   }
 }
 
