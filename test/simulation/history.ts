@@ -66,7 +66,8 @@ class History {
     this.#program.diesAt = this.#diesAt
     this.#source = new Source(this.#choices, feedKeys)
     this.#otherSource = new Source(this.#choices, otherKeys)
-    this.#program.checker.trace(JSON.stringify(this.#swarm))
+    const happens = (_: string, value: unknown): unknown => (value === 0 || value === false ? undefined : value)
+    this.#program.checker.trace(JSON.stringify(this.#swarm, happens))
   }
 
   async run(): Promise<Told> {

@@ -6,8 +6,10 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runHistory } from './history.ts'
+import type { Told } from './history.ts'
 import { mutants, patched } from './mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
+import { briefly } from './shrink.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -56,26 +58,21 @@ async function look(mutant: Mutant, histories: number, from: number): Promise<Fo
     ],
     { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SIMULATION_MUTANT: mutant.name } },
   )
-  const chunks: Buffer[] = []
-  for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  let output = ''
+  let errors = ''
+  run.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  run.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   await new Promise((resolve) => {
     run.on('close', resolve)
   })
-  const output = Buffer.concat(chunks).toString()
   const seconds = (performance.now() - began) / 1000
-  const [, number] = /^(\d+) histories/m.exec(output) ?? []
-  if (number === undefined) throw new Error(`${mutant.name}: the simulation did not run\n${output}`)
-  const [, violation] = /^seed \d+: (.*)$/m.exec(output) ?? []
-  if (violation?.startsWith('threw ')) throw new Error(`${mutant.name} is no defect but nonsense: ${violation}`)
-  if (violation !== undefined) await assertSound(Number(/^seed (\d+)/m.exec(output)![1]))
-  const [, mishaps] = /^mishaps: (.*)$/m.exec(output) ?? []
-  return {
-    mutant,
-    after: violation === undefined ? null : Number(number),
-    violation: violation ?? '',
-    mishaps: mishaps?.split(', ') ?? [],
-    seconds,
-  }
+  if (!output.startsWith('{')) throw new Error(`${mutant.name}: the simulation did not run\n${output}${errors}`)
+  const { histories: after, found } = JSON.parse(output) as { histories: number; found: Told | null }
+  if (found === null) return { mutant, after: null, violation: '', mishaps: [], seconds }
+  const violation = found.violation!.split('\n')[0]
+  if (violation.startsWith('threw ')) throw new Error(`${mutant.name} is no defect but nonsense: ${violation}`)
+  await assertSound(found.seed)
+  return { mutant, after, violation, mishaps: found.mishaps, seconds }
 }
 
 /** What breaks an invariant without any defect proves nothing of one. */
@@ -94,7 +91,13 @@ function tableOf(all: readonly Found[], histories: number, from: number): string
   const rows = all
     .toSorted((a, b) => (a.after ?? Infinity) - (b.after ?? Infinity))
     .map(({ mutant, after, violation, mishaps }) => {
-      const cells = [mutant.name, mutant.file, after ?? `not in ${histories}`, violation, briefly(mishaps)]
+      const cells = [
+        mutant.name,
+        mutant.file,
+        after ?? `not in ${histories}`,
+        violation,
+        briefly(mishaps.filter((one) => !one.startsWith('feed begins with'))),
+      ]
       return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
     })
   return `# What the simulation notices
@@ -109,15 +112,4 @@ ${summaryOf(all)}.
 |---|---|---|---|---|
 ${rows.join('\n')}
 `
-}
-
-/** What went wrong, each mishap once with its number; what every history has is no mishap. */
-function briefly(mishaps: readonly string[]): string {
-  const counts = new Map<string, number>()
-  for (const mishap of mishaps) {
-    const name = mishap.replace(/^[^:]*: /, '').replace(/ \d+$/, '')
-    if (name === 'takes place' || name.startsWith('feed begins with')) continue
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`)).join(', ')
 }

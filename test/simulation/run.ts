@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { crashPoints, seeds } from './history.ts'
 import type { Told } from './history.ts'
 import { runMutants } from './mutate.ts'
-import { explain } from './shrink.ts'
+import { explain, shrink } from './shrink.ts'
 
 const { values } = parseArgs({
   options: {
@@ -42,14 +42,21 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
     runs += one.runs
     calls += one.calls
     told++
-    if (told % 1000 === 0) process.stderr.write(figures())
+    if (told % 1000 === 0 && values.brief !== true) process.stderr.write(figures())
     if (one.violation === null) continue
     failed.push(one)
     if (all) process.stdout.write(`${one.seed}: ${one.violation.split('\n')[0]}\n`)
     else break
   }
+  if (values.brief === true) return tellBriefly(told, failed)
   process.stdout.write(figures())
   if (failed.length === 0) return
   process.exitCode = 1
-  process.stdout.write(`${await explain(failed[0], values.brief === true ? 150 : 1000)}\n`)
+  process.stdout.write(`${await explain(failed[0])}\n`)
+}
+
+/** One line of JSON, for `mutate.ts`. */
+async function tellBriefly(histories: number, [first]: readonly Told[]): Promise<void> {
+  const found = first === undefined ? null : (await shrink(first, 150)).told
+  process.stdout.write(`${JSON.stringify({ histories, found })}\n`)
 }
