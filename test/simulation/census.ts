@@ -18,10 +18,10 @@ export class Census {
       }
     return {
       ...workspace,
-      addDelivered: counted(workspace.addDelivered),
-      addShown: counted(workspace.addShown),
-      addChanges: counted(workspace.addChanges),
-      addBookkeeping: counted(workspace.addBookkeeping),
+      addDelivered: counted((rows) => workspace.addDelivered(rows)),
+      addShown: counted((rows) => workspace.addShown(rows)),
+      addChanges: counted((rows) => workspace.addChanges(rows)),
+      addBookkeeping: counted((rows) => workspace.addBookkeeping(rows)),
       recordOutcomes: counted((outcomes) => {
         for (const { seq } of outcomes) this.#underWay.delete(seq)
         workspace.recordOutcomes(outcomes)

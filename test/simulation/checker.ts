@@ -257,8 +257,9 @@ export class Checker implements Witness {
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {
       const key = row.listing.MLSNumber
-      const looked =
-        report.delivery.complete && row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      // Of several walks that contradict each other only the last one counts, and it need not have shown the row.
+      const isTold = report.delivery.complete && report.remote.complete && report.result !== 'failed'
+      const looked = isTold && row.shownAt >= startedAt && row.writtenAt < startedAt
       if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
     }
   }

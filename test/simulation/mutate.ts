@@ -48,7 +48,7 @@ async function look(mutant: Mutant, histories: number, from: number): Promise<Fo
     process.execPath,
     [
       '--import',
-      './test/simulation/break.ts',
+      import.meta.resolve('./break.ts'),
       'test/simulation/run.ts',
       '--histories',
       `${histories}`,
