@@ -160,7 +160,8 @@ export class Checker implements Witness {
 
   deleted(key: string, call: WriteCall): void {
     const { feed, at } = call
-    if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
+    // What was sent before the store was lost is in no ledger.
+    if (at <= this.#lostAt || this.#approvals.get(call)?.has(`delete ${key}`) === true) return
     this.#deleted.push({ feed, key, at })
     const inADay = this.#deletedInADay(feed, at)
     if (inADay.size > this.mostDeletes)

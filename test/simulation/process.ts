@@ -68,8 +68,14 @@ export class Life {
       sleep: (milliseconds, signal) =>
         new Promise((resolve, reject) => {
           if (signal?.aborted) return reject(signal.reason)
-          signal?.addEventListener('abort', () => this.alive && reject(signal.reason), { once: true })
-          this.#time.after(milliseconds, () => this.alive && resolve())
+          const wake = (): void => {
+            if (this.alive) reject(signal!.reason)
+          }
+          signal?.addEventListener('abort', wake, { once: true })
+          this.#time.after(milliseconds, () => {
+            signal?.removeEventListener('abort', wake)
+            if (this.alive) resolve()
+          })
         }),
     }
   }
@@ -95,15 +101,16 @@ export class Life {
   send(service: ModelService): Send {
     return ({ signal, ...request }) =>
       new Promise((resolve, reject) => {
+        const interrupt = (): void => {
+          if (this.alive) reject(new ServiceError('transient', 'The call was interrupted', { effect: 'unknown' }))
+        }
         this.#point()
         service.receive({ ...request, signal }, (answer: SendResponse | ServiceError) => {
+          signal?.removeEventListener('abort', interrupt)
           if (!this.alive) return
           if (answer instanceof Error) reject(answer)
           else resolve(answer)
         })
-        const interrupt = (): void => {
-          if (this.alive) reject(new ServiceError('transient', 'The call was interrupted', { effect: 'unknown' }))
-        }
         if (signal?.aborted) interrupt()
         signal?.addEventListener('abort', interrupt, { once: true })
         this.#point()
