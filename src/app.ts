@@ -3,9 +3,10 @@
  * and that line also puts it under its contract suite.
  */
 import { readFileSync } from 'node:fs'
+import type { App, AppOptions, Finished, FormName } from './app-interface.ts'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
-import { loadConfig } from './config.ts'
+import { liveConfig } from './config-live.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
 import { FeedError, UserError } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
@@ -20,19 +21,17 @@ import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
 import { standardInput } from './feed/transport/stdin.ts'
 import { createLog, logLevelOf } from './log.ts'
-import type { LogOptions } from './log.ts'
 import { systemClock, systemRandom } from './machine.ts'
 import type { Feed, Readers } from './prepare.ts'
 import { progressLine } from './progress.ts'
 import { repair } from './repair.ts'
-import type { Repaired, RepairPlan } from './repair.ts'
 import { htmlForm } from './report/html.ts'
 import { jsonForm } from './report/json.ts'
 import { markdownForm } from './report/markdown.ts'
 import type { FormOptions, ReportForm } from './report/report.ts'
 import { textForm } from './report/text.ts'
 import { failedReport } from './reported.ts'
-import { scrubbedReport, scrubbedStore } from './scrubbed.ts'
+import { scrubbedError, scrubbedReport, scrubbedStore } from './scrubbed.ts'
 import { scrubber } from './secrets.ts'
 import { shared } from './shared.ts'
 import type { Report } from './run.ts'
@@ -43,10 +42,13 @@ import { Limiter } from './service/limiter.ts'
 import { ServiceClient } from './service/service-client.ts'
 import type { ServiceWriter } from './service/service.ts'
 import { withSettings } from './settings-app.ts'
+import { UnderWay } from './under-way.ts'
 import { openStore, openStoreReader } from './store/sqlite.ts'
 import type { Store, StoreReader } from './store/store.ts'
 import { diff, sync } from './sync.ts'
 import { openWorkspace } from './workspace/sqlite.ts'
+
+export type { App, AppOptions, Finished, FormName } from './app-interface.ts'
 
 /** A transport whose library is loaded once a feed needs it: most runs need none of them. */
 const lazily =
@@ -58,54 +60,23 @@ const ftp = lazily(async () => (await import('./feed/transport/ftp.ts')).ftp)
 const stdin = standardInput(() => process.stdin)
 const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp, '-': stdin }
 export const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
-const reportForms = { text: textForm, json: jsonForm, markdown: markdownForm, html: htmlForm } satisfies Record<
-  string,
-  (options: FormOptions) => ReportForm
->
-
-export type FormName = keyof typeof reportForms
-
-/** A report with the workspace it reads from; `close` throws that away. */
-export interface Finished {
-  report: Report
-  close: () => void
-}
-
-/** What a test hands in, and what the daemon wants otherwise. */
-export interface AppOptions {
-  logLevel?: LogOptions['level']
-  clock?: Clock
-  random?: () => number
-}
-
-export interface App {
-  config: Config
-  runtime: Runtime
-  diff(feed: FeedConfig): Promise<Finished>
-  sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
-  /** Takes surplus copies off the service, once `agree` says so. Throws `UserError` where it can't even begin. */
-  repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
-  /** Every operation of a feed's service, at the pace that its runs share. */
-  client(feed: FeedConfig): ServiceClient
-  reportForm(name: FormName, options: FormOptions): ReportForm
-  /** The durable store, opened for writing on first use. */
-  store(): Store
-  /** The store for reading only: its files stay as they are. */
-  reader(): StoreReader
-  /** The text without the configuration's secrets. */
-  scrub: (text: string) => string
-  close(): Promise<void>
+const reportForms: Record<FormName, (options: FormOptions) => ReportForm> = {
+  text: textForm,
+  json: jsonForm,
+  markdown: markdownForm,
+  html: htmlForm,
 }
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
-export function openApp({ configFile, env, signal }: CommandContext, options: AppOptions = {}): App {
-  const { logLevel = 'warn', clock = systemClock, random = systemRandom } = options
-  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
+export function openApp({ configFile, env, signal, onCrash }: CommandContext, options: AppOptions = {}): App {
+  const { logLevel = 'warn', clock = systemClock, random = systemRandom, writeLog: write } = options
+  const live = liveConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
-  const log = createLog({ level, secrets: config.secrets, pretty: process.stderr.isTTY, clock })
-  const scrub = scrubber(config.secrets)
+  let scrubNow = scrubber(live.config.secrets)
+  const scrub = (text: string): string => scrubNow(text)
+  const log = createLog({ level, scrub, pretty: process.stderr.isTTY, clock, write })
   const runtime: Runtime = { clock, random, log }
-  const feeds = new Map(config.feeds.map((feed) => [feed.name, wire(feed, config, clock)]))
+  const underWay = new UnderWay()
   const services = new Map<string, Service>()
   const clients = new Map<string, ServiceClient>()
   // The rate is the service's, whichever keys a feed calls it with.
@@ -114,16 +85,29 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
   let reader: StoreReader | null = null
 
   const app: App = {
-    config,
+    get config() {
+      return live.config
+    },
     runtime,
-    store: () => (store ??= scrubbedStore(openStore(config.store), scrub)),
-    reader: () => (reader ??= openStoreReader(config.store)),
+    refreshSecrets() {
+      if (!live.refresh()) return false
+      scrubNow = scrubber(live.config.secrets)
+      // A client keeps the keys that it was made with; those at work are closed another time.
+      if (underWay.isEmpty) void closeClients()
+      return true
+    },
+    wasEdited: () => live.wasEdited(),
+    store: () => (store ??= scrubbedStore(openStore(live.config.store), scrub)),
+    reader: () => (reader ??= openStoreReader(live.config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
-    async sync(feed, command) {
-      const finished = await run(feed, command, (wired, readers, abandon) =>
-        sync(wired, { ...readers, store: app.store(), abandon }, command),
-      )
-      return withSettings(app, feed, finished, signal)
+    sync(feed, command) {
+      const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
+      return underWay.during(begun, async () => {
+        const finished = await run(feed, command, (wired, readers, abandon) =>
+          sync(wired, { ...readers, store: app.store(), abandon }, command),
+        )
+        return withSettings(app, feed, finished, signal)
+      })
     },
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
@@ -145,10 +129,21 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
     async close() {
       store?.close()
       reader?.close()
-      await Promise.all([...services.values(), ...clients.values()].map((service) => service.close()))
+      await closeClients()
     },
   }
+  onCrash?.((error) => {
+    underWay.recordCrash(() => app.store(), clock.now(), error)
+    return scrubbedError(error, scrub)
+  })
   return app
+
+  async function closeClients(): Promise<void> {
+    const open = [...services.values(), ...clients.values()]
+    services.clear()
+    clients.clear()
+    await Promise.all(open.map((service) => service.close()))
+  }
 
   /** Gives a job its workspace and its line to the service. A part that can't even be opened makes a failed report, too. */
   async function run(
@@ -182,7 +177,7 @@ export function openApp({ configFile, env, signal }: CommandContext, options: Ap
       progress.end()
       log.endRun()
     }
-    return { wired: feeds.get(feedConfig.name)!, parts, abandon, end }
+    return { wired: wire(feedConfig, live.config, clock), parts, abandon, end }
   }
 
   function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
@@ -204,9 +199,10 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
   const { rate, concurrency, profile } = feed.service
-  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, source, member, login, ready } = feed
+  const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, deadline } = feed
+  const { source, member, login, ready } = feed
   const after = config.feeds
-    .slice(config.feeds.indexOf(feed) + 1)
+    .slice(config.feeds.findIndex((other) => other.name === name) + 1)
     .filter((other) => other.chatbot === feed.chatbot && other.service.baseUrl === feed.service.baseUrl)
   return {
     name,
@@ -239,6 +235,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     volatile: new Set(feed.volatile.fields),
     refresh: feed.volatile.refresh,
     settle,
+    deadline,
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,

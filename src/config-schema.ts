@@ -164,6 +164,9 @@ const feedSchema = z.strictObject({
   ).prefault('overwrite'),
   volatile: volatileFields.prefault({}),
   settle: duration('How long a call without an answer may still land', year).prefault('15m'),
+  deadline: duration('How long a sync begins changes, once its plan is made; what is left is for the next run')
+    .refine(positive, tooShort)
+    .prefault('2h'),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})

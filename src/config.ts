@@ -82,6 +82,8 @@ export interface FeedConfig {
   drift: 'overwrite' | 'keep' | 'report'
   volatile: { fields: FieldName[]; refresh: number }
   settle: number
+  /** How long a `sync` begins changes, once its plan is made. */
+  deadline: number
   headers: Record<string, string>
   /** A source on the internet may redirect into this network. */
   allowPrivateRedirects: boolean

@@ -6,13 +6,12 @@
 import { pino } from 'pino'
 import { messageOf } from './errors.ts'
 import type { Clock, Log } from './runtime.ts'
-import { scrubber } from './secrets.ts'
 import { escapeUnseen, printable, shorten } from './text.ts'
 
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error'
-  /** Texts that must not be shown, in any spelling; those under four characters are too common to look for. */
-  secrets: readonly string[]
+  /** Takes what must not be shown out of a text (`scrubber`). */
+  scrub: (text: string) => string
   /** Short lines for a person instead of JSON. */
   pretty: boolean
   /** How often one message is written before it is only counted, until `endRun`. */
@@ -44,7 +43,7 @@ export function logLevelOf(env: Record<string, string | undefined>): LogOptions[
 export function createLog(options: LogOptions): RunLog {
   const { level, pretty, repeatLimit = 10, clock } = options
   const write = options.write ?? toStandardError()
-  const clean = cleaner(options.secrets)
+  const clean = cleaner(options.scrub)
   const seen = new Map<string, { times: number; written: number }>()
   const lines = new Map<number, number>()
 
@@ -114,8 +113,7 @@ function toStandardError(): (line: string) => void {
 type Entry = Record<string, unknown>
 
 /** Reads a finished line and gives its entry with every text made safe. */
-function cleaner(secrets: readonly string[]): (line: string) => Entry {
-  const scrub = scrubber(secrets)
+function cleaner(scrub: (text: string) => string): (line: string) => Entry {
   const clean = (value: unknown, key: string, depth: number): unknown => {
     if (typeof value === 'string') return shorten(scrub(value), limitOf(key))
     if (typeof value === 'number' || typeof value === 'boolean') return scrub(String(value)) === '***' ? '***' : value

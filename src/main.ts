@@ -19,14 +19,32 @@ export async function main(): Promise<void> {
       stop.abort(new UserError(`stopped by ${signal}`))
     })
   }
-  process.exitCode = await execute(process.argv.slice(2), stop.signal)
+  process.exitCode = await execute(process.argv.slice(2), stop.signal, crashes())
   // Nothing may keep the process up once its command is through: a socket kept alive, a timer of a library.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()))
 }
 
-async function execute(words: string[], signal: AbortSignal): Promise<number> {
+/**
+ * Ends the process where something was thrown that nobody caught, as nothing can be trusted after it. Whoever is registered
+ * with what this gives leaves a word before, and gives the error as it may be shown.
+ */
+function crashes(): NonNullable<CommandContext['onCrash']> {
+  const last: ((error: unknown) => unknown)[] = []
+  process.on('uncaughtException', (error: unknown) => {
+    sayDefect(last.reduce((told, leaveWord) => leaveWord(told), error))
+    process.exit(exitStatus.failed)
+  })
+  return (leaveWord) => last.push(leaveWord)
+}
+
+function sayDefect(error: unknown): void {
+  const text = printableLines(String(error instanceof Error ? error.stack : error))
+  process.stderr.write(`listing-sync: this is a defect, please report it: ${text}\n`)
+}
+
+async function execute(words: string[], signal: AbortSignal, onCrash: CommandContext['onCrash']): Promise<number> {
   let status: number = exitStatus.right
-  const program = commands(signal, (result) => (status = result))
+  const program = commands({ env: process.env, signal, onCrash }, (result) => (status = result))
   try {
     await program.parseAsync(words, { from: 'user' })
     return status
@@ -36,14 +54,12 @@ async function execute(words: string[], signal: AbortSignal): Promise<number> {
       process.stderr.write(`listing-sync: ${printableLines(error.message)}\n`)
       return error.exitStatus
     }
-    process.stderr.write(
-      `listing-sync: this is a defect, please report it: ${printableLines(String(error instanceof Error ? error.stack : error))}\n`,
-    )
+    sayDefect(error)
     return exitStatus.failed
   }
 }
 
-function commands(signal: AbortSignal, done: (status: number) => void): Command {
+function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: number) => void): Command {
   const program = new Command('listing-sync')
     .description("Keeps a chatbot's real-estate listings equal to what an MLS-style feed says.")
     .version(version())
@@ -53,8 +69,7 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
   const context = (): CommandContext => ({
     configFile:
       program.opts<{ config?: string }>().config ?? process.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
-    env: process.env,
-    signal,
+    ...machine,
   })
   const format = new Option('--format <form>', 'the report: for people, or one JSON document')
     .choices(['text', 'json'])
@@ -95,6 +110,7 @@ function commands(signal: AbortSignal, done: (status: number) => void): Command 
     .description('last runs, freshness, what is held or failing, and why')
     .addOption(format)
     .option('--health', 'only say by the exit status whether the daemon is alive')
+    .option('--ready', 'say what is wrong with the daemon or the freshness of its feeds; the exit status is 1 then')
     .action(async (feeds, options) =>
       done(await (await import('./commands/status.ts')).statusCommand(context(), feeds, options)),
     )

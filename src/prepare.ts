@@ -39,6 +39,8 @@ export interface Feed {
   volatile: ReadonlySet<FieldName>
   refresh: number
   settle: number
+  /** How long a `sync` begins changes; what is left then is for the next one. */
+  deadline: number
   rate: number
   concurrency: number
   deleteBatch: number

@@ -42,7 +42,7 @@ export function reportOf(
     counts,
     estimate,
     digest,
-    notes,
+    notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,
     changes: () => withCreated(readers.workspace, moment),
     rejects: () => readers.workspace.rejects(),
     heldSince(mlsNumber) {
@@ -52,6 +52,11 @@ export function reportOf(
     },
     applied: applied && { outcomes: applied.outcomes, calls: { ...readers.service.calls } },
   }
+}
+
+function lateNote(left: number): string {
+  const changes = left === 1 ? '1 change is' : `${left} changes are`
+  return `${changes} left for the next run: the time for changes of one run (deadline) was over`
 }
 
 /** What a listing is created with, field by field; read only now, as a plan of a million creates need not hold it. */

@@ -4,6 +4,7 @@
  */
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
+import { untilWhen } from './apply/deadline.ts'
 import { ServiceError, UserError } from './errors.ts'
 import { approvalKey } from './plan/guard.ts'
 import { deleteBatchOf } from './planning.ts'
@@ -47,7 +48,7 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
     try {
       prepared = await prepareUntilStopped(feed, writers, command)
       remember(feed, store, writers.workspace, prepared)
-      applied = await carryOut(feed, writers, prepared)
+      applied = await carryOut(feed, writers, prepared, command === 'sync' ? feed.deadline : null)
       const report = reportOf(command, feed, writers, startedAt, prepared, applied)
       recordRun(feed, writers, report, prepared, applied)
       return report
@@ -76,7 +77,7 @@ async function prepareUntilStopped(feed: Feed, writers: Writers, command: 'sync'
   }
 }
 
-async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promise<Applied> {
+async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadline: number | null): Promise<Applied> {
   const { store, service, workspace, runtime, signal, progress } = writers
   const total = prepared.counts.create + prepared.counts.update + prepared.counts.delete
   let done = 0
@@ -99,6 +100,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
         settle: feed.settle,
         concurrency: feed.concurrency,
         deleteBatch: () => deleteBatchOf(feed, store),
+        until: untilWhen(runtime.clock.now(), deadline, prepared.counts),
         today: prepared.moment.today,
         outranks: (other) => feed.ownership === 'mirror' || feed.outranks.has(other),
         lookUpCreates: prepared.doubtful,
@@ -109,7 +111,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared): Promi
       workspace,
       runtime,
       signal,
-      stop: { reason: null, interrupted: false },
+      stop: { reason: null, interrupted: false, late: false },
       progress: (more) => progress('changes', (done += more), total),
     })
   } finally {

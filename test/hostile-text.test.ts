@@ -260,7 +260,7 @@ test('a line of the log is one line, as JSON and for people', () => {
       for (const pretty of [false, true]) {
         const lines: string[] = []
         const write = (line: string): void => void lines.push(line)
-        const log = createLog({ level: 'debug', secrets: [], pretty, clock: { now: () => 0 }, write })
+        const log = createLog({ level: 'debug', scrub: (text) => text, pretty, clock: { now: () => 0 }, write })
         log.warn({ value, nested: { [value]: value }, list: [value] }, message)
         expect(lines).toHaveLength(1)
         expect(lines[0]).toMatch(/^[^\n]*\n$/)

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
+import { scrubber } from '../src/secrets.ts'
 import { createLog } from '../src/log.ts'
 import type { LogOptions } from '../src/log.ts'
 
@@ -7,7 +8,7 @@ function open(options: Partial<LogOptions> = {}) {
   const lines: string[] = []
   const clock = { now: () => Date.UTC(2026, 10, 21, 12, 30, 15) }
   const write = (line: string) => void lines.push(line)
-  return { lines, log: createLog({ level: 'debug', secrets: [], pretty: false, clock, write, ...options }) }
+  return { lines, log: createLog({ level: 'debug', scrub: scrubber([]), pretty: false, clock, write, ...options }) }
 }
 
 describe('secrets', () => {
@@ -40,7 +41,7 @@ describe('secrets', () => {
 
   test.each(Object.keys(planted))('%s', (name) => {
     for (const pretty of [false, true]) {
-      const { lines, log } = open({ secrets: [secret], pretty })
+      const { lines, log } = open({ scrub: scrubber([secret]), pretty })
       log.error({ [name]: planted[name] }, `with ${name}`)
       log.info(`%s`, planted[name])
       const output = lines.join('')
@@ -50,7 +51,7 @@ describe('secrets', () => {
   })
 
   test('a number that is a secret, and secrets too short to look for', () => {
-    const { lines, log } = open({ secrets: ['87654321', 'a', ''] })
+    const { lines, log } = open({ scrub: scrubber(['87654321', 'a', '']) })
     log.info({ key: 87654321, count: 8 }, 'a banana')
     expect(JSON.parse(lines[0])).toMatchObject({ key: '***', count: 8, msg: 'a banana' })
   })
@@ -149,7 +150,7 @@ describe('repeated messages', () => {
 test('without a writer it goes to standard error, all of it before the process ends', () => {
   const program = `
     import { createLog } from './src/log.ts'
-    const log = createLog({ level: 'info', secrets: [], pretty: false, repeatLimit: Infinity, clock: { now: () => 0 } })
+    const log = createLog({ level: 'info', scrub: (text) => text, pretty: false, repeatLimit: Infinity, clock: { now: () => 0 } })
     for (let i = 0; i < 1000; i++) log.info({ i }, 'line')
     process.exit(3)
   `

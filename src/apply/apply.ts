@@ -15,28 +15,36 @@ export interface Applied {
   stopped: string | null
   /** It stopped because it was told to. */
   interrupted: boolean
+  /** Changes were left for the next run, as the time for them was over. */
+  late: boolean
 }
+
+/** Why a change is skipped whose time was over. */
+export const leftForTheNext = 'the run took as long as it may: left for the next one'
 
 /** Carries the workspace's plan out. Throws `StoreError` only; whatever the service says becomes an outcome. */
 export async function apply(context: ApplyContext): Promise<Applied> {
-  const { workspace } = context
+  const { workspace, settings } = context
+  const { until } = settings
   adoptAll(context)
-  await each(context, workspace.changes('forget'), (change) => forgetOne(context, change))
-  await each(context, workspace.changes('update'), (change) =>
+  await each(context, workspace.changes('forget'), until.update, (change) => forgetOne(context, change))
+  await each(context, workspace.changes('update'), until.update, (change) =>
     change.lookUp ? createOne(context, change) : updateOne(context, change),
   )
-  await each(context, workspace.changes('create'), (change) => createOne(context, change))
-  await each(context, batches(workspace.changes('delete'), context.settings.deleteBatch), (batch) =>
+  await each(context, workspace.changes('create'), until.create, (change) => createOne(context, change))
+  await each(context, batches(workspace.changes('delete'), settings.deleteBatch), until.delete, (batch) =>
     deleteBatch(context, batch),
   )
-  if (context.stop.reason === null) await lookUpUnknown(context)
+  // What is left in flight is settled by what the next run is shown.
+  if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
   return tally(context)
 }
 
-/** Runs a task for each item, `concurrency` at a time, and takes no new one once the run is stopping. */
+/** Runs a task for each item, `concurrency` at a time, and begins no new one once the run is stopping or it is too late. */
 async function each<Item>(
   context: ApplyContext,
   items: Iterable<Item>,
+  until: number,
   task: (item: Item) => Promise<void>,
 ): Promise<void> {
   const { concurrency } = context.settings
@@ -44,8 +52,8 @@ async function each<Item>(
   const running = new Set<Promise<void>>()
   try {
     for (const item of items) {
-      if (stopping(context)) break
-      const one: Promise<void> = limit(() => guarded(context, () => task(item)))
+      if (stopping(context) || tooLate(context, until)) break
+      const one: Promise<void> = limit(() => guarded(context, until, () => task(item)))
       const ended = (): unknown => running.delete(one)
       running.add(one)
       one.then(ended, ended)
@@ -58,8 +66,8 @@ async function each<Item>(
 }
 
 /** A task that throws a `ServiceError` ends the run; any other error is a defect or the store's, and is thrown on. */
-async function guarded(context: ApplyContext, task: () => Promise<void>): Promise<void> {
-  if (stopping(context)) return
+async function guarded(context: ApplyContext, until: number, task: () => Promise<void>): Promise<void> {
+  if (stopping(context) || tooLate(context, until)) return
   try {
     await task()
   } catch (error) {
@@ -80,6 +88,12 @@ function stopping(context: ApplyContext): boolean {
   return context.stop.reason !== null
 }
 
+function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
+  if (runtime.clock.now() < until) return false
+  stop.late = true
+  return true
+}
+
 function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
   let batch: Item[] = []
   for (const item of items) {
@@ -97,10 +111,11 @@ function tally({ workspace, stop }: ApplyContext): Applied {
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const change of workspace.changes()) {
     if (change.kind === 'hold') continue
-    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error: stop.reason } })
+    const error = stop.reason ?? (stop.late ? leftForTheNext : null)
+    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error } })
     outcomes[change.outcome?.result ?? 'skipped']++
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)
-  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted }
+  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late: stop.late }
 }

@@ -1,5 +1,5 @@
 import type { FieldName } from '../listing.ts'
-import type { HeldKind } from '../run.ts'
+import type { CallKind, HeldKind } from '../run.ts'
 import type { Runtime } from '../runtime.ts'
 import type { ServiceWriter } from '../service/service.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +19,8 @@ export interface ApplySettings {
   deleteBatch: () => number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
+  /** Until when changes of a kind are begun; `Infinity`: as long as it takes. */
+  until: Readonly<Record<CallKind, number>>
   /** Look every create up first, as the list is in doubt. */
   lookUpCreates: boolean
   /** Whether this feed takes listings over from another one of the chatbot. */
@@ -35,8 +37,8 @@ export interface ApplyContext {
   runtime: Runtime
   /** Aborted: nothing new is taken. */
   signal: AbortSignal
-  /** Set once the run is ending early, for whatever reason. */
-  stop: { reason: string | null; interrupted: boolean }
+  /** Set once the run is ending early, for whatever reason; `late`: some changes are left, as their time was over. */
+  stop: { reason: string | null; interrupted: boolean; late: boolean }
   /** Told after each outcome: how many changes are through. */
   progress(done: number): void
 }

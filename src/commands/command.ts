@@ -10,6 +10,11 @@ export interface CommandContext {
   env: NodeJS.ProcessEnv
   /** Aborted by SIGTERM and SIGINT. */
   signal: AbortSignal
+  /**
+   * Registers what is done at once, without waiting for anything, where something was thrown that nobody caught; it gives
+   * the error as it may be shown. Then the process ends.
+   */
+  onCrash?: (leaveWord: (error: unknown) => unknown) => void
 }
 
 /** The feeds a command was asked for, all of them where none was named. Throws `UsageError` for a name that isn't there. */

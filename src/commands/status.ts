@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { openApp } from '../app.ts'
 import type { App } from '../app.ts'
 import type { FeedConfig } from '../config.ts'
+import { lastGood, staleness } from '../daemon/freshness.ts'
 import { aliveWithin } from '../daemon/heartbeat.ts'
 import { exitStatus } from '../result.ts'
 import type { RunResult } from '../run.ts'
@@ -25,30 +26,67 @@ interface FeedStatus {
   lastSuccess: string | null
   /** Seconds since the last run that was not a failure; null: never. */
   age: number | null
+  /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
+  stale: string | null
   held: { mlsNumber: string; kind: string | null; why: string; since: string; hours: number }[]
   /** Approvals that no run has used yet. */
   approvals: { by: string; at: string; until: string; changes: number }[]
 }
 
-/** `status`: the last run of each feed, how fresh it is, what is held and since when. */
+/**
+ * `status`: the last run of each feed, how fresh it is, what is held and since when. `--health` is for what restarts the
+ * container: the loop alone, as a restart mends no feed and no service (fault-model F147). `--ready` is for what alerts.
+ */
 export function statusCommand(
   context: CommandContext,
   names: string[],
-  options: { format: 'text' | 'json'; health?: true },
+  options: { format: 'text' | 'json'; health?: true; ready?: true },
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     if (options.health)
       return aliveWithin(app.config.store, app.runtime.clock.now()) ? exitStatus.right : exitStatus.failed
     const feeds = chosenFeeds(app.config, names)
+    if (options.ready) {
+      const problems = notReady(app, feeds)
+      process.stdout.write(problems.map((problem) => `${problem}\n`).join(''))
+      return problems.length === 0 ? exitStatus.right : exitStatus.failed
+    }
     const statuses = feeds.map((feed) => statusOf(app, feed))
     if (options.format === 'json')
       process.stdout.write(`${escapeUnseen(JSON.stringify(statuses.length === 1 ? statuses[0] : statuses, null, 2))}\n`)
-    else process.stdout.write(statuses.map(written).join('\n'))
+    else process.stdout.write([...restarts(app), ...statuses.map(written)].join('\n'))
     return exitStatus.right
   })
 }
 
-function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
+/** All that is wrong with the daemon and the feeds that it runs. */
+function notReady(app: App, feeds: readonly FeedConfig[]): string[] {
+  const now = app.runtime.clock.now()
+  const alive = aliveWithin(app.config.store, now) ? [] : ['no daemon is alive on this store']
+  const stale = feeds.flatMap((feed) => {
+    const problem = staleOf(app, feed)
+    return problem === null ? [] : [`${feed.name}: ${problem}`]
+  })
+  return [...alive, ...stale]
+}
+
+/** A daemon that is started again and again, as a line. */
+function restarts(app: App): string[] {
+  const { times, at } = app.reader().starts()
+  if (times < 2) return []
+  const last = new Date(at).toISOString()
+  return [`The daemon was started ${times} times, each time after one that ended without a word; last at ${last}\n`]
+}
+
+function staleOf(app: App, { name, chatbot, schedule, timezone, mapping }: FeedConfig): string | null {
+  if (schedule === null) return null
+  const now = app.runtime.clock.now()
+  const good = lastGood(app.reader().feedState(name, chatbot, now), mapping.delivery)
+  return staleness({ expression: schedule, timezone }, good, now)
+}
+
+function statusOf(app: App, feed: FeedConfig): FeedStatus {
+  const { name, chatbot } = feed
   const now = app.runtime.clock.now()
   const state = app.reader().feedState(name, chatbot, now)
   const iso = (at: number): string => new Date(at).toISOString()
@@ -73,6 +111,7 @@ function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
     },
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
+    stale: staleOf(app, feed),
     held: app.reader().held(name).map(heldEntry),
     approvals: app.reader().openApprovals(name, now).map(approvalEntry),
   }
@@ -80,7 +119,7 @@ function statusOf(app: App, { name, chatbot }: FeedConfig): FeedStatus {
 
 const heldShown = 50
 
-function written({ feed, chatbot, listings, lastRun, age, held, approvals }: FeedStatus): string {
+function written({ feed, chatbot, listings, lastRun, age, stale, held, approvals }: FeedStatus): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
   if (lastRun === null) lines.push('  never run')
   else
@@ -88,6 +127,7 @@ function written({ feed, chatbot, listings, lastRun, age, held, approvals }: Fee
       `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, ${lastRun.finishedAt}${lastRun.error === null ? '' : `: ${printable(lastRun.error)}`}`,
     )
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
+  if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   if (held.length > 0) lines.push(`  ${held.length} held:`)
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)

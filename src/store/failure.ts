@@ -4,7 +4,9 @@ import { StoreError } from '../errors.ts'
 
 /** The sentence for a result code; null where the fault is the program's own and not the store's. */
 function sentence(code: string, message: string): string | null {
-  if (code === 'SQLITE_FULL') return 'the disk is full and this step was not written; free some space and run again'
+  // The second: no room to make the log's index larger, which is the first thing that a full disk refuses.
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE')
+    return 'the disk is full and this step was not written; free some space and run again'
   if (code.startsWith('SQLITE_READONLY'))
     return 'the store is read-only; give this user the right to write to the file and its folder'
   if (code.startsWith('SQLITE_IOERR'))

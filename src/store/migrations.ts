@@ -159,7 +159,16 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 `
 
-export const migrations: readonly string[] = [first, absences, revocations, settings]
+/** Starts of a daemon, one after another, none of which stayed up or ended in order. */
+const starts = `
+CREATE TABLE start (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  times INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+`
+
+export const migrations: readonly string[] = [first, absences, revocations, settings, starts]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

@@ -5,6 +5,7 @@ import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
 import { createSettingsReader } from './settings.ts'
+import { createStartsReader } from './starts.ts'
 import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000
@@ -127,6 +128,7 @@ export function createReader(database: Database.Database, file: string): Omit<St
     inLedger: (feed, mlsNumber, now) => inLedger.get(feed, mlsNumber, now - day) !== undefined,
     learnt: (chatbot, name) => learnt.get(chatbot, name) ?? null,
     ...settings,
+    ...createStartsReader(database),
   }
 }
 

@@ -11,6 +11,7 @@ import { createReader } from './reader.ts'
 import { createRecords } from './records.ts'
 import { createSettingsWriter } from './settings.ts'
 import { openSource } from './source.ts'
+import { createStartsWriter } from './starts.ts'
 import type { Store, StoreReader } from './store.ts'
 
 /**
@@ -70,6 +71,7 @@ export function storeOn(database: Database.Database, file: string, isFile: boole
     ...createListings(database),
     ...createRecords(database),
     ...createSettingsWriter(database),
+    ...createStartsWriter(database),
   })
   return withStoreErrors(file, {
     ...reader,

@@ -129,6 +129,8 @@ export interface StoreReader {
   /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
   appliedSettings(chatbot: string): Map<string, SettingValue>
   figures(chatbot: string, feed: string): FeedFigures
+  /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */
+  starts(): { times: number; at: number }
   close(): void
 }
 
@@ -227,4 +229,8 @@ export interface Store extends StoreReader {
   rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): void
+  /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order (fault-model F138). */
+  noteStart(now: number): number
+  /** A daemon stayed up or ends in order: the starts so far count no more. */
+  noteSteady(): void
 }

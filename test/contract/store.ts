@@ -565,6 +565,14 @@ export function storeContract(name: string, open: () => Store): void {
       })
     })
 
+    it('counts starts of a daemon until one stays up', () => {
+      expect(store.starts()).toEqual({ times: 0, at: 0 })
+      expect([store.noteStart(now), store.noteStart(now + 1)]).toEqual([0, 1])
+      expect(store.starts()).toEqual({ times: 2, at: now + 1 })
+      store.noteSteady()
+      expect([store.starts().times, store.noteStart(now + 2)]).toEqual([0, 0])
+    })
+
     it('remembers numbers learnt about the service', () => {
       expect(store.learnt(chatbot, 'deleteBatch')).toBeNull()
       store.learn(chatbot, 'deleteBatch', 25)

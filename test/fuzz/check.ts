@@ -95,6 +95,9 @@ function unpacked(bytes: Buffer): Buffer | null {
   }
 }
 
+const overlooked =
+  /no whitespace between attributes|duplicate attribute|disallowed character in attribute name|"\]\]>" is disallowed/
+
 /**
  * What a strict parser says against the document: that it is not well formed, or that it holds more records than were
  * read. Faults that no record can be lost by are overlooked, as real feeds have them; controls are dropped, as by the program.
@@ -112,7 +115,8 @@ function illFormed(document: Buffer, path: string, read: number): string | null 
   let records = 0
   let problem: string | null = null
   parser.on('error', ({ message }) => {
-    if (!/no whitespace between attributes|duplicate attribute/.test(message)) problem ??= message
+    // "]]>" is what CDATA within CDATA leaves behind; a section that took records with it shows in their number.
+    if (!overlooked.test(message)) problem ??= message
   })
   parser.on('opentag', ({ name }) => {
     open.push(name.slice(name.indexOf(':') + 1))

@@ -119,6 +119,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     volatile: new Set<FieldName>(['DaysOnMarket']),
     refresh: 7 * 86_400_000,
     settle: 900_000,
+    deadline: 7_200_000,
     rate: 1000,
     concurrency: 4,
     deleteBatch: 50,

@@ -218,6 +218,21 @@ describe('on a disk that', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   })
 
+  test('was full before the start: said so, nothing is called; with space it is right', async ({ skip }) => {
+    const disk = smallDisk(900, skip)
+    world.deliver(zillowFeed(all))
+    expect(await sync(disk)).toMatchObject({ status: 0 })
+    const filler = join(disk, 'filler')
+    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1k'])
+    world.deliver(zillowFeed(next))
+    world.calls()
+    saysClearly(await sync(disk), 'the disk is full and this step was not written; free some space')
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+    rmSync(filler)
+    expect(await sync(disk)).toMatchObject({ status: 0 })
+    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+  })
+
   test('is full where the scratch files are: the run ends before it calls anything', async ({ skip }) => {
     const disk = smallDisk(200, skip)
     world.deliver(zillowFeed(homes(1, 300)))

@@ -252,6 +252,7 @@ export class Program {
       volatile,
       refresh: 7 * 24 * hour,
       settle: 15 * minute,
+      deadline: 2 * hour,
       rate: 5,
       concurrency,
       deleteBatch,

@@ -1,0 +1,221 @@
+/** The daemon in this process, on a clock that the test lets pass, against the stand-in. */
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { daemonCommand } from '../../src/commands/daemon.ts'
+import { openStore } from '../../src/store/sqlite.ts'
+import { until } from '../commands/until.ts'
+import { home, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { ManualClock } from './manual-clock.ts'
+
+const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+const minute = 60_000
+
+let world: RunWorld
+let stop: AbortController
+let ended: Promise<number> | null = null
+let logged: { time: string; level: string; msg: string; [fact: string]: unknown }[]
+afterEach(async () => {
+  stop.abort()
+  await ended
+  ended = null
+  await world.end()
+})
+
+async function begin(feed: object, service: object = {}, keys: object = {}): Promise<void> {
+  world = await RunWorld.start({ standIn: { keys }, feeds: { north: feed }, service })
+  stop = new AbortController()
+  logged = []
+}
+
+function start(clock: ManualClock): Promise<number> {
+  const context = { configFile: world.configFile, env: {}, signal: stop.signal }
+  const writeLog = (line: string): unknown => logged.push(JSON.parse(line))
+  ended = daemonCommand(context, { clock, random: () => 0.5, writeLog })
+  return ended
+}
+
+const said = (...messages: string[]) => logged.filter(({ msg }) => messages.includes(msg))
+const runs = (): number => said('run finished', 'run failed').length + said('run finished: held').length
+const store = (): string => join(world.folder, 'store.db')
+
+/** Lets time pass to the next tick of a schedule, and its run come to an end. */
+async function tick(clock: ManualClock, milliseconds = minute): Promise<void> {
+  const before = runs()
+  await clock.pass(milliseconds)
+  await until(() => runs() > before)
+}
+
+test('runs when it is due, in the zone of the feed', async () => {
+  await begin({ schedule: '15 2 * * *', timezone: 'Europe/Berlin' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  // An hour before the clocks are put on: 02:15 is left out on that day, and made up for at 03:00.
+  const clock = new ManualClock('2026-03-29T00:00:00Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  await clock.pass(59 * minute)
+  expect(runs()).toBe(1)
+  await tick(clock)
+  expect(new Date(clock.now()).toISOString()).toMatch(/^2026-03-29T01:00:00/)
+  clock.jump(22 * 60 * minute)
+  await clock.pass(60 * minute)
+  expect(runs()).toBe(2)
+  await tick(clock, 15 * minute)
+  expect(runs()).toBe(3)
+})
+
+test('asleep for nine hours, it makes one run up, not nine', async () => {
+  await begin({ schedule: '0 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:30:00Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  // As when a host is suspended: the clock jumps, and nobody was woken meanwhile.
+  clock.jump(9 * 60 * minute)
+  await tick(clock, 1)
+  await clock.pass(10 * minute)
+  expect(runs()).toBe(2)
+})
+
+test('after three starts that ended without a word it waits, alive, before it calls anybody', async () => {
+  await begin({ schedule: '*/10 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:01:00Z')
+  const killed = openStore(store())
+  for (let times = 0; times < 3; times++) killed.noteStart(clock.now())
+  killed.close()
+  void start(clock)
+  await clock.pass(50_000)
+  expect(said('the starts before ended without a word: waiting, so that the service is not overrun')).toMatchObject([
+    { starts: 3, minutes: 1 },
+  ])
+  expect(world.calls()).toMatchObject({ List: 0 })
+  expect(statSync(`${store()}.alive`).mtimeMs).toBe(clock.now())
+  await tick(clock, 10_000)
+  expect(world.listings()).toHaveLength(3)
+  // Up for ten minutes, it is no loop any more.
+  expect(starts()).toBe(4)
+  await clock.pass(10 * minute)
+  expect(starts()).toBe(0)
+})
+
+test('told to stop while it waits it ends at once, and what was begun by a person does not count', async () => {
+  await begin({ schedule: '*/10 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:01:00Z')
+  const killed = openStore(store())
+  for (let times = 0; times < 9; times++) killed.noteStart(clock.now())
+  killed.close()
+  const daemon = start(clock)
+  await clock.pass(10_000)
+  expect(logged.map(({ minutes }) => minutes)).toContain(30)
+  stop.abort()
+  expect(await daemon).toBe(0)
+  expect(world.calls()).toMatchObject({ List: 0 })
+  expect(starts()).toBe(0)
+})
+
+/** As the store tells it to others. */
+function starts(): number {
+  const reader = openStore(store())
+  try {
+    return reader.starts().times
+  } finally {
+    reader.close()
+  }
+}
+
+test('says once that no run is good, whether they fail or hold everything, and when they are again', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 20)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  const stale = () => said('no run has been good for 3 that were due')
+  rmSync(join(world.folder, 'north.xml'))
+  await tick(clock)
+  // A feed that is empty is no failure, and yet nothing comes through.
+  world.deliver(zillowFeed([]))
+  await tick(clock)
+  expect(stale()).toEqual([])
+  await tick(clock)
+  expect(said('run finished: held')).not.toEqual([])
+  expect(stale()).toMatchObject([{ level: 'error', feed: 'north', lastGood: '2026-11-21T12:00:30.000Z' }])
+  await tick(clock)
+  expect(stale()).toHaveLength(1)
+  expect(said('runs are good again')).toEqual([])
+  world.deliver(zillowFeed(homes(1, 20)))
+  await tick(clock)
+  expect(said('runs are good again')).toHaveLength(1)
+})
+
+test('what was run by hand in between counts as well', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 20)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  const feed = join(world.folder, 'north.xml')
+  for (const _tick of [1, 2]) {
+    rmSync(feed, { force: true })
+    await tick(clock)
+  }
+  world.deliver(zillowFeed(homes(1, 20)))
+  world.clock.advance(clock.now() - world.clock.now())
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  rmSync(feed)
+  await tick(clock)
+  expect(said('no run has been good for 3 that were due')).toEqual([])
+  await tick(clock)
+  await tick(clock)
+  expect(said('no run has been good for 3 that were due')).toHaveLength(1)
+})
+
+test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
+  const keys = { secret: 'key-of-spring-77' }
+  const key = (text: string): void => writeFileSync(join(world.folder, 'key.txt'), `${text}\n`)
+  await begin({ schedule: '* * * * *' }, { secretKey: '${file:./key.txt}' }, keys)
+  key('key-of-spring-77')
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  expect(said('run finished')).toHaveLength(1)
+
+  // The service knows the new one only; the file comes a little later, and is empty for a moment.
+  keys.secret = 'key-of-autumn-88'
+  await tick(clock)
+  expect(said('run failed')).toHaveLength(1)
+  key('')
+  await tick(clock)
+  expect(said('secrets cannot be read anew: the earlier ones are used')).toHaveLength(1)
+  expect(said('run failed')).toHaveLength(2)
+  key('key-of-autumn-88')
+  world.deliver(zillowFeed(homes(1, 4)))
+  await tick(clock)
+  expect(said('secrets were changed: the new ones are used')).toHaveLength(1)
+  expect(said('run finished')).toHaveLength(2)
+  expect(world.listings()).toHaveLength(4)
+
+  // Away altogether: what was known is used on.
+  rmSync(join(world.folder, 'key.txt'))
+  await tick(clock)
+  expect(said('run finished')).toHaveLength(3)
+  expect(JSON.stringify(logged)).not.toMatch(/key-of-(spring|autumn)/)
+})
+
+test('a configuration that was edited is said once, and waits for the next start', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  writeFileSync(world.configFile, readFileSync(world.configFile, 'utf8').replace('north.xml', 'nowhere.xml'))
+  await tick(clock)
+  await tick(clock)
+  expect(said('run finished')).toHaveLength(3)
+  const edited = 'the configuration was changed: start the daemon again for it to take effect'
+  expect(said(edited)).toHaveLength(1)
+})
