@@ -24,7 +24,7 @@ interface Found {
 }
 
 /**
- * Prints what becomes of each mutant whose name holds `only`, and writes the table `MUTANTS.md` where that is all of them.
+ * Prints what becomes of each mutant whose name holds `only`, and writes the table `MUTANTS.md` where that is all of them, row by row.
  * Gives the number of those not found within `histories` from seed `from`.
  */
 export async function runMutants(histories: number, from: number, only: string): Promise<number> {
@@ -35,9 +35,8 @@ export async function runMutants(histories: number, from: number, only: string):
     all.push(found)
     const after = found.after === null ? `NOT FOUND in ${histories}` : `found by history ${found.after}`
     process.stdout.write(`${mutant.name}: ${after}, ${found.seconds.toFixed(0)} s: ${found.violation}\n`)
+    if (only === '') writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   }
-  if (all.length === mutants.length)
-    writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   process.stdout.write(`${summaryOf(all)}\n`)
   return all.filter(({ after }) => after === null).length
 }

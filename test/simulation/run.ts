@@ -57,6 +57,6 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
 
 /** One line of JSON, for `mutate.ts`. */
 async function tellBriefly(histories: number, [first]: readonly Told[]): Promise<void> {
-  const found = first === undefined ? null : (await shrink(first, 80)).told
+  const found = first === undefined ? null : (await shrink(first, 40)).told
   process.stdout.write(`${JSON.stringify({ histories, found })}\n`)
 }
