@@ -2,6 +2,7 @@
 import { differences } from '../compare.ts'
 import type { FieldName } from '../listing.ts'
 import type { FieldChange, ShownRow, SnapshotRow } from '../run.ts'
+import { notConverging, refusedBefore } from './again.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
@@ -9,10 +10,6 @@ import { isSettled } from './leaving.ts'
 import type { PlanStep } from './plan.ts'
 import { firstSight, isExact, withoutEcho } from './sight.ts'
 import { movedFields, refreshDue } from './volatile.ts'
-
-const day = 86_400_000
-/** Updates for the same reason in so many runs running, and the listing is held as not converging. */
-const convergeWithin = 3
 
 export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const { key, mine, shown } = one
@@ -235,24 +232,6 @@ function update(
     lookUp,
     snapshot: one.mine?.id ?? null,
   })
-}
-
-/** A refusal is not sent again until its content or the mapping changes, or a day has passed (DESIGN, "Apply"). */
-function refusedBefore({ key, row, settings }: Case, wanted: WantedListing, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || (step.change.kind !== 'create' && step.change.kind !== 'update')) return step
-  if (row === null || row.refusedAt === null || row.refusedContent !== wanted.content) return step
-  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return step
-  const at = new Date(row.refusedAt).toISOString()
-  const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
-  return held(key, 'refused-before', why, { position: wanted.position, snapshot: row.id, kind: step.change.kind })
-}
-
-function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
-  const { kind, reason, why: due, position, fields } = step.change
-  if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
-  const why = `not converging: sent ${row.streak} times running for the same reason (${due})`
-  return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
