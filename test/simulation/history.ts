@@ -4,6 +4,7 @@ import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
 import { byHand } from './service.ts'
+import type { Row } from './service.ts'
 import type { Fate } from './program.ts'
 import { Violation, calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
@@ -228,6 +229,19 @@ class History {
         checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
   }
 
+  /** A row made by hand in the place of ours: where others bear our mark, the lack of it tells. */
+  #makeAnew(row: Row): void {
+    const { service, checker } = this.#program
+    const key = row.listing.MLSNumber
+    if (row.by !== 'us' || (service.landing.get(key) ?? 0) > 0) return
+    checker.trace(`  a person makes ${key} anew`)
+    service.rows = service.rows.filter((one) => one !== row)
+    const price = this.#choices.integer('price anew', 2000, 3000)
+    const made = service.add(listingOf({ key, price, text: null, fee: null }, 1), 'person')
+    const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
+    made.tainted = !row.seen && (this.#swarm.ownership === 'snapshot' || marked.length < 3)
+  }
+
   #people(): void {
     const choices = this.#choices
     const { human } = this.#swarm
@@ -264,6 +278,8 @@ class History {
       }
       this.#program.checker.trace(`  a person makes ${name}`)
     }
+    if (choices.mishap('a person makes some anew', human.remake))
+      for (const _ of [1, 2, 3]) this.#makeAnew(choices.pick('anew', service.rows))
     if (choices.mishap('a person makes again', human.double)) {
       service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
       this.#program.checker.trace(`  a person makes ${key} again`)

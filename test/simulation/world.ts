@@ -67,7 +67,8 @@ export interface Swarm {
     empty: number
     mapping: number
   }
-  human: { edit: number; remove: number; make: number; double: number }
+  /** `remake`: some of ours at once are deleted and made anew by hand. */
+  human: { edit: number; remove: number; make: number; double: number; remake: number }
   /** Whether runs follow each other closely, so that the next one comes while calls without answer may still land. */
   brisk: boolean
   crash: number
@@ -138,6 +139,7 @@ export function drawSwarm(choices: Choices): Swarm {
       remove: some('remove', 0.2),
       make: some('make', 0.2),
       double: some('double', 0.1, 0.3),
+      remake: some('remake', 0.1),
     },
     brisk: yes('brisk'),
     crash: some('crash', 0.3, 0.7),
