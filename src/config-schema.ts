@@ -20,6 +20,13 @@ const tooShort = 'must be longer than 0'
 /** Anything else would let a line break in a key or a secret file write headers of its own. */
 const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
+const saleTypeShown = z
+  .strictObject({
+    for_sale: text('What for_sale is listed as'),
+    for_rent: text('What for_rent is listed as'),
+  })
+  .refine((shown) => shown.for_sale.trim() !== shown.for_rent.trim(), 'says the same for both: leave it out')
+
 const profile = z.strictObject({
   pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
   deleteBatch: whole('Most Keys in one Delete (U7)', { min: 1, max: 10_000 }).prefault(50),
@@ -27,6 +34,9 @@ const profile = z.strictObject({
     'unknown',
   ),
   clear: choice('How a field is made to disappear: sent empty, or left out (U4)', ['empty', 'omit']).prefault('empty'),
+  saleTypeShown: saleTypeShown.optional().meta({
+    description: 'How list items spell the sale types, where neither "sale", "rent" nor "lease" is in it (U10)',
+  }),
 })
 
 const backoff = z.strictObject({

@@ -8,6 +8,7 @@ import type { Shown } from './listing.ts'
 import { situations } from './plan/walk.ts'
 import type { Situation } from './plan/walk.ts'
 import type { Feed, Readers } from './prepare.ts'
+import { isSentinel } from './sentinel.ts'
 import { minuteOf } from './text.ts'
 
 /** One MLSNumber that is there more than once. IDs are those of the list items. */
@@ -64,7 +65,8 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
 }
 
 /** As the plan has it: in this feed's snapshot, created by it, or marked as its own. */
-function isOurs({ row, shown }: Situation, { name, ownership }: Feed): boolean {
+function isOurs({ key, row, shown }: Situation, { name, ownership }: Feed): boolean {
+  if (row === null && isSentinel(key)) return false
   const marked = ownership !== 'snapshot' && shown.some(({ owner }) => owner === name)
   const remembered = row !== null && row.feed === name && (row.owned || row.flight === 'create')
   return marked || remembered || ownership === 'mirror'

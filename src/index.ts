@@ -17,7 +17,7 @@ export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from '
 export type { ListFilter, ListPage, RealEstateListItem } from './service/listed.ts'
 export { RequestError } from './service/request.ts'
 export type { KeyType } from './service/request.ts'
-export type { CallOptions } from './service/service-client.ts'
+export type { CallOptions, ListingCallOptions } from './service/service-client.ts'
 export type { ChatbotSettings } from './service/settings.ts'
 
 /** How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. */

@@ -131,6 +131,13 @@ function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: nu
       done(await (await import('./commands/repair.ts')).repairCommand(context(), feed, options)),
     )
   program
+    .command('probe')
+    .description('learns what the service does where its document says nothing, with test listings that it removes')
+    .requiredOption('--feed <name>', 'whose service and chatbot are asked')
+    .addOption(format)
+    .option('--yes', 'do not ask')
+    .action(async (options) => done(await (await import('./commands/probe.ts')).probeCommand(context(), options)))
+  program
     .command('ask <text>')
     .description("asks a feed's chatbot, so that you see what it answers from the listings")
     .requiredOption('--feed <name>', 'whose service is asked')

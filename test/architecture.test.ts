@@ -17,6 +17,7 @@ const shared = [
   'secrets.ts',
   'compare.ts',
   'schema-words.ts',
+  'sentinel.ts',
 ]
 /** A stage as the others see it: types only. */
 const interfaces = [
@@ -75,7 +76,9 @@ function complaint({ from, to, typeOnly }: Import): string | null {
   if (stage === other) return null
   if (stage === 'stand-in') return 'the stand-in is written from the interface document alone'
   if (stage === 'plan')
-    return ['listing.ts', 'run.ts', 'hash.ts', 'compare.ts'].includes(to) ? null : 'planning reads nothing'
+    return ['listing.ts', 'run.ts', 'hash.ts', 'compare.ts', 'sentinel.ts'].includes(to)
+      ? null
+      : 'planning reads nothing'
   if (stage === 'commands' && !(typeOnly && interfaces.includes(to))) {
     if (to === 'main.ts') return 'the program starts commands, not the other way round'
     return other === '' || commanded.test(to) ? null : 'a command gets its parts from app.ts'

@@ -113,6 +113,7 @@ describe('what is resolved', () => {
     const written = readFile('config/listing-sync.yaml')
     const shown = written
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
+      .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
       .replace(
         /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
         '',
@@ -240,6 +241,20 @@ feeds:
     const config = load(stringify(written))
     expect(config.service).toMatchObject({ rate: 2, profile: { deleteBatch: 5, pageSize: 100 } })
     expect(config.feeds[0]).toMatchObject({ chatbot: '1001', maxBytes: 1536, limits: { shrink: 0, overlap: 50 } })
+  })
+
+  test('how sale types are spelled takes two texts that differ', () => {
+    const spelled = (saleTypeShown: object) =>
+      load(
+        stringify({
+          service: { baseUrl: 'http://localhost:8080', profile: { saleTypeShown } },
+          feeds: { north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv' } },
+        }),
+      ).service.profile.saleTypeShown
+    expect(spelled({ for_sale: '1', for_rent: '2' })).toEqual({ for_sale: '1', for_rent: '2' })
+    expect(() => spelled({ for_sale: '1', for_rent: ' 1' })).toThrow(
+      'service.profile.saleTypeShown: says the same for both',
+    )
   })
 
   test('the first configuration of the README loads', () => {

@@ -1,14 +1,17 @@
 /** Whose a listing is, by the snapshot and by the marks on the service (DESIGN, "Ours means"). */
 import type { SnapshotRow } from '../run.ts'
+import { isSentinel } from '../sentinel.ts'
 import type { PlanSettings } from './plan.ts'
 import type { Situation } from './walk.ts'
 
 /** In this feed's snapshot, or marked as this feed's on the service. `mine`: the row, where it is this feed's. */
 export function isOurs(
-  { row, shown }: Situation,
+  { key, row, shown }: Situation,
   mine: SnapshotRow | null,
   { feed, ownership }: PlanSettings,
 ): boolean {
+  // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
+  if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
   if (row !== null && row.owned && mine === null) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true

@@ -4,6 +4,7 @@
  */
 import { shortHash } from '../hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../listing.ts'
+import type { ServiceProfile } from './service.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../listing.ts'
 
 /** A list item as parsed from JSON; nothing about its values is certain. */
@@ -21,9 +22,12 @@ type Reading<T> = T | undefined | typeof unreadable
 
 /**
  * Reads list items. The volatile fields are left out of the hash only. A reader gives null for an item without
- * MLSNumber: nothing can be said about it.
+ * MLSNumber: nothing can be said about it. `saleTypes` are the sale types as the service is known to spell them.
  */
-export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListItem) => Shown | null {
+export function createItemReader(
+  volatile: ReadonlySet<FieldName>,
+  saleTypes?: ServiceProfile['saleTypeShown'],
+): (item: ListItem) => Shown | null {
   const hashedNames = shownRules.filter(({ name }) => !volatile.has(name)).map(({ shownName }) => shownName)
   return (item) => {
     const mlsNumber = readText(item.MLSNumber)
@@ -39,7 +43,7 @@ export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListI
       hash: shortHash(JSON.stringify(hashedNames.map((name) => item[name] || null))),
     }
     for (const { shownName, ...rule } of shownRules) {
-      const value = readField(rule, item[shownName])
+      const value = readField(rule, item[shownName], saleTypes)
       if (value === unreadable) shown.unreadable.push(rule.name)
       else if (value !== undefined) fields[rule.name] = value
     }
@@ -53,8 +57,8 @@ export function createItemReader(volatile: ReadonlySet<FieldName>): (item: ListI
   }
 }
 
-function readField(rule: FieldRule, value: unknown): Reading<FieldValue> {
-  if (rule.name === 'SaleType') return readSaleType(value)
+function readField(rule: FieldRule, value: unknown, saleTypes: ServiceProfile['saleTypeShown']): Reading<FieldValue> {
+  if (rule.name === 'SaleType') return readSaleType(value, saleTypes)
   if (rule.type === 'number') return readNumber(value)
   if (rule.type === 'images') return readImages(value)
   if (rule.type === 'extension') return readExtension(value)
@@ -83,9 +87,11 @@ function readNumber(value: unknown): Reading<number> {
 }
 
 /** U10: the display form isn't known, "For Sale" and "FOR_RENT" are likely ones. */
-function readSaleType(value: unknown): Reading<Listing['SaleType']> {
+function readSaleType(value: unknown, known: ServiceProfile['saleTypeShown']): Reading<Listing['SaleType']> {
   const text = readText(value)
   if (typeof text !== 'string') return text
+  if (text.trim() === known?.for_sale.trim()) return 'for_sale'
+  if (text.trim() === known?.for_rent.trim()) return 'for_rent'
   const letters = text.toLowerCase().replaceAll(/[^a-z]/g, '')
   const sale = letters.includes('sale')
   const rent = letters.includes('rent') || letters.includes('lease')

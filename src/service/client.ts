@@ -66,7 +66,7 @@ export function createService(settings: ServiceSettings, runtime: Runtime): Serv
   const limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
   const pool = settings.send ? null : createPoolSend(settings.baseUrl, settings.concurrency, runtime.clock)
   const send = settings.send ?? pool!.send
-  const readItem = createItemReader(settings.volatile)
+  const readItem = createItemReader(settings.volatile, profile.saleTypeShown)
   const readItems = (items: ListItem[]) => items.map(readItem).filter((shown) => shown !== null)
   let breaker = new Breaker()
   const pageSize = { current: profile.pageSize }

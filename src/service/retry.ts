@@ -55,6 +55,8 @@ export interface Line {
   calls: Calls & Partial<Record<CallName, number>>
   /** Told the Version of every successful answer. */
   version(version: string | null): void
+  /** Told the HTTP status of every answer. */
+  answered?: (status: number) => void
 }
 
 /** A function that carries out operations over a line; it throws `ServiceError` whose effect covers every attempt. */
@@ -68,6 +70,7 @@ export function createCall(line: Line): Call {
     const exchange = async () => {
       const { timeout } = line.persistence
       const response = await line.send({ path, headers: line.headers, body: text, timeout, signal: line.signal })
+      line.answered?.(response.status)
       const { value, version } = readAnswer(response, read, line.runtime.clock.now(), line.clean)
       line.version(version)
       return value

@@ -39,6 +39,18 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
+/** What a call about listings takes beside that; the last three are for learning what a service does (`probe`). */
+export interface ListingCallOptions extends CallOptions {
+  /** Ends its waiting only: once the call is under way, its answer is waited for. */
+  stop?: AbortSignal
+  /** Sent with this call instead of the client's keys: a service says by its answer which of them it takes (U1). */
+  keys?: ServiceKeys
+  /** Sends a body that the document forbids, to learn what the service says to it. */
+  unchecked?: true
+  /** Told the HTTP status of every answer, also of those that are no success. */
+  answered?: (status: number) => void
+}
+
 /**
  * All calls throw `RequestError` for a body that the document forbids, before anything is sent, and `ServiceError` where the
  * service says no or gives no answer; its `effect` says whether the call was perhaps carried out all the same.
@@ -92,7 +104,7 @@ export class ServiceClient {
     const { send, stream } = await this.#connect()
     const { clock } = this.#runtime
     const { timeout } = this.#settings
-    const persist = createPersist(this.#line(send, signal))
+    const persist = createPersist(this.#line(send, { signal }))
     const begin = async () => {
       const response = await stream({ path: askPath, headers: this.#headers, body, timeout, signal })
       const parts = chatParts(response, () => clock.now(), this.#clean)
@@ -112,8 +124,8 @@ export class ServiceClient {
    * Creates a listing (interface, "3. Create") and gives its identifier, which need not be the ID that List shows (U2). Sent
    * again only where it surely was not carried out: after a lost answer look the listing up first.
    */
-  async create(body: Listing & { SerialNumber: string }, options?: CallOptions): Promise<string> {
-    checkBody('Create', body, createRules)
+  async create(body: Listing & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
+    if (!options?.unchecked) checkBody('Create', body, createRules)
     return this.#call(createOperation, body, options, lostCreate)
   }
 
@@ -123,9 +135,9 @@ export class ServiceClient {
    */
   async update(
     body: Listing & { SerialNumber: string; Key: string; KeyType: KeyType },
-    options?: CallOptions,
+    options?: ListingCallOptions,
   ): Promise<number> {
-    checkBody('Update', body, updateRules)
+    if (!options?.unchecked) checkBody('Update', body, updateRules)
     return this.#call(updateOperation, body, options)
   }
 
@@ -133,8 +145,8 @@ export class ServiceClient {
    * One page of listings (interface, "5. List"). Order and the meaning of VirtualCount are not documented (U9): pages may
    * overlap, and only an empty page says that there are no more.
    */
-  async list(filter: ListFilter, options?: CallOptions): Promise<ListPage> {
-    checkBody('List', filter, listRules)
+  async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
+    if (!options?.unchecked) checkBody('List', filter, listRules)
     const { items, virtualCount } = await this.#call(listOperation, filter, options)
     return { List: items as unknown as RealEstateListItem[], VirtualCount: virtualCount }
   }
@@ -142,9 +154,9 @@ export class ServiceClient {
   /** Deletes listings by their keys (interface, "6. Delete") and gives SuccessCount; it may be less than the keys (U6). */
   async delete(
     body: { SerialNumber: string; Keys: string[]; KeyType: KeyType },
-    options?: CallOptions,
+    options?: ListingCallOptions,
   ): Promise<number> {
-    checkBody('Delete', body, deleteRules)
+    if (!options?.unchecked) checkBody('Delete', body, deleteRules)
     return this.#call(deleteOperation, body, options)
   }
 
@@ -155,29 +167,30 @@ export class ServiceClient {
     await (await pools)?.close()
   }
 
-  async #call<T>(operation: Operation<T>, body: object, { signal }: CallOptions = {}, lost?: string): Promise<T> {
+  async #call<T>(operation: Operation<T>, body: object, options: ListingCallOptions = {}, lost?: string): Promise<T> {
     const { send, rest } = await this.#connect()
     try {
-      return (await createCall(this.#line(send, signal))(operation, body).catch(saying(lost))).value
+      return (await createCall(this.#line(send, options))(operation, body).catch(saying(lost))).value
     } finally {
       rest()
     }
   }
 
   /** What one call goes over. A client lives for long, so that no call is refused for the failures of those before it. */
-  #line(send: Send, signal: AbortSignal | undefined): Line {
+  #line(send: Send, { signal, stop, keys, answered }: ListingCallOptions): Line {
     return {
       runtime: this.#runtime,
       persistence: this.#settings,
       send,
-      headers: this.#headers,
+      headers: keys === undefined ? this.#headers : headersOf(keys),
       clean: this.#clean,
       limiter: this.#limiter,
       breaker: new Breaker(),
       signal,
-      stop: undefined,
+      stop,
       calls: { create: 0, update: 0, delete: 0, list: 0 },
       version: this.#version,
+      ...(answered !== undefined && { answered }),
     }
   }
 

@@ -15,6 +15,8 @@ export interface ServiceProfile {
   virtualCount: 'unknown' | 'total'
   /** U4: how a field is made to disappear. */
   clear: 'empty' | 'omit'
+  /** U10: how list items spell the two sale types, where that can't be guessed. */
+  saleTypeShown?: Record<Listing['SaleType'], string> | undefined
 }
 
 /** The value of a call that succeeded. */

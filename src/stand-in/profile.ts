@@ -49,8 +49,8 @@ export const profileSchema = z.strictObject({
   chatbots: z.array(z.string()).nullable().default(null),
   /** U2: Create returns the ID as text, something unrelated, or what looks like another listing's ID. */
   createdIdentifier: z.enum(['id', 'guid', 'next-id']).default('id'),
-  /** U3: Create for an MLSNumber that is there already. */
-  duplicates: z.enum(['allowed', 'refused']).default('allowed'),
+  /** U3: Create for an MLSNumber that is there already: a second row, a refusal, or the row that is there takes what was sent. */
+  duplicates: z.enum(['allowed', 'refused', 'replaced']).default('allowed'),
   /** U3, F112: which rows Update and Delete touch where a key matches several. */
   doubles: z.enum(['all', 'first']).default('all'),
   /** F49: keys and the MLSNumber filter match without regard to case. */
@@ -63,8 +63,8 @@ export const profileSchema = z.strictObject({
   emptyText: z.enum(['clears', 'ignored', 'refused']).default('clears'),
   emptyChoice: z.enum(['clears', 'ignored', 'refused']).default('clears'),
   emptyArray: z.enum(['clears', 'ignored', 'refused']).default('clears'),
-  /** U5: Update whose Key matches nothing: Data 0, or Success false. */
-  updateWithoutMatch: z.enum(['zero', 'refused']).default('zero'),
+  /** U5: Update whose Key matches nothing: Data 0, Success false, or (by MLSNumber) a new row. */
+  updateWithoutMatch: z.enum(['zero', 'refused', 'created']).default('zero'),
   /** U5: an Update that changes no value counts its row, or not (as some databases count). */
   unchangedUpdate: z.enum(['counted', 'zero']).default('counted'),
   /** U6: Delete keys that match nothing: left out of the count, the whole call refused, or the rest done and then refused. */

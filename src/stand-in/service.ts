@@ -102,6 +102,11 @@ type Asked<Name extends Operation> = Extract<CheckedRequest, { operation: Name }
 function create({ serialNumber, sent }: Asked<'Create'>, rows: Rows, profile: StandInProfile): string {
   const listing = withSent({}, sent, profile)
   refuseDuplicate(serialNumber, listing.MLSNumber, [], rows, profile)
+  const there = rows.find(serialNumber, 'MLSNumber', listing.MLSNumber, profile.caseInsensitiveKeys)
+  if (profile.duplicates === 'replaced' && there.length > 0) {
+    rows.replace(serialNumber, there[0], listing)
+    return there[0].identifier
+  }
   return rows.insert(serialNumber, listing, profile.createdIdentifier).identifier
 }
 
@@ -111,6 +116,10 @@ function update(request: Asked<'Update'>, rows: Rows, profile: StandInProfile): 
   const matched = match(request, request.key, rows, profile)
   if (matched.length === 0 && profile.updateWithoutMatch === 'refused') {
     throw new Refusal('notFound', `There is no listing with ${request.keyType} ${request.key}`)
+  }
+  if (matched.length === 0 && profile.updateWithoutMatch === 'created' && request.keyType === 'MLSNumber') {
+    rows.insert(serialNumber, withSent({}, sent, profile), profile.createdIdentifier)
+    return 1
   }
   let updated = 0
   for (const row of matched) {
@@ -166,7 +175,7 @@ function refuseDuplicate(
   rows: Rows,
   profile: StandInProfile,
 ): void {
-  if (profile.duplicates === 'allowed') return
+  if (profile.duplicates !== 'refused') return
   const others = rows.find(serialNumber, 'MLSNumber', mlsNumber, profile.caseInsensitiveKeys)
   if (others.some((row) => !own.some(({ id }) => id === row.id))) {
     throw new Refusal('duplicate', `There is a listing with MLSNumber ${mlsNumber} already`)

@@ -96,7 +96,7 @@ function unpacked(bytes: Buffer): Buffer | null {
 }
 
 const overlooked =
-  /no whitespace between attributes|duplicate attribute|disallowed character in attribute name|"\]\]>" is disallowed/
+  /no whitespace between attributes|duplicate attribute|unquoted attribute value|disallowed character in attribute name|"\]\]>" is disallowed/
 
 /**
  * What a strict parser says against the document: that it is not well formed, or that it holds more records than were
@@ -137,8 +137,9 @@ function decoded(document: Buffer): string {
 
 /** Whether a table ends as its kind ends. */
 function unended(format: string, document: Buffer): string | null {
-  const end = decoded(document).trimEnd()
+  const text = decoded(document)
+  const end = text.trimEnd()
   if (format === 'blm') return end.endsWith('#END#') ? null : 'the file does not end with #END#'
   if (format === 'rets-compact') return /<\/RETS\s*>$/.test(end) ? null : 'the document does not end with </RETS>'
-  return /[\r\n]\s*$/.test(decoded(document)) ? null : 'the last row has no line break'
+  return /[\r\n]/.test(text.slice(end.length)) ? null : 'the last row has no line break'
 }

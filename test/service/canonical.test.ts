@@ -21,6 +21,14 @@ describe('a list item in canonical form', () => {
     expect(shown().fields).toEqual(visible)
   })
 
+  test('sale types are read as the service is known to spell them, and else as before', () => {
+    const known = createItemReader(volatile, { for_sale: '1', for_rent: 'Objekt' })
+    const readings = [' 1', 'Objekt', 'For Rent', '2'].map(
+      (SaleType) => known(testItem(17, { SaleType }))?.fields.SaleType,
+    )
+    expect(readings).toEqual(['for_sale', 'for_rent', 'for_rent', undefined])
+  })
+
   const url = (name: string) => `https://img.example/${name}.jpg`
   test.for<[field: FieldName, as: unknown, reading: unknown]>([
     ['SaleType', 'For Sale', 'for_sale'],

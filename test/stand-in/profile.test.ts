@@ -88,6 +88,16 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
     [409, 409, ['A-1', 'A-2']],
   ],
   [
+    'U3 duplicates replaced',
+    { duplicates: 'replaced' },
+    async (s) => [
+      (await create(s, house('A-1', { YearBuilt: 1 }))).json.Code,
+      await shown(s),
+      await shown(s, { MLSNumber: 'A-1' }),
+    ],
+    [200, ['A-1', 'A-2'], ['A-1']],
+  ],
+  [
     'U3 an Update may keep its own number',
     { duplicates: 'refused' },
     async (s) => (await update(s, 'A-1', house('A-1'))).json.Code,
@@ -183,6 +193,12 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
     { updateWithoutMatch: 'refused' },
     async (s) => (await update(s, 'A-9', house('A-9'))).json,
     expect.objectContaining({ Success: false, Code: 404, Message: 'There is no listing with MLSNumber A-9' }),
+  ],
+  [
+    'U5 created',
+    { updateWithoutMatch: 'created' },
+    async (s) => [(await update(s, 'A-9', house('A-9'))).json.Data, await shown(s)],
+    [1, ['A-1', 'A-2', 'A-9']],
   ],
   ['U5 unchanged counted', {}, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 1],
   ['U5 unchanged zero', { unchangedUpdate: 'zero' }, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 0],

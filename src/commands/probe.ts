@@ -1,0 +1,36 @@
+import { openApp } from '../app.ts'
+import { UserError } from '../errors.ts'
+import { probe, probedForms, resultOf } from '../probe-app.ts'
+import { exitStatus } from '../result.ts'
+import { chosenFeeds, confirmed, withApp } from './command.ts'
+import type { CommandContext } from './command.ts'
+
+const statuses = { ok: exitStatus.right, partial: exitStatus.partial, failed: exitStatus.failed }
+
+/** `probe`: says what it will do, asks, and finds out what a service's document leaves open; removes what it made for that. */
+export function probeCommand(
+  context: CommandContext,
+  { feed: name, format, yes }: { feed: string; format: 'text' | 'json'; yes?: true },
+): Promise<number> {
+  return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
+    const [feed] = chosenFeeds(app.config, [name])
+    const { rate, profile } = feed.service
+    if (!yes) {
+      process.stderr.write(
+        `${feed.name}: creates, changes and deletes a few test listings in chatbot ${feed.chatbot} and removes them again.
+No other listing is touched. About 200 calls at ${rate} a second, and one for every ${profile.pageSize} listings that the
+chatbot holds. At the end, two calls with wrong keys and one without.\n`,
+      )
+      if (!(await confirmed('probe', 'Begin?', context.signal))) return exitStatus.failed
+    }
+    const progress = (title: string): void => {
+      if (process.stderr.isTTY) process.stderr.write(`${title} …\n`)
+    }
+    const probed = await probe(app, feed, context.signal, progress)
+    process.stdout.write(probedForms[format](probed))
+    const result = resultOf(probed)
+    if (format === 'json' && result === 'failed' && probed.error !== null)
+      throw new UserError(`${feed.name}: ${probed.error}`)
+    return statuses[result]
+  })
+}

@@ -1,0 +1,120 @@
+/** Which keys are taken where (U1), and what is said to bad ones and to a bad body (U14). */
+import type { Answer, Context, How, KeyChoice, Question, Refusal, Reply } from './probe.ts'
+import { emptyAnswer, refusalWords } from './probe.ts'
+import { markerUrl, wholeListing } from './sentinel.ts'
+
+const operations = ['List', 'Create', 'Update', 'Delete'] as const
+type OperationName = (typeof operations)[number]
+type Alone = 'secret' | 'session'
+const headers = { secret: 'Authorization (secretKey)', session: 'chatrobot-sessionkey (sessionKey)' }
+
+/**
+ * U1: each key alone on each operation, tried on test listings of their own, so that nothing but the key can be what is
+ * refused. Sentinels 5 and 6.
+ */
+export const keysAlone: Question = {
+  key: 'keys',
+  unknown: 'U1',
+  title: 'Keys accepted, each alone',
+  async ask(context) {
+    const answer = emptyAnswer()
+    const { secret, session } = context.keys
+    if (!secret || !session) {
+      const [alone, other] = secret ? (['secret', 'session'] as const) : (['session', 'secret'] as const)
+      if (secret || session) {
+        answer.facts[alone] = 'all'
+        answer.words.push(`${headers[alone]} alone is accepted by all four operations.`)
+        answer.words.push(`${headers[other]} was not asked about, because it is not configured.`)
+      } else answer.words.push('No key is configured, and the four operations ask for none.')
+      return answer
+    }
+    const accepted = await tryAlone(context)
+    for (const alone of ['secret', 'session'] as const) {
+      const where = operations.filter((name) => accepted.has(`${name} ${alone}`))
+      for (const name of operations) answer.facts[`${name}.${alone}`] = accepted.has(`${name} ${alone}`)
+      answer.words.push(
+        `${headers[alone]} alone is accepted by ${where.length === 4 ? 'all four operations' : where.join(', ') || 'none of the four operations'}.`,
+      )
+    }
+    const both = operations.filter((name) => !accepted.has(`${name} secret`) && !accepted.has(`${name} session`))
+    if (both.length > 0) answer.words.push(`${both.join(', ')}: both keys together, neither is enough alone.`)
+    return answer
+  },
+}
+
+async function tryAlone({ calls, sentinels }: Context): Promise<Set<`${OperationName} ${Alone}`>> {
+  const accepted = new Set<`${OperationName} ${Alone}`>()
+  const rows = { secret: 5, session: 6 }
+  const whole = (number: number) => wholeListing(sentinels.names, number, sentinels.nextWrite())
+  const note = (name: OperationName, alone: Alone, reply: Reply<unknown>): void => {
+    if (reply.taken) accepted.add(`${name} ${alone}`)
+  }
+  for (const keys of ['secret', 'session'] as const)
+    note('List', keys, await calls.list({ PageNumber: 1, PageSize: 1 }, { keys }))
+  for (const keys of ['secret', 'session'] as const) {
+    const number = rows[keys]
+    note('Create', keys, await sentinels.createAndSee(number, whole(number), { keys }))
+    if (!sentinels.has(number)) await sentinels.createAndSee(number, whole(number))
+    note('Update', keys, await sentinels.update(whole(number), { keys }))
+    note('Delete', keys, await calls.remove('MLSNumber', [sentinels.names.mlsNumber(number)], { keys }))
+    await sentinels.remove(sentinels.names.mlsNumber(number))
+  }
+  return accepted
+}
+
+/** U14: a Create that lacks what the interface requires. Sentinel 4, should it be created all the same. */
+export const badInput: Question = {
+  key: 'badInput',
+  unknown: 'U14',
+  title: 'Answer to a bad body',
+  async ask({ sentinels }) {
+    const answer = emptyAnswer()
+    const mlsNumber = sentinels.names.mlsNumber(4)
+    const Url = markerUrl(sentinels.names, 4, sentinels.nextWrite())
+    const body = { MLSNumber: mlsNumber, Url, Status: 'Sold', Description: 'TEST LISTING of listing-sync probe' }
+    const reply = await sentinels.create(body, { unchecked: true })
+    if (!reply.taken) {
+      answer.facts.badInput = placeOf(reply)
+      answer.words.push(`A Create without required fields is refused with ${refusalWords(reply)}.`)
+      return answer
+    }
+    answer.facts.badInput = 'taken'
+    answer.words.push('A Create without required fields is taken.')
+    answer.contradictions.push('SaleType, PropertyType and others are required, but a Create without them is taken')
+    await sentinels.remove(mlsNumber)
+    return answer
+  },
+}
+
+const bad: Partial<Record<KeyChoice, { key: string; what: string }>> = {
+  none: { key: 'noKey', what: 'without a key' },
+  'wrong secret': { key: 'wrongSecret', what: 'with a wrong Authorization alone' },
+  'wrong session': { key: 'wrongSession', what: 'with a wrong chatrobot-sessionkey alone' },
+}
+
+/** U14: asked last, when nothing is left to be removed: a service may lock out whoever comes with wrong keys. One List each. */
+export const badKeys: Question = {
+  key: 'badKeys',
+  unknown: 'U14',
+  title: 'Answer to bad credentials',
+  async ask({ calls }) {
+    const answer = emptyAnswer()
+    for (const [keys, { key, what }] of Object.entries(bad)) {
+      const reply = await calls.list({ PageNumber: 1, PageSize: 1 }, { keys } as How)
+      answer.facts[key] = reply.taken ? 'taken' : placeOf(reply)
+      answer.words.push(`A List ${what} is ${reply.taken ? 'answered' : `refused with ${refusalWords(reply)}`}.`)
+      if (!reply.taken && reply.kind !== 'credentials') tellUnknown(answer, reply)
+    }
+    return answer
+  },
+}
+
+function tellUnknown(answer: Answer, { code }: Refusal): void {
+  answer.words.push(
+    `Code ${code} is not one that says credentials (401, 403): should the keys be revoked, a run does not stop at once.`,
+  )
+}
+
+function placeOf({ status, code }: Refusal): string {
+  return `HTTP ${status}, code ${code}`
+}

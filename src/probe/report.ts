@@ -1,0 +1,115 @@
+/** What a probe found, for a person and for a program. */
+import type { ServiceProfile } from '../service/service.ts'
+import { escapeUnseen, printable } from '../text.ts'
+import type { Asked } from './ask.ts'
+
+/** One probe, with what it was of; times in milliseconds since the epoch. */
+export interface Probed extends Asked {
+  feed: string
+  chatbot: string
+  startedAt: number
+  finishedAt: number
+  /** Until when a call without answer may still land. */
+  settle: number
+}
+
+/** `partial`: some questions stayed open. `failed`: it ended early, or something of it may be left on the service. */
+export function resultOf({ error, left, lost, answers }: Asked): 'ok' | 'partial' | 'failed' {
+  if (error !== null || left.size > 0 || lost.size > 0) return 'failed'
+  return answers.some(({ notLearnt }) => notLearnt.length > 0) ? 'partial' : 'ok'
+}
+
+/** Everything that was learnt for `service.profile`. */
+export function profileOf({ answers }: Asked): Partial<ServiceProfile> {
+  return Object.assign({}, ...answers.map(({ profile }) => profile)) as Partial<ServiceProfile>
+}
+
+export function probedJson(probed: Probed): string {
+  const { feed, chatbot, startedAt, finishedAt, error, calls, removed, left, lost, notes, answers } = probed
+  const document = {
+    version: 1,
+    feed,
+    chatbot,
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
+    result: resultOf(probed),
+    error,
+    calls,
+    profile: profileOf(probed),
+    answers: answers.map(({ key, unknown, title, facts, words, notLearnt, contradictions }) => {
+      return { key, unknown, title, facts, words, notLearnt, contradictions }
+    }),
+    notes,
+    removed,
+    left: [...left].map(([mlsNumber, why]) => ({ mlsNumber, why })),
+    mayAppear: [...lost].map(([mlsNumber, at]) => {
+      return { mlsNumber, until: new Date(at + probed.settle).toISOString() }
+    }),
+  }
+  return `${escapeUnseen(JSON.stringify(document, null, 2))}\n`
+}
+
+export function probedText(probed: Probed): string {
+  const { feed, chatbot, answers, calls, removed, error, notes } = probed
+  const open = answers.filter(({ notLearnt }) => notLearnt.length > 0).length
+  const lines = [
+    `${feed} → chatbot ${printable(chatbot)}: ${answers.length - open} of ${answers.length} questions answered in full, ${calls} calls`,
+  ]
+  if (removed.length > 0) lines.push(`  test listings that an earlier probe left, removed: ${removed.join(', ')}`)
+  for (const note of notes) lines.push(...wrapped(note, '  '))
+  for (const { unknown, title, words, notLearnt } of answers) {
+    lines.push('', `${title} (${unknown})`)
+    for (const sentence of words) lines.push(...wrapped(sentence, '  '))
+    for (const sentence of notLearnt) {
+      const isWhole = sentence.startsWith('not ')
+      lines.push(...wrapped(`${isWhole ? '' : 'Not learnt: '}${sentence}.`.replace(/\.\.$/, '.'), '  '))
+    }
+  }
+  const against = answers.flatMap(({ contradictions }) => contradictions)
+  if (against.length > 0) lines.push('', "Against the interface's document")
+  for (const sentence of against) lines.push(...wrapped(`${sentence}.`, '  '))
+  lines.push('', ...configuration(probed), ...leftLines(probed))
+  if (error !== null) lines.push('', ...wrapped(`It ended early: ${error}`, ''))
+  return `${lines.join('\n')}\n`
+}
+
+function configuration(probed: Probed): string[] {
+  const profile = Object.entries(profileOf(probed))
+  if (profile.length === 0) return ['Nothing was learnt that the configuration should say.']
+  // Of JSON every text is one of YAML, too.
+  const lines = profile.map(([name, value]) => {
+    return `    ${name}: ${typeof value === 'object' ? escapeUnseen(JSON.stringify(value)) : value}`
+  })
+  return ['For the configuration', 'service:', '  profile:', ...lines]
+}
+
+function leftLines({ feed, left, lost, settle }: Probed): string[] {
+  const lines: string[] = []
+  for (const [mlsNumber, why] of left) {
+    const sentence = `PERHAPS LEFT: the test listing with MLSNumber ${mlsNumber} may still be on the service (${why}). Run listing-sync probe --feed ${feed} again, which removes it, or delete that MLSNumber by hand.`
+    lines.push('', ...wrapped(sentence, ''))
+  }
+  for (const [mlsNumber, at] of lost) {
+    const until = new Date(at + settle).toISOString()
+    const sentence = `MAY APPEAR: a call that makes the test listing with MLSNumber ${mlsNumber} got no certain answer, or it was never listed: it may land until ${until}. Run listing-sync probe --feed ${feed} again after that, which removes it, or delete that MLSNumber by hand.`
+    lines.push('', ...wrapped(sentence, ''))
+  }
+  return lines
+}
+
+const width = 110
+
+/** A sentence in lines, each with the indentation. Text of the service is in it. */
+function wrapped(sentence: string, indentation: string): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of printable(sentence).split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > width) {
+      lines.push(`${indentation}${line}`)
+      line = ''
+    }
+    line = line === '' ? word : `${line} ${word}`
+  }
+  lines.push(`${indentation}${line}`)
+  return lines
+}
