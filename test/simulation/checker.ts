@@ -15,6 +15,7 @@ export const deleteFloor = 4
 export class Checker implements Witness {
   /** The feed whose run is under way or was the last. */
   feed = feedName
+  run = 0
   service!: ModelService
   disk!: Disk
   delivery!: Delivery
@@ -70,6 +71,7 @@ export class Checker implements Witness {
   /** A run begins on this delivery. */
   begin(delivery: Delivery, swarm: Swarm, dry: boolean, feed = feedName): void {
     this.feed = feed
+    this.run++
     const past = this.#past.get(feed) ?? { absences: new Map(), everListed: new Set() }
     this.#past.set(feed, past)
     this.#absences = past.absences

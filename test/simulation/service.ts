@@ -43,6 +43,8 @@ export interface WriteCall {
 export interface Witness {
   /** The feed whose run is under way. */
   readonly feed: string
+  /** Its number: what a dead process is answered says nothing of the next one. */
+  readonly run: number
   /** A writing call reached the service. */
   arrived(call: WriteCall): void
   /** A call without answer takes effect now, some time after it was made. */
@@ -148,13 +150,14 @@ export class ModelService {
     const after = (milliseconds: number, answer: SendResponse | ServiceError): void =>
       this.#time.after(milliseconds, () => reply(answer))
     const brief = choices.integer('takes', 20, 400)
+    const { run } = this.#witness
     this.#witness.sent(kind)
     if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
       return after(5, new ServiceError('transient', 'No connection to the service'))
     if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
       const seconds = choices.pick('says when', [null, null, 2, 90])
       return this.#time.after(brief, () => {
-        if (seconds !== null) this.#witness.toldToWait(this.#time.now + seconds * 1000)
+        if (seconds !== null && this.#witness.run === run) this.#witness.toldToWait(this.#time.now + seconds * 1000)
         reply({ status: 429, headers: seconds === null ? {} : { 'retry-after': String(seconds) }, body: 'slow down' })
       })
     }
@@ -167,7 +170,7 @@ export class ModelService {
         body: JSON.stringify(envelope(null, 401, 'no such key')),
       }
       return this.#time.after(brief, () => {
-        this.#witness.refusedKeys()
+        if (this.#witness.run === run) this.#witness.refusedKeys()
         reply(refused)
       })
     }
