@@ -107,6 +107,7 @@ the shortest such history that was looked for.
 
 ${summaryOf(all)}.
 
+<!-- prettier-ignore -->
 | defect | in | histories | violation | mishaps |
 |---|---|---|---|---|
 ${rows.join('\n')}
