@@ -226,12 +226,14 @@ export function driftOf(feed: string): string {
   return `drifted ${feed}`
 }
 
+const dayFormats = new Map<string, Intl.DateTimeFormat>()
+
 /** The day (YYYY-MM-DD) that it is at an instant in a time zone. */
 export function dayIn(timezone: string, now: number): string {
-  return new Intl.DateTimeFormat('en-CA', {
-    timeZone: timezone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).format(now)
+  let format = dayFormats.get(timezone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, year: 'numeric', month: '2-digit', day: '2-digit' })
+    dayFormats.set(timezone, format)
+  }
+  return format.format(now)
 }

@@ -73,8 +73,7 @@ export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
 
 /** A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays. */
 function underWay(step: PlanStep, { mine, settings }: Case): PlanStep {
-  const unsettled = mine !== null && mine.flight !== null && !isSettled(mine, settings)
-  if (unsettled && step.step === 'change') step.change.unsettled = true
+  if (mayStillLand(mine, settings) && step.step === 'change') step.change.unsettled = true
   return step
 }
 
@@ -83,9 +82,14 @@ export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
   return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
 }
 
-/** A create under way may still make a listing that only the row knows to be ours; a delete may take one that comes back. */
+/**
+ * A create under way may still make a listing that only the row knows to be ours; a delete may take one that comes back, and
+ * an update, or an attempt of it before the one that was answered, may spoil it.
+ */
 function mayStillLand(mine: SnapshotRow | null, settings: PlanSettings): boolean {
-  return mine !== null && (mine.flight === 'create' || mine.flight === 'delete') && !isSettled(mine, settings)
+  if (mine === null) return false
+  const isUnsettled = mine.flight !== null && !isSettled(mine, settings)
+  return isUnsettled || (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil)
 }
 
 /** A row that is no listing of ours, only a call in flight or a refusal, goes once it can no longer matter. */

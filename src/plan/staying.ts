@@ -1,6 +1,8 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../compare.ts'
+import type { FieldName } from '../listing.ts'
 import type { FieldChange, ShownRow, SnapshotRow } from '../run.ts'
+import { notConverging, refusedBefore } from './again.ts'
 import { change, held, note, unchanged } from './change.ts'
 import { changedFields, disappearing } from './changed.ts'
 import type { Case, WantedListing } from './decide.ts'
@@ -8,10 +10,6 @@ import { isSettled } from './leaving.ts'
 import type { PlanStep } from './plan.ts'
 import { firstSight, isExact, isSentAgain, withoutEcho } from './sight.ts'
 import { movedFields, refreshDue } from './volatile.ts'
-
-const day = 86_400_000
-/** Updates for the same reason in so many runs running, and the listing is held as not converging. */
-const convergeWithin = 3
 
 export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const { key, mine, shown } = one
@@ -87,7 +85,7 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
   const { key, seen, settings, recall } = one
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
-  if (wanted.content !== mine.content) return [changed(one, wanted, mine)]
+  if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
   if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
   const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
@@ -128,10 +126,25 @@ function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldCha
   return held(one.key, 'drifted', `${why} (drift: report)`, details)
 }
 
-function changed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
+function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
   const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), one.settings.volatile)
-  if (wanted.byMapping) return update(one, wanted, 'mapping', 'the mapping changed', fields)
-  return update(one, wanted, 'changed', 'changed in the feed', fields)
+  const step = wanted.byMapping
+    ? update(one, wanted, 'mapping', 'the mapping changed', fields)
+    : update(one, wanted, 'changed', 'changed in the feed', fields)
+  const others = item === null ? [] : putThere(one, wanted, mine, item)
+  if (step.step === 'change') step.change.clear = [...new Set([...step.change.clear, ...others])]
+  return step
+}
+
+/**
+ * Fields that we neither sent nor want: of an attempt without answer that landed late, or somebody's. An update leaves
+ * alone what it is not told to clear, and the first sight after it would take them for what can't be cleared (U4).
+ */
+function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
+  const { drift } = one.settings
+  const isExpected = mine.baseline === null ? mine.suspectUntil === null : mine.baseline === item.hash
+  if (isExpected || (mine.baseline !== null && drift !== 'overwrite')) return []
+  return disappearing(withoutEcho(shownDifferences(one, wanted, item), one.recall(mine.id).echo))
 }
 
 /** The moving fields travel alone once in `volatile.refresh`. */
@@ -156,7 +169,7 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
     return [create(one, wanted, 'gone-from-service', 'gone from the service')]
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
-  return [changed(one, wanted, mine)]
+  return [changed(one, wanted, mine, null)]
 }
 
 /** Delivered, not ours, not shown. */
@@ -221,24 +234,6 @@ function update(
     lookUp,
     snapshot: one.mine?.id ?? null,
   })
-}
-
-/** A refusal is not sent again until its content or the mapping changes, or a day has passed (DESIGN, "Apply"). */
-function refusedBefore({ key, row, settings }: Case, wanted: WantedListing, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || (step.change.kind !== 'create' && step.change.kind !== 'update')) return step
-  if (row === null || row.refusedAt === null || row.refusedContent !== wanted.content) return step
-  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return step
-  const at = new Date(row.refusedAt).toISOString()
-  const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
-  return held(key, 'refused-before', why, { position: wanted.position, snapshot: row.id, kind: step.change.kind })
-}
-
-function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
-  const { kind, reason, why: due, position, fields } = step.change
-  if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
-  const why = `not converging: sent ${row.streak} times running for the same reason (${due})`
-  return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */

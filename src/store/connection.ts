@@ -11,8 +11,8 @@ export interface ConnectionOptions {
   fileMustExist?: boolean
 }
 
-/** Throws what SQLite throws: the callers put it in words. */
-export function connect(path: string, options: ConnectionOptions): Database.Database {
+/** `path` may be a database's bytes, for one in memory. Throws what SQLite throws: the callers put it in words. */
+export function connect(path: string | Buffer, options: ConnectionOptions): Database.Database {
   const database = new Database(path, { ...options, timeout: busyTimeout })
   database.pragma('trusted_schema = OFF')
   database.pragma('foreign_keys = ON')

@@ -65,7 +65,11 @@ export function openStoreReader(file: string, steps: readonly string[] = migrati
   })
 }
 
-function storeOn(database: Database.Database, file: string, isFile: boolean): Store {
+/**
+ * The store on a connection that has the schema, which it closes in the end; `file` is for messages. Where it is no file,
+ * there is nothing to be in its place.
+ */
+export function storeOn(database: Database.Database, file: string, isFile: boolean): Store {
   const opened = isFile ? statSync(file).ino : null
   // A deleted or replaced file takes every write and loses it at the end (fault-model F68).
   const assertInPlace = (): void => {

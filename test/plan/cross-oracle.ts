@@ -50,7 +50,7 @@ function leaving({ feed, row, items, ...rest }: World, setting: Setting): string
   const isHandedOver = owner === 'theirs' && mine !== null && mine.owned && mine.flight === null
   if (!isOurs) return isHandedOver && (says || absenceIsProven(setting)) ? 'forget other-feed' : 'nothing'
   if (items.length === 0) {
-    const underWay = mine !== null && mine.young && mine.flight !== null && mine.flight !== 'update'
+    const underWay = mine !== null && (mine.suspect || (mine.young && mine.flight !== null))
     const sure = mine !== null && mine.owned && remoteComplete && !underWay && (says || absenceIsProven(setting))
     return sure ? `forget ${says ? 'feed-says-so' : 'absent'}` : 'nothing'
   }

@@ -1,6 +1,7 @@
 /** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
 import type { Report } from '../../src/run.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { Disk } from './disk.ts'
 import { feedKeys, listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { ownerOf } from './service.ts'
@@ -14,8 +15,9 @@ export const deleteFloor = 4
 export class Checker implements Witness {
   /** The feed whose run is under way or was the last. */
   feed = feedName
+  run = 0
   service!: ModelService
-  store!: Store
+  disk!: Disk
   delivery!: Delivery
   dry = false
   /** The first violation; a run must not be able to swallow it. */
@@ -35,6 +37,8 @@ export class Checker implements Witness {
   readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
   /** What was approved when a call arrived. */
   readonly #approvals = new WeakMap<WriteCall, ReadonlySet<string>>()
+  /** Records of the smallest whole delivery so far, of each feed. */
+  readonly #smallest = new Map<string, number>()
   #deleted: { feed: string; key: string; at: number }[] = []
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
@@ -51,6 +55,10 @@ export class Checker implements Witness {
     this.#now = now
   }
 
+  get store(): Store {
+    return this.disk.store
+  }
+
   trace(line: string): void {
     this.#trace?.push(`${new Date(this.#now()).toISOString().slice(5, 19)} ${line}`)
   }
@@ -63,6 +71,7 @@ export class Checker implements Witness {
   /** A run begins on this delivery. */
   begin(delivery: Delivery, swarm: Swarm, dry: boolean, feed = feedName): void {
     this.feed = feed
+    this.run++
     const past = this.#past.get(feed) ?? { absences: new Map(), everListed: new Set() }
     this.#past.set(feed, past)
     this.#absences = past.absences
@@ -86,6 +95,7 @@ export class Checker implements Witness {
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
+    this.#smallest.clear()
     this.#lostAt = this.#now()
   }
 
@@ -121,10 +131,8 @@ export class Checker implements Witness {
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
     if (this.dry) this.fail(`6: a dry run called ${kind}`)
-    const marks = new Map<string, string | null>()
-    for (const row of this.store.snapshot(chatbot)) marks.set(row.key, row.flight)
     for (const key of keys) {
-      if (marks.get(key) !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
+      if (this.disk.markOf(key) !== kind) this.fail(`mark: ${kind} of ${key} without its mark in the store`)
       const alone = this.#swarm.ownership === 'mirror'
       if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
       if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
@@ -154,9 +162,8 @@ export class Checker implements Witness {
 
   deleted(key: string, call: WriteCall): void {
     const { feed, at } = call
-    // The ledger that had it is gone.
-    if (at <= this.#lostAt) return
-    if (this.#approvals.get(call)?.has(`delete ${key}`) === true) return
+    // What was sent before the store was lost is in no ledger.
+    if (at <= this.#lostAt || this.#approvals.get(call)?.has(`delete ${key}`) === true) return
     this.#deleted.push({ feed, key, at })
     const inADay = this.#deletedInADay(feed, at)
     if (inADay.size > this.mostDeletes)
@@ -175,12 +182,17 @@ export class Checker implements Witness {
   }
 
   #judgeDelete(key: string): void {
-    const { holds, saidGone, whole } = this.delivery
+    const { holds, saidGone, whole, records } = this.delivery
     if (holds.has(key)) this.fail(`2: delete of ${key}, which the feed holds`)
     if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
     if (!saidGone.has(key) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
+    const isApproved = [...this.approved].some((one) => one.startsWith('delete '))
+    if (!saidGone.has(key) && !isApproved && records * 2 < (this.#smallest.get(this.feed) ?? 0))
+      this.fail(
+        `shrink: delete of ${key} by its absence from ${records} records, of never less than ${this.#smallest.get(this.feed)}`,
+      )
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.
     if (rows.some(({ shownAt, editedAt, lookedUpAt }) => editedAt > shownAt && lookedUpAt > editedAt))
@@ -194,7 +206,9 @@ export class Checker implements Witness {
   ended(report: Report, startedAt: number): void {
     const { delivery, counts } = report
     const { records, listings, removals, filtered, duplicates, rejects } = delivery
-    this.trace(`  ended ${report.result}${report.error === null ? '' : `: ${report.error}`} ${JSON.stringify(counts)}`)
+    this.trace(
+      `  ended ${report.result} ${report.digest}${report.error === null ? '' : `: ${report.error}`} ${JSON.stringify(counts)}`,
+    )
     if (report.notes.length > 0) this.trace(`  ${report.notes.join('\n    ')}`)
     const changes = [...report.changes()]
     for (const { kind, mlsNumber, why, outcome } of changes)
@@ -203,6 +217,8 @@ export class Checker implements Witness {
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     if (delivery.complete && records !== this.delivery.records)
       this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
+    if (this.delivery.whole)
+      this.#smallest.set(this.feed, Math.min(this.#smallest.get(this.feed) ?? Infinity, this.delivery.records))
     if (report.error === null && this.delivery.whole) for (const key of this.delivery.holds) this.#absences.set(key, 0)
     if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
       const entries = changes.filter(
@@ -247,8 +263,9 @@ export class Checker implements Witness {
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
     for (const row of this.service.rows) {
       const key = row.listing.MLSNumber
-      const looked =
-        report.delivery.complete && row.shownAt >= startedAt && row.writtenAt < startedAt && report.result !== 'failed'
+      // Of several walks that contradict each other only the last one counts, and it need not have shown the row.
+      const isTold = report.delivery.complete && report.remote.complete && report.result !== 'failed'
+      const looked = isTold && row.shownAt >= startedAt && row.writtenAt < startedAt
       if (looked && !named.has(key) && this.delivery.listings.has(key) && report.applied !== null) row.seen = true
     }
   }
@@ -273,7 +290,8 @@ export class Checker implements Witness {
       }
     }
     for (const row of this.service.rows) {
-      const { by, listing } = row
+      const { by, listing, countedAsGone } = row
+      if (countedAsGone && ownership === 'snapshot') continue
       const key = listing.MLSNumber
       if (isAnothers(row) || (by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)

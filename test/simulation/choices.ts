@@ -8,17 +8,24 @@ export class Choices {
   readonly happened: string[] = []
   readonly #masked: ReadonlySet<string>
   readonly #counts = new Map<string, number>()
+  #part = ''
 
   constructor(seed: number, masked: ReadonlySet<string> = new Set()) {
     this.seed = seed
     this.#masked = masked
   }
 
+  /** From now on decisions are those of this part of the history: leaving out another part leaves them as they are. */
+  part(name: string): void {
+    this.#part = `${name}: `
+  }
+
   /** Whether a mishap happens: with probability `share`, and never where it is masked. */
   mishap(name: string, share: number): boolean {
-    const number = this.#count(name)
-    if (share <= 0 || unit(this.seed, name, number) >= share) return false
-    const id = `${name} ${number}`
+    const named = this.#part + name
+    const number = this.#count(named)
+    if (share <= 0 || unit(this.seed, named, number) >= share) return false
+    const id = `${named} ${number}`
     if (this.#masked.has(id)) return false
     this.happened.push(id)
     return true
@@ -26,7 +33,8 @@ export class Choices {
 
   /** A number in [0, 1). */
   unit(name: string): number {
-    return unit(this.seed, name, this.#count(name))
+    const named = this.#part + name
+    return unit(this.seed, named, this.#count(named))
   }
 
   /** A whole number from `least` to `most`. */

@@ -47,12 +47,19 @@ export class Source {
   constructor(choices: Choices, keys: readonly string[]) {
     this.#choices = choices
     this.#keys = keys
-    for (const key of keys) if (choices.unit('feed begins with') < 0.6) this.#put(key)
+    for (const key of keys) if (choices.mishap(`feed begins with ${key}`, 0.6)) this.#put(key)
   }
 
   /** Lets the source change as it does between two deliveries. */
-  move({ feed }: Swarm): void {
+  move({ feed }: Swarm, underWay: Iterable<string>): void {
     const choices = this.#choices
+    for (const key of underWay) {
+      if (!this.#keys.includes(key) || !choices.mishap('feed changes its mind', feed.flip)) continue
+      if (this.#states.has(key)) this.#states.delete(key)
+      else this.#put(key)
+    }
+    if (choices.mishap('feed drops most', feed.sweep))
+      for (const key of this.#keys) if (choices.unit('feed drops') < 0.7) this.#states.delete(key)
     for (const key of this.#keys) {
       if (!choices.mishap('feed changes', feed.change)) continue
       const state = this.#states.get(key)
@@ -70,8 +77,9 @@ export class Source {
     if (choices.mishap('mapping changes', feed.mapping)) this.mappingVersion++
   }
 
-  /** Everything readable again, for the end of a history. */
+  /** Everything readable again, for the end of a history; and at least one record, as an empty delivery proves nothing. */
   mend(): void {
+    if (this.#states.size === 0) this.#put(this.#keys[0])
     for (const [key, state] of this.#states) if (state !== 'removal') this.#states.set(key, 'listing')
   }
 

@@ -13,7 +13,7 @@ export function testHalf(half: 0 | 1): void {
     async () => {
       let writes = 0
       for (let seed = from; seed < from + histories; seed++) {
-        const told = await runHistory(seed, new Set(), null)
+        const told = await runHistory(seed)
         if (told.violation !== null) expect.fail(await explain(told))
         writes += told.calls
       }

@@ -3,22 +3,49 @@ import { Choices } from './choices.ts'
 import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
+import { byHand } from './service.ts'
+import type { Row } from './service.ts'
 import type { Fate } from './program.ts'
-import { calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
+import { Violation, calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 export interface Told {
   seed: number
+  /** `Variation.diesAt`; null: as the seed says. */
+  diesAt: number | null
   /** What was violated; null: nothing. */
   violation: string | null
   mishaps: string[]
   runs: number
   calls: number
+  /** Points until the calm at which a process could have died. */
+  points: number
 }
 
-export async function runHistory(seed: number, masked: ReadonlySet<string>, trace: string[] | null): Promise<Told> {
-  const history = new History(seed, masked, trace)
+/** What is other than the seed says. */
+export interface Variation {
+  /** Mishaps that don't happen. */
+  masked?: ReadonlySet<string>
+  /** Filled with a line for everything that happens. */
+  trace?: string[]
+  /** The point, of all until the calm, at which the process of that moment dies as well. */
+  diesAt?: number | null
+}
+
+export async function runHistory(seed: number, variation: Variation = {}): Promise<Told> {
+  const history = new History(seed, variation)
   return history.run()
+}
+
+/** The histories of so many seeds. */
+export async function* seeds(from: number, histories: number): AsyncGenerator<Told> {
+  for (let seed = from; seed < from + histories; seed++) yield await runHistory(seed)
+}
+
+/** The histories of so many seeds, each once for every point at which a process can die in it. */
+export async function* crashPoints(from: number, histories: number): AsyncGenerator<Told> {
+  for await (const { seed, points } of seeds(from, histories))
+    for (let diesAt = 1; diesAt <= points; diesAt++) yield await runHistory(seed, { diesAt })
 }
 
 class History {
@@ -29,34 +56,48 @@ class History {
   readonly #program: Program
   /** Ours, deleted by a person before a list showed them: what a person makes in their place can't be known for drift. */
   readonly #goneUnseen = new Set<string>()
+  readonly #diesAt: number | null
+  #points = 0
 
-  constructor(seed: number, masked: ReadonlySet<string>, trace: string[] | null) {
+  constructor(seed: number, { masked, trace, diesAt }: Variation) {
     this.#choices = new Choices(seed, masked)
     this.#swarm = drawSwarm(this.#choices)
-    this.#program = new Program(this.#choices, this.#swarm, trace)
+    this.#program = new Program(this.#choices, this.#swarm, trace ?? null)
+    this.#diesAt = diesAt ?? null
+    this.#program.diesAt = this.#diesAt
     this.#source = new Source(this.#choices, feedKeys)
     this.#otherSource = new Source(this.#choices, otherKeys)
-    this.#program.checker.trace(JSON.stringify(this.#swarm))
+    const happens = (_: string, value: unknown): unknown => (value === 0 || value === false ? undefined : value)
+    this.#program.checker.trace(JSON.stringify(this.#swarm, happens))
   }
 
   async run(): Promise<Told> {
     try {
       this.#othersBegin()
       const rounds = this.#choices.integer('rounds', 2, 8)
-      for (let round = 0; round < rounds && this.#fine; round++) await this.#round()
+      for (let round = 1; round <= rounds && this.#fine; round++) {
+        this.#choices.part(`round ${round}`)
+        if (this.#choices.mishap('takes place', 1)) await this.#round()
+      }
+      this.#choices.part('calm')
+      this.#points = this.#program.points
+      this.#program.diesAt = null
       if (this.#fine) await this.#calm()
     } catch (error) {
-      this.#program.checker.fail(`threw ${error instanceof Error ? error.stack : String(error)}`)
+      const thrown = error instanceof Error ? `threw ${error.stack}` : `threw ${String(error)}`
+      this.#program.checker.fail(error instanceof Violation ? error.message : thrown)
     } finally {
       this.#program.store.close()
     }
     const { violation, writes } = this.#program.checker
     return {
       seed: this.#choices.seed,
+      diesAt: this.#diesAt,
       violation: violation?.message ?? null,
       mishaps: this.#choices.happened,
       runs: this.#program.runs,
       calls: writes,
+      points: this.#points,
     }
   }
 
@@ -68,17 +109,19 @@ class History {
   #othersBegin(): void {
     const row = (key: string) => listingOf({ key, price: 7, text: 'by hand', fee: null }, 1)
     this.#program.service.add(row('H0'), 'person')
-    if (this.#choices.mishap('another feed has one of ours', 0.1)) {
+    if (this.#choices.mishap('another feed has one of ours', 0.2)) {
       const mark = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
       if (this.#swarm.ownership !== 'snapshot') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')
     }
+    if (this.#choices.mishap('a person made it too', 0.1)) this.#program.service.add(row(feedKeys[0]), 'person')
     if (this.#choices.mishap('a person had one of ours', 0.2)) this.#program.service.add(row(feedKeys[1]), 'person')
   }
 
   async #round(): Promise<void> {
     const choices = this.#choices
     const swarm = this.#swarm
-    this.#source.move(swarm)
+    const underWay = new Set([...this.#program.service.underWay].flatMap(({ keys }) => keys))
+    this.#source.move(swarm, underWay)
     this.#program.mappingVersion = this.#source.mappingVersion
     const delivery = this.#source.deliver(swarm)
     // A lost store shows only by the marks on the service: without any, nobody can know of it.
@@ -87,12 +130,13 @@ class History {
     if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) this.#program.loseStore()
     if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
     await this.#untilEnded(delivery, feedName)
-    if (swarm.twoFeeds && this.#fine && choices.unit('the other feed runs') < 0.8) {
-      this.#otherSource.move(swarm)
+    if (swarm.twoFeeds && this.#fine && choices.mishap('the other feed runs', 0.8)) {
+      this.#otherSource.move(swarm, underWay)
       await this.#untilEnded(this.#otherSource.deliver(swarm), otherFeed)
     }
     if (choices.mishap('somebody approves', swarm.approve)) this.#program.approve()
-    this.#program.time.pass(choices.pick('next run after', [10_000, minute, 5 * minute, 20 * minute, 3 * hour]))
+    const pauses = swarm.brisk ? [10_000, minute, minute] : [10_000, minute, 5 * minute, 20 * minute, 3 * hour]
+    this.#program.time.pass(choices.pick('next run after', pauses))
     this.#people()
   }
 
@@ -102,8 +146,7 @@ class History {
     const swarm = this.#swarm
     for (let lives = 0; this.#fine; lives++) {
       const fate: Fate = {}
-      if (lives < 3 && choices.mishap('the process is killed', swarm.crash))
-        fate.diesAt = choices.integer('dies at', 1, 70)
+      if (lives < 3 && choices.mishap('the process is killed', swarm.crash)) this.#kill(fate)
       else if (choices.mishap('the process is told to stop', swarm.stop))
         fate.stopsAt = choices.integer('stops at', 1, 60)
       if (choices.mishap('a second run begins', swarm.second))
@@ -122,6 +165,12 @@ class History {
     }
   }
 
+  #kill(fate: Fate): void {
+    fate.diesAt = this.#choices.integer('dies at', 1, 70)
+    if (this.#choices.mishap('the power is cut', this.#swarm.power))
+      fate.keptUntil = this.#choices.integer('kept until', 1, fate.diesAt)
+  }
+
   /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
   async #calm(): Promise<void> {
     const checker = this.#program.checker
@@ -134,10 +183,15 @@ class History {
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
     const other = this.#swarm.twoFeeds ? this.#otherSource.deliver(calm) : null
+    const foretold = (await this.#program.run(delivery, {}, 'diff'))!
+    let planned: string | null = null
     let stuck = new Set<string>()
     let waited = false
     for (let counted = 0, approvals = 0; counted < 2 && this.#fine;) {
       const report = (await this.#program.run(delivery, {}, 'sync'))!
+      planned ??= report.digest
+      if (planned !== foretold.digest)
+        return checker.fail(`6: the dry run foretold ${foretold.digest}, the run that followed planned ${planned}`)
       const changes = [...report.changes()]
       if (other !== null) changes.push(...(await this.#program.run(other, {}, 'sync', otherFeed))!.changes())
       stuck = new Set(changes.filter(({ cause }) => cause === 'not-converging').map(({ mlsNumber }) => mlsNumber))
@@ -175,6 +229,19 @@ class History {
         checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
   }
 
+  /** A row made by hand in the place of ours: where others bear our mark, the lack of it tells. */
+  #makeAnew(row: Row): void {
+    const { service, checker } = this.#program
+    const key = row.listing.MLSNumber
+    if (row.by !== 'us' || (service.landing.get(key) ?? 0) > 0) return
+    checker.trace(`  a person makes ${key} anew`)
+    service.rows = service.rows.filter((one) => one !== row)
+    const price = this.#choices.integer('price anew', 2000, 3000)
+    const made = service.add(listingOf({ key, price, text: null, fee: null }, 1), 'person')
+    const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
+    made.tainted = !row.seen && (this.#swarm.ownership === 'snapshot' || marked.length < 3)
+  }
+
   #people(): void {
     const choices = this.#choices
     const { human } = this.#swarm
@@ -184,10 +251,14 @@ class History {
     const key = row.listing.MLSNumber
     if (choices.mishap('a person edits', human.edit)) {
       this.#program.checker.trace(`  a person edits ${key}`)
-      const price = row.listing.SalePrice
-      row.listing = { ...row.listing, SalePrice: choices.integer('edited price', 2000, 3000) }
-      if (row.listing.SalePrice !== price) row.editedAt = this.#program.time.now
-      row.edited = true
+      const { SalePrice: price, Description: text } = row.listing
+      const edit =
+        choices.unit('edits') < 0.7
+          ? { SalePrice: choices.integer('edited price', 2000, 3000) }
+          : { Description: byHand }
+      row.listing = { ...row.listing, ...edit }
+      const isOther = row.listing.SalePrice !== price || row.listing.Description !== text
+      Object.assign(row, { edited: true, editedAt: isOther ? this.#program.time.now : row.editedAt })
       if (!row.seen) row.tainted = true
     }
     if (choices.mishap('a person deletes', human.remove)) {
@@ -209,6 +280,8 @@ class History {
       }
       this.#program.checker.trace(`  a person makes ${name}`)
     }
+    if (choices.mishap('a person makes some anew', human.remake))
+      for (const _ of [1, 2, 3]) this.#makeAnew(choices.pick('anew', service.rows))
     if (choices.mishap('a person makes again', human.double)) {
       service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
       this.#program.checker.trace(`  a person makes ${key} again`)

@@ -1,76 +1,115 @@
 /**
- * Whether the simulation would notice: breaks a copy of the program in each of the ways of `mutants.ts` and runs histories
- * over it until one fails. A patch that no longer fits exactly once stops everything, so that the list stays true.
+ * Whether the simulation would notice: runs histories over the program broken in each of the ways of `mutants`, each in a
+ * process of its own, until one fails. A patch that no longer fits exactly once stops everything, so that the list stays true.
  */
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mutants } from './mutants.ts'
-import type { Mutant } from './mutants.ts'
+import { runHistory } from './history.ts'
+import type { Told } from './history.ts'
+import { mutants, patched } from './mutants.ts'
+import type { Mutant } from './mutants/mutant.ts'
+import { briefly } from './shrink.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Prints one row of a table for each mutant whose name holds `only`; gives the number of those not found. */
+/** What became of one mutant. */
+interface Found {
+  mutant: Mutant
+  /** Histories until it was found; null: it was not. */
+  after: number | null
+  violation: string
+  mishaps: string[]
+  seconds: number
+}
+
+/**
+ * Prints what becomes of each mutant whose name holds `only`, and writes the table `MUTANTS.md` where that is all of them, row by row.
+ * Gives the number of those not found within `histories` from seed `from`.
+ */
 export async function runMutants(histories: number, from: number, only: string): Promise<number> {
-  for (const mutant of mutants) patched(mutant)
-  process.stdout.write('| mutant | found by history | broken | shortest history |\n|---|---|---|---|\n')
-  let missed = 0
+  for (const mutant of mutants) patched(mutant, readFileSync(join(root, mutant.file), 'utf8'))
+  const all: Found[] = []
   for (const mutant of mutants.filter(({ name }) => name.includes(only))) {
-    const { status, output } = await simulate(mutant, histories, from)
-    const [, number] = /^(\d+) histories/m.exec(output) ?? []
-    const [, violation] = /^seed \d+: (.*)$/m.exec(output) ?? []
-    const [, mishaps = ''] = /^mishaps: (.*)$/m.exec(output) ?? []
-    if (status !== 1 || violation === undefined) missed++
-    if (number === undefined) throw new Error(`${mutant.name}: the simulation did not run\n${output}`)
-    const cells = violation === undefined ? ['not found', `of ${number}`, ''] : [number, violation, briefly(mishaps)]
-    process.stdout.write(`| ${[mutant.name, ...cells].join(' | ')} |\n`)
+    const found = await look(mutant, histories, from)
+    all.push(found)
+    const after = found.after === null ? `NOT FOUND in ${histories}` : `found by history ${found.after}`
+    process.stdout.write(`${mutant.name}: ${after}, ${found.seconds.toFixed(0)} s: ${found.violation}\n`)
+    if (only === '') writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   }
-  return missed
+  process.stdout.write(`${summaryOf(all)}\n`)
+  return all.filter(({ after }) => after === null).length
 }
 
-/** The file with the patch in it. Throws where it does not fit exactly once. */
-function patched({ name, file, from, to }: Mutant): string {
-  const parts = readFileSync(join(root, file), 'utf8').split(from)
-  if (parts.length !== 2) throw new Error(`mutant "${name}" fits ${parts.length - 1} times into ${file}: ${from}`)
-  return parts.join(to)
+async function look(mutant: Mutant, histories: number, from: number): Promise<Found> {
+  const began = performance.now()
+  const run = spawn(
+    process.execPath,
+    [
+      '--import',
+      import.meta.resolve('./break.ts'),
+      'test/simulation/run.ts',
+      '--histories',
+      `${histories}`,
+      '--from',
+      `${from}`,
+      '--brief',
+    ],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SIMULATION_MUTANT: mutant.name } },
+  )
+  let output = ''
+  let errors = ''
+  run.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  run.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  await new Promise((resolve) => {
+    run.on('close', resolve)
+  })
+  const seconds = (performance.now() - began) / 1000
+  if (!output.startsWith('{')) throw new Error(`${mutant.name}: the simulation did not run\n${output}${errors}`)
+  const { histories: after, found } = JSON.parse(output) as { histories: number; found: Told | null }
+  if (found === null) return { mutant, after: null, violation: '', mishaps: [], seconds }
+  const violation = found.violation!.split('\n')[0]
+  if (violation.startsWith('threw ')) throw new Error(`${mutant.name} is no defect but nonsense: ${violation}`)
+  await assertSound(found.seed)
+  return { mutant, after, violation, mishaps: found.mishaps, seconds }
 }
 
-async function simulate(
-  mutant: Mutant,
-  histories: number,
-  from: number,
-): Promise<{ status: number | null; output: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'listing-sync-mutant-'))
-  try {
-    for (const part of ['src', 'test/simulation', 'package.json']) {
-      mkdirSync(join(folder, part, '..'), { recursive: true })
-      cpSync(join(root, part), join(folder, part), { recursive: true })
-    }
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    writeFileSync(join(folder, mutant.file), patched(mutant))
-    const run = spawn(
-      process.execPath,
-      ['test/simulation/run.ts', '--histories', String(histories), '--from', String(from)],
-      { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
-    )
-    const chunks: Buffer[] = []
-    for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    const status = await new Promise<number | null>((resolve) => {
-      run.on('close', resolve)
+/** What breaks an invariant without any defect proves nothing of one. */
+async function assertSound(seed: number): Promise<void> {
+  const { violation } = await runHistory(seed)
+  if (violation !== null) throw new Error(`seed ${seed} fails without any defect: ${violation}`)
+}
+
+function summaryOf(all: readonly Found[]): string {
+  const after = all.flatMap((one) => one.after ?? []).toSorted((a, b) => a - b)
+  if (after.length === 0) return 'none found'
+  return `${after.length} of ${all.length} mutants found; half of them within ${after[(after.length - 1) >> 1]} histories, the last after ${after.at(-1)}`
+}
+
+function tableOf(all: readonly Found[], histories: number, from: number): string {
+  const rows = all
+    .toSorted((a, b) => (a.after ?? Infinity) - (b.after ?? Infinity))
+    .map(({ mutant, after, violation, mishaps }) => {
+      const cells = [
+        mutant.name,
+        mutant.file,
+        after ?? `not in ${histories}`,
+        violation,
+        briefly(mishaps.filter((one) => !one.startsWith('feed begins with'))),
+      ]
+      return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
     })
-    return { status, output: Buffer.concat(chunks).toString() }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  return `# What the simulation notices
 
-/** What went wrong, each mishap once with its number. */
-function briefly(mishaps: string): string {
-  const counts = new Map<string, number>()
-  for (const mishap of mishaps.split(', ')) {
-    const name = mishap.replace(/ \d+$/, '')
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`)).join(', ')
+Written by \`npm run simulate -- --mutants --histories ${histories} --from ${from}\`; don't edit. Each row is a defect put into the
+program on purpose (\`mutants/\`), the number of histories until one broke an invariant, what it said, and what went wrong in
+the shortest such history that was looked for.
+
+${summaryOf(all)}.
+
+<!-- prettier-ignore -->
+| defect | in | histories | violation | mishaps |
+|---|---|---|---|---|
+${rows.join('\n')}
+`
 }

@@ -15,6 +15,8 @@ class Killed extends Error {
 const writes: ReadonlySet<string> = new Set<keyof Store>([
   'markInFlight',
   'clearFlight',
+  'endFlight',
+  'countDelete',
   'confirm',
   'forget',
   'refuse',
@@ -40,15 +42,21 @@ export class Life {
   #points = 0
   readonly #diesAt: number | null
   readonly #stopsAt: number | null
+  /** Told the number of each point; whether the world lets the process die there. */
+  readonly #tick: (points: number) => boolean
   readonly #time: VirtualTime
   readonly #leases: Lease[] = []
   readonly signal = new AbortController()
 
-  constructor(time: VirtualTime, fate: { diesAt?: number; stopsAt?: number; dry?: boolean } = {}) {
+  constructor(
+    time: VirtualTime,
+    fate: { diesAt?: number; stopsAt?: number; dry?: boolean; tick?: (points: number) => boolean } = {},
+  ) {
     this.#time = time
     this.#diesAt = fate.diesAt ?? null
     this.#stopsAt = fate.stopsAt ?? null
     this.#dry = fate.dry ?? false
+    this.#tick = fate.tick ?? (() => false)
   }
 
   get clock(): Clock {
@@ -60,8 +68,14 @@ export class Life {
       sleep: (milliseconds, signal) =>
         new Promise((resolve, reject) => {
           if (signal?.aborted) return reject(signal.reason)
-          signal?.addEventListener('abort', () => this.alive && reject(signal.reason), { once: true })
-          this.#time.after(milliseconds, () => this.alive && resolve())
+          const wake = (): void => {
+            if (this.alive) reject(signal!.reason)
+          }
+          signal?.addEventListener('abort', wake, { once: true })
+          this.#time.after(milliseconds, () => {
+            signal?.removeEventListener('abort', wake)
+            if (this.alive) resolve()
+          })
         }),
     }
   }
@@ -72,9 +86,9 @@ export class Life {
     for (const [name, method] of Object.entries(store) as [string, (...values: unknown[]) => unknown][]) {
       wrapped[name] = (...values: unknown[]) => {
         this.#mustLive()
+        if (this.#dry && (name === 'lease' || writes.has(name))) throw new Violation(`6: a dry run called ${name}`)
         if (name === 'lease') return this.#lease(store, values)
         if (!writes.has(name)) return method(...values)
-        if (this.#dry) throw new Violation(`6: a dry run called ${name}`)
         this.#point()
         const value = method(...values)
         this.#point()
@@ -87,15 +101,16 @@ export class Life {
   send(service: ModelService): Send {
     return ({ signal, ...request }) =>
       new Promise((resolve, reject) => {
+        const interrupt = (): void => {
+          if (this.alive) reject(new ServiceError('transient', 'The call was interrupted', { effect: 'unknown' }))
+        }
         this.#point()
         service.receive({ ...request, signal }, (answer: SendResponse | ServiceError) => {
+          signal?.removeEventListener('abort', interrupt)
           if (!this.alive) return
           if (answer instanceof Error) reject(answer)
           else resolve(answer)
         })
-        const interrupt = (): void => {
-          if (this.alive) reject(new ServiceError('transient', 'The call was interrupted', { effect: 'unknown' }))
-        }
         if (signal?.aborted) interrupt()
         signal?.addEventListener('abort', interrupt, { once: true })
         this.#point()
@@ -122,7 +137,7 @@ export class Life {
     this.#mustLive()
     this.#points++
     if (this.#points === this.#stopsAt) this.signal.abort(new Error('stop'))
-    if (this.#points !== this.#diesAt) return
+    if (!this.#tick(this.#points) && this.#points !== this.#diesAt) return
     this.alive = false
     throw new Killed('killed')
   }

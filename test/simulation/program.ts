@@ -1,12 +1,15 @@
 /** The program under test with its world around it: real run, plan, apply, client and store; everything else a model. */
+import { getEventListeners } from 'node:events'
 import { createService } from '../../src/service/client.ts'
 import type { FieldName } from '../../src/listing.ts'
 import type { Feed } from '../../src/prepare.ts'
 import type { Report } from '../../src/run.ts'
-import { openStore } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
 import { Checker, deleteFloor } from './checker.ts'
+import { Census } from './census.ts'
 import type { Choices } from './choices.ts'
+import { Disk, outlastsPowerCuts } from './disk.ts'
 import { lineFormat, mappingOf, openDelivery } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Life } from './process.ts'
@@ -16,12 +19,17 @@ import { VirtualTime } from './time.ts'
 import { chatbot, feedName, hour, minute, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
+/** Calls under way at once. */
+const concurrency = 3
+
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 
 /** How a life ends, by the number of the point at which it does. */
 export interface Fate {
   diesAt?: number
   stopsAt?: number
+  /** The end of that life is a power cut: what was committed after this point is gone, if the disk was not told to keep it. */
+  keptUntil?: number
   /** Milliseconds after which another run of the same feed is begun, if this one is still under way. */
   secondAfter?: number
 }
@@ -44,8 +52,13 @@ export class Program {
   readonly time = new VirtualTime()
   readonly checker: Checker
   readonly service: ModelService
-  store = openStore(':memory:')
+  readonly census = new Census()
   swarm: Swarm
+  /** Points at which a process could have died so far, over all lives; with `diesAt` one of them does. */
+  points = 0
+  diesAt: number | null = null
+  #disk = new Disk()
+  #unlost: Buffer | null = null
   mappingVersion = 1
   limits: Feed['limits'] = {
     delete: { percent: 10, floor: deleteFloor },
@@ -58,6 +71,8 @@ export class Program {
     grace: { runs: 1, hours: 0 },
   }
   runs = 0
+  /** MLSNumbers that may ever have been in a feed or on the service. */
+  mostRows = 20
   readonly #choices: Choices
 
   constructor(choices: Choices, swarm: Swarm, trace: string[] | null) {
@@ -67,7 +82,16 @@ export class Program {
     this.checker = new Checker(trace, () => this.time.now)
     this.service = new ModelService(swarm, choices, this.time, this.checker)
     this.checker.service = this.service
-    this.checker.store = this.store
+    this.#insert(this.#disk)
+  }
+
+  get store(): Store {
+    return this.#disk.store
+  }
+
+  #insert(disk: Disk): void {
+    this.#disk = disk
+    this.checker.disk = disk
   }
 
   /** From now on other things go wrong. */
@@ -80,9 +104,16 @@ export class Program {
   loseStore(): void {
     this.checker.trace('the store is lost')
     this.store.close()
-    this.store = openStore(':memory:')
-    this.checker.store = this.store
+    this.#insert(new Disk())
     this.checker.storeLost()
+  }
+
+  /** The power is cut: the store is what the disk has of it. */
+  #cutPower(): void {
+    this.checker.trace('  the power is cut')
+    if (this.#unlost === null) return
+    this.store.close()
+    this.#insert(new Disk(this.#unlost))
   }
 
   approve(): void {
@@ -100,7 +131,13 @@ export class Program {
     const checker = this.checker
     const startedAt = this.time.now
     const isDry = command === 'diff'
-    const life = new Life(this.time, { ...fate, dry: isDry })
+    this.#unlost = null
+    const tick = (point: number): boolean => {
+      if (point === fate.keptUntil && !outlastsPowerCuts()) this.#unlost = this.#disk.bytes()
+      return ++this.points === this.diesAt
+    }
+    const life = new Life(this.time, { ...fate, dry: isDry, tick })
+    const bytes = isDry ? this.#disk.bytes() : null
     checker.trace(`${command} ${name} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
     checker.begin(delivery, this.swarm, isDry, name)
     this.runs++
@@ -110,10 +147,27 @@ export class Program {
     await this.time.until(() => first.ended || !life.alive)
     const wasAlive = life.alive
     life.bury()
-    if (!wasAlive) return null
+    this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
+    if (bytes !== null && !bytes.equals(this.#disk.bytes())) checker.fail('6: a dry run changed the store')
+    if (!wasAlive) {
+      if (fate.keptUntil !== undefined) this.#cutPower()
+      return null
+    }
     if (first.thrown !== null) throw first.thrown
+    this.#judgeMemory(life)
     checker.ended(first.report!, startedAt)
     return first.report
+  }
+
+  /** Invariant 9, as far as a few listings show it: what is held at once, and what a run leaves behind. */
+  #judgeMemory(life: Life): void {
+    const { mostUnderWay } = this.census
+    if (mostUnderWay > 2 * concurrency + 1)
+      this.checker.fail(`9: ${mostUnderWay} changes held at once by ${concurrency} callers`)
+    const left = getEventListeners(life.signal.signal, 'abort').length
+    if (left > 0) this.checker.fail(`9: a run left ${left} listeners with the signal that lives as long as the daemon`)
+    const rows = this.#disk.rows()
+    if (rows > this.mostRows) this.checker.fail(`9: ${rows} rows in the store for at most ${this.mostRows} listings`)
   }
 
   /** A second process on the same store, while the first is at work: it must be told so, and call nothing (DESIGN, the lease). */
@@ -143,7 +197,7 @@ export class Program {
         baseUrl: 'http://model.invalid',
         secretKey: 'key',
         sessionKey: null,
-        concurrency: 3,
+        concurrency,
         rate: this.swarm.rate,
         profile,
         volatile,
@@ -158,7 +212,7 @@ export class Program {
     const parts = {
       store: life.store(this.store),
       service: service.forChatbot(chatbot, calls.signal, life.signal.signal),
-      workspace: emptyWorkspace(place),
+      workspace: this.census.workspace(emptyWorkspace(place)),
       runtime,
       signal: life.signal.signal,
       progress: () => {},
@@ -200,7 +254,7 @@ export class Program {
       settle: 15 * minute,
       deadline: 2 * hour,
       rate: 5,
-      concurrency: 3,
+      concurrency,
       deleteBatch,
     }
   }

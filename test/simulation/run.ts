@@ -1,12 +1,13 @@
 /**
- * `node test/simulation/run.ts --histories N --from SEED [--all]`: many histories; the first that fails, or a count of all
- * that do. `--mutants [--only WORD]`: how many histories it takes to find each deliberate defect of `mutants.ts`.
+ * `node test/simulation/run.ts --histories N --from SEED [--all]`: many histories; the first that fails, or all that do.
+ * `--crash-points`: each history once for every point at which a process can die in it, before or after a write to the
+ * store or a call. `--mutants [--only WORD]`: how many histories it takes to find each deliberate defect of `mutants`.
  */
 import { parseArgs } from 'node:util'
-import { runHistory } from './history.ts'
+import { crashPoints, seeds } from './history.ts'
 import type { Told } from './history.ts'
 import { runMutants } from './mutate.ts'
-import { explain } from './shrink.ts'
+import { explain, shrink } from './shrink.ts'
 
 const { values } = parseArgs({
   options: {
@@ -15,36 +16,47 @@ const { values } = parseArgs({
     all: { type: 'boolean' },
     mutants: { type: 'boolean' },
     only: { type: 'string' },
+    'crash-points': { type: 'boolean' },
+    brief: { type: 'boolean' },
   },
 })
 const from = Number(values.from ?? 0)
+const all = values.all === true
 if (values.mutants === true) {
   const missed = await runMutants(Number(values.histories ?? 20_000), from, values.only ?? '')
   process.exitCode = missed === 0 ? 0 : 1
-} else await simulate(Number(values.histories ?? 1000), values.all === true)
+} else if (values['crash-points'] === true) await simulate(crashPoints(from, Number(values.histories ?? 10)))
+else await simulate(seeds(from, Number(values.histories ?? 1000)))
 
-async function simulate(histories: number, all: boolean): Promise<void> {
+async function simulate(histories: AsyncIterable<Told>): Promise<void> {
   const began = performance.now()
   const failed: Told[] = []
   let runs = 0
   let calls = 0
   let told = 0
-  for (let seed = from; seed < from + histories; seed++) {
-    const one = await runHistory(seed, new Set(), null)
+  const figures = (): string => {
+    const seconds = (performance.now() - began) / 1000
+    return `${told} histories, ${runs} runs, ${calls} writing calls in ${seconds.toFixed(1)} s (${(told / seconds).toFixed(1)} a second), ${failed.length} failed\n`
+  }
+  for await (const one of histories) {
     runs += one.runs
     calls += one.calls
     told++
+    if (told % 1000 === 0 && values.brief !== true) process.stderr.write(figures())
     if (one.violation === null) continue
     failed.push(one)
-    if (!all) break
+    if (all) process.stdout.write(`${one.seed}: ${one.violation.split('\n')[0]}\n`)
+    else break
   }
-  const seconds = (performance.now() - began) / 1000
-  process.stdout.write(
-    `${told} histories, ${runs} runs, ${calls} writing calls in ${seconds.toFixed(1)} s (${(told / seconds).toFixed(1)} a second), ${failed.length} failed\n`,
-  )
+  if (values.brief === true) return tellBriefly(told, failed)
+  process.stdout.write(figures())
   if (failed.length === 0) return
   process.exitCode = 1
   process.stdout.write(`${await explain(failed[0])}\n`)
-  if (!all) return
-  for (const { seed, violation } of failed) process.stdout.write(`${seed}: ${violation?.split('\n')[0]}\n`)
+}
+
+/** One line of JSON, for `mutate.ts`. */
+async function tellBriefly(histories: number, [first]: readonly Told[]): Promise<void> {
+  const found = first === undefined ? null : (await shrink(first, 40)).told
+  process.stdout.write(`${JSON.stringify({ histories, found })}\n`)
 }

@@ -29,9 +29,9 @@ function make(): { workspace: Workspace; empty(): void } {
   const clear = tables.map((table) => database.prepare(`DELETE FROM ${table}`))
   return {
     workspace,
-    empty() {
+    empty: database.transaction(() => {
       for (const statement of clear) statement.run()
       workspace.clearShown()
-    },
+    }),
   }
 }

@@ -23,11 +23,13 @@ export interface Row {
   seen: boolean
   /** A person edited it before that. */
   tainted: boolean
-  /** A person edited it after our last write. */
+  /** A person edited it after our last write, or so that the write left the edit as it was. */
   edited: boolean
   /** When a person last changed it, and when a look-up last showed it. */
   editedAt: number
   lookedUpAt: number
+  /** A delete left it out, and its answer says that it did not: only a mark on it tells that it is ours. */
+  countedAsGone: boolean
 }
 
 export interface WriteCall {
@@ -42,6 +44,8 @@ export interface WriteCall {
 export interface Witness {
   /** The feed whose run is under way. */
   readonly feed: string
+  /** Its number: what a dead process is answered says nothing of the next one. */
+  readonly run: number
   /** A writing call reached the service. */
   arrived(call: WriteCall): void
   /** A call without answer takes effect now, some time after it was made. */
@@ -60,6 +64,9 @@ export interface Witness {
   trace(line: string): void
 }
 
+/** What people write into descriptions. */
+export const byHand = 'by hand'
+
 type Fate = 'carried out' | 'late' | 'never'
 type Body = Partial<Listing> & { Key?: string; Keys?: string[]; PageNumber?: number; PageSize?: number }
 
@@ -67,15 +74,21 @@ export class ModelService {
   rows: Row[] = []
   /** Creates that may still land, by MLSNumber. */
   readonly landing = new Map<string, number>()
+  /** Calls of any kind that may. */
+  readonly underWay = new Set<WriteCall>()
   swarm: Swarm
   readonly #choices: Choices
   readonly #time: VirtualTime
   readonly #witness: Witness
   #lastId = 100
   #hidden: ReadonlySet<number> = new Set()
+  /** Rows hidden from a feed since a run of it last ended that saw them: no list is wrong of a row twice running (A3). */
+  readonly #hiddenFrom = new Map<string, Set<number>>()
+  #hiddenNow = new Set<number>()
   #hidesNext: readonly string[] = []
   #outageUntil = 0
   #failsFromPage = Infinity
+  #brokenPage = Infinity
   #losesNext: { kind: string; late: number } | null = null
 
   constructor(swarm: Swarm, choices: Choices, time: VirtualTime, witness: Witness) {
@@ -104,6 +117,13 @@ export class ModelService {
     this.#failsFromPage = from ?? Infinity
   }
 
+  /** A run of a feed is over; `remembers`: what it saw and did not see is in the store. */
+  runEnded(feed: string, remembers: boolean): void {
+    const before = remembers ? [] : (this.#hiddenFrom.get(feed) ?? [])
+    this.#hiddenFrom.set(feed, new Set([...before, ...this.#hiddenNow]))
+    this.#hiddenNow.clear()
+  }
+
   add(listing: Listing, by: Row['by'], feed: string | null = by === 'us' ? feedName : null): Row {
     const row = {
       id: ++this.#lastId,
@@ -117,6 +137,7 @@ export class ModelService {
       edited: false,
       editedAt: 0,
       lookedUpAt: 0,
+      countedAsGone: false,
     }
     this.rows.push(row)
     return row
@@ -131,13 +152,14 @@ export class ModelService {
     const after = (milliseconds: number, answer: SendResponse | ServiceError): void =>
       this.#time.after(milliseconds, () => reply(answer))
     const brief = choices.integer('takes', 20, 400)
+    const { run } = this.#witness
     this.#witness.sent(kind)
     if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
       return after(5, new ServiceError('transient', 'No connection to the service'))
     if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
       const seconds = choices.pick('says when', [null, null, 2, 90])
       return this.#time.after(brief, () => {
-        if (seconds !== null) this.#witness.toldToWait(this.#time.now + seconds * 1000)
+        if (seconds !== null && this.#witness.run === run) this.#witness.toldToWait(this.#time.now + seconds * 1000)
         reply({ status: 429, headers: seconds === null ? {} : { 'retry-after': String(seconds) }, body: 'slow down' })
       })
     }
@@ -150,13 +172,17 @@ export class ModelService {
         body: JSON.stringify(envelope(null, 401, 'no such key')),
       }
       return this.#time.after(brief, () => {
-        this.#witness.refusedKeys()
+        if (this.#witness.run === run) this.#witness.refusedKeys()
         reply(refused)
       })
     }
     if (kind === 'list') {
       if (choices.mishap('list is lost', service.lost)) return after(30_000, lostAnswer())
-      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= this.#failsFromPage)
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) === 1)
+        this.#brokenPage = choices.mishap('a page is broken', service.brokenPage)
+          ? choices.integer('which', 2, 3)
+          : Infinity
+      if (body.MLSNumber === undefined && (body.PageNumber ?? 1) >= Math.min(this.#failsFromPage, this.#brokenPage))
         return after(brief, failure(500))
       if (choices.mishap('list fails', service.failure)) return after(brief, failure(500))
       if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
@@ -198,8 +224,10 @@ export class ModelService {
   #landLate(call: WriteCall, body: Body, late: number): void {
     const [key] = call.keys
     if (call.kind === 'create') this.landing.set(key, (this.landing.get(key) ?? 0) + 1)
+    this.underWay.add(call)
     this.#time.after(late, () => {
       if (call.kind === 'create') this.landing.set(key, this.landing.get(key)! - 1)
+      this.underWay.delete(call)
       this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
       this.#carryOut(call, body)
@@ -224,19 +252,29 @@ export class ModelService {
         const before = JSON.stringify(row.listing)
         row.listing = swarm.service.clear === 'omit' ? { ...listing } : { ...row.listing, ...listing }
         if (JSON.stringify(row.listing) !== before) changed++
-        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted: false, edited: false })
+        // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
+        const stays = row.listing.Description === byHand
+        const tainted = stays && (row.tainted || row.shownAt < row.editedAt)
+        Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }
       return ok(swarm.service.updateCountsChanges ? changed : rows.length)
     }
     if (call.keys.length > swarm.service.maxKeys) return ok(null, 400, 'too many keys')
     let count = 0
+    const leftOut: Row[] = []
     for (const key of call.keys) {
       const rows = this.living(key)
-      if (rows.length === 0 || choices.mishap('delete leaves one out', swarm.service.partialDelete)) continue
+      if (rows.length === 0) continue
+      if (choices.mishap('delete leaves one out', swarm.service.partialDelete)) {
+        leftOut.push(...rows)
+        continue
+      }
       this.rows = this.rows.filter((row) => row.listing.MLSNumber !== key)
       count += rows.length
       this.#witness.deleted(key, call)
     }
+    // It counts rows: one that a person doubled since the list hides one that was left out (fault-model F114).
+    if (count >= call.keys.length) for (const row of leftOut) row.countedAsGone = true
     return ok({ SuccessCount: count })
   }
 
@@ -280,10 +318,15 @@ export class ModelService {
     const kept =
       this.swarm.lostStore > 0 ? [feedName, otherFeed].map((name) => this.rows.find(({ feed }) => feed === name)) : []
     const share = choices.pick('hides', [0.15, 0.5, 1])
-    const before = this.#hidden
+    const before = this.#hiddenFrom.get(this.#witness.feed)
     const hides = (row: Row): boolean =>
-      row.by !== 'south' && !kept.includes(row) && !before.has(row.id) && choices.unit('hidden') < share
+      row.by !== 'south' &&
+      !kept.includes(row) &&
+      !before?.has(row.id) &&
+      !this.#hiddenNow.has(row.id) &&
+      choices.unit('hidden') < share
     this.#hidden = new Set(this.rows.filter(hides).map((row) => row.id))
+    for (const id of this.#hidden) this.#hiddenNow.add(id)
   }
 }
 

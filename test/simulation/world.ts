@@ -33,6 +33,8 @@ export interface Swarm {
     html: number
     refusal: number
     credentials: number
+    /** Walks over the pages of which one page can't be had. */
+    brokenPage: number
     /** Of the calls that were perhaps carried out, how many were, and how many are only later. */
     carriedOut: number
     late: number
@@ -51,6 +53,10 @@ export interface Swarm {
   }
   feed: {
     change: number
+    /** Listings of which a call may still land, and which the source puts in or takes out in the meantime. */
+    flip: number
+    /** Deliveries that lack most of the listings. */
+    sweep: number
     removal: number
     filtered: number
     reject: number
@@ -61,8 +67,13 @@ export interface Swarm {
     empty: number
     mapping: number
   }
-  human: { edit: number; remove: number; make: number; double: number }
+  /** `remake`: some of ours at once are deleted and made anew by hand. */
+  human: { edit: number; remove: number; make: number; double: number; remake: number }
+  /** Whether runs follow each other closely, so that the next one comes while calls without answer may still land. */
+  brisk: boolean
   crash: number
+  /** Of the kills, how many are power cuts. */
+  power: number
   stop: number
   /** A second run of the same feed is begun while one is under way. */
   second: number
@@ -90,8 +101,9 @@ export function drawSwarm(choices: Choices): Swarm {
       failure: some('failure', 0.03, 0.1, 0.3),
       tooMany: some('tooMany', 0.05, 0.2),
       html: some('html', 0.03, 0.15),
-      refusal: some('refusal', 0.05),
+      refusal: some('refusal', 0.05, 0.3),
       credentials: some('credentials', 0.01, 0.04),
+      brokenPage: some('brokenPage', 0.2, 0.5),
       carriedOut: choices.pick('swarm carriedOut', [0, 0.5, 1]),
       late: some('late', 0.5, 0.9),
       partialDelete: some('partialDelete', 0.2, 0.5),
@@ -110,6 +122,8 @@ export function drawSwarm(choices: Choices): Swarm {
     },
     feed: {
       change: choices.pick('swarm change', [0.05, 0.2, 0.5]),
+      flip: some('flip', 0.3, 0.7),
+      sweep: some('sweep', 0.2),
       removal: some('removal', 0.1, 0.3),
       filtered: some('filtered', 0.1),
       reject: some('reject', 0.1),
@@ -124,9 +138,12 @@ export function drawSwarm(choices: Choices): Swarm {
       edit: some('edit', 0.2),
       remove: some('remove', 0.2),
       make: some('make', 0.2),
-      double: some('double', 0.1),
+      double: some('double', 0.1, 0.3),
+      remake: some('remake', 0.1),
     },
+    brisk: yes('brisk'),
     crash: some('crash', 0.3, 0.7),
+    power: some('power', 0.5),
     stop: some('stop', 0.15),
     second: some('second', 0.2),
     lostStore: marks ? some('lostStore', 0.15) : 0,
@@ -153,6 +170,7 @@ export function calmed(swarm: Swarm): Swarm {
     feed: zero(swarm.feed),
     human: zero(swarm.human),
     crash: 0,
+    power: 0,
     stop: 0,
     second: 0,
     lostStore: 0,

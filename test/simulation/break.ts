@@ -1,0 +1,23 @@
+/**
+ * `node --import ./test/simulation/break.ts …` with SIMULATION_MUTANT=NAME: the program is loaded with that one defect of
+ * `mutants` in it. Nothing is written: the file is patched as it is read.
+ */
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
+import { mutants, patched } from './mutants.ts'
+
+const name = process.env['SIMULATION_MUTANT']
+const mutant = mutants.find((one) => one.name === name)
+if (mutant === undefined) throw new Error(`no mutant is named ${name}`)
+const root = join(import.meta.dirname, '../..')
+const target = pathToFileURL(join(root, mutant.file)).href
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    return url === target
+      ? { ...loaded, source: patched(mutant, readFileSync(join(root, mutant.file), 'utf8')) }
+      : loaded
+  },
+})

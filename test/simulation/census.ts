@@ -1,0 +1,45 @@
+/** What a run holds at once of that which grows with the number of listings (invariant 9), counted where it is handed over. */
+import type { StoredChange, Workspace } from '../../src/workspace/workspace.ts'
+
+export class Census {
+  /** Most rows that were handed to the workspace in one go. */
+  mostInOneGo = 0
+  /** Most changes of a kind that the executor had taken from the plan and not yet ended. */
+  mostUnderWay = 0
+  #underWay = new Set<number>()
+
+  /** The workspace as a run has it. */
+  workspace(workspace: Workspace): Workspace {
+    const counted =
+      <Row>(hand: (rows: readonly Row[]) => void) =>
+      (rows: readonly Row[]): void => {
+        this.mostInOneGo = Math.max(this.mostInOneGo, rows.length)
+        hand(rows)
+      }
+    return {
+      ...workspace,
+      addDelivered: counted((rows) => workspace.addDelivered(rows)),
+      addShown: counted((rows) => workspace.addShown(rows)),
+      addChanges: counted((rows) => workspace.addChanges(rows)),
+      addBookkeeping: counted((rows) => workspace.addBookkeeping(rows)),
+      recordOutcomes: counted((outcomes) => {
+        for (const { seq } of outcomes) this.#underWay.delete(seq)
+        workspace.recordOutcomes(outcomes)
+      }),
+      changes: (kind) => {
+        this.#underWay.clear()
+        const changes = workspace.changes(kind)
+        // Deletes and adoptions go in batches.
+        return kind === 'create' || kind === 'update' || kind === 'forget' ? this.#taken(changes) : changes
+      },
+    }
+  }
+
+  *#taken(changes: Iterable<StoredChange>): Generator<StoredChange> {
+    for (const change of changes) {
+      if (change.outcome === null) this.#underWay.add(change.seq)
+      this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay.size)
+      yield change
+    }
+  }
+}

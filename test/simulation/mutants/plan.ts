@@ -1,0 +1,144 @@
+/** What is decided: the table, the guard, the inputs of both. */
+import type { Mutant } from './mutant.ts'
+
+export const planMutants: readonly Mutant[] = [
+  {
+    name: 'delete by absence from an incomplete delivery',
+    file: 'src/plan/leaving.ts',
+    from: "if (!delivery.complete) return { cause: 'unproven', why:",
+    to: "if (false) return { cause: 'unproven', why:",
+  },
+  {
+    name: 'delete by absence under an incomplete list',
+    file: 'src/plan/leaving.ts',
+    from: "if (!remote.complete) return { cause: 'unproven', why:",
+    to: "if (false) return { cause: 'unproven', why:",
+  },
+  {
+    name: 'delete although a record was unreadable',
+    file: 'src/plan/leaving.ts',
+    from: 'if (unreadable > 0)',
+    to: 'if (unreadable > 1e9)',
+  },
+  {
+    name: 'guard counts a run, not 24 hours',
+    file: 'src/plan/guard.ts',
+    from: 'past.deletes24h + tally.deletes > deletable',
+    to: 'tally.deletes > deletable',
+  },
+  {
+    name: 'no guard of deletes',
+    file: 'src/plan/guard.ts',
+    from: 'past.deletes24h + tally.deletes > deletable',
+    to: 'false',
+  },
+  {
+    name: 'settle ignored',
+    file: 'src/plan/leaving.ts',
+    from: 'settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle',
+    to: 'true',
+  },
+  {
+    name: 'baseline taken while an attempt may land',
+    file: 'src/plan/staying.ts',
+    from: 'if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil)',
+    to: 'if (false)',
+  },
+  {
+    name: 'reject treated as absent',
+    file: 'src/plan/decide.ts',
+    from: 'if (delivered.length === 0 && !seen) return',
+    to: "if (delivered.every(({ kind }) => kind === 'reject') && !seen) return",
+  },
+  {
+    name: 'foreign row taken for ours',
+    file: 'src/plan/decide.ts',
+    from: 'const ours = isOurs(situation, mine, settings)',
+    to: 'const ours = situation.shown.length > 0 || isOurs(situation, mine, settings)',
+  },
+  {
+    name: "another feed's listing taken",
+    file: 'src/plan/staying.ts',
+    from: 'if (other !== null && !takeOver)',
+    to: 'if (false)',
+  },
+  {
+    name: 'first of two differing records wins',
+    file: 'src/plan/decide.ts',
+    from: 'if (wanted.length > 1 ||',
+    to: 'if (false ||',
+  },
+  {
+    name: 'shown twice and updated all the same',
+    file: 'src/plan/staying.ts',
+    from: 'if (shown.length > 1)',
+    to: 'if (shown.length > 1e9)',
+  },
+  {
+    name: 'shown twice and deleted all the same',
+    file: 'src/plan/leaving.ts',
+    from: "if (shown.length > 1) return [twiceShown(one)]\n  if ('cause' in proof)",
+    to: "if ('cause' in proof)",
+  },
+  {
+    name: 'a lost store goes unnoticed',
+    file: 'src/prepare.ts',
+    from: 'state.isNew && state.rows === 0 && marked > 0 ? now : null',
+    to: 'null',
+  },
+  {
+    name: 'an approval makes a doubtful list trusted',
+    file: 'src/prepare.ts',
+    from: 'const doubtful = tally.gone > 0',
+    to: 'const doubtful = tally.recreates > 0',
+  },
+  {
+    name: 'approval lets everything through',
+    file: 'src/planning.ts',
+    from: 'if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null',
+    to: 'if (approved.size > 0) return null',
+  },
+  {
+    name: 'forgotten while a create may land',
+    file: 'src/plan/leaving.ts',
+    from: 'if (mine === null) return false',
+    to: 'if (mine === null || settings.now > 0) return false',
+  },
+  { name: 'duplicates are not counted', file: 'src/prepare.ts', from: 'summary.listings -= facts.duplicates', to: '' },
+  {
+    name: 'no grace',
+    file: 'src/plan/leaving.ts',
+    from: 'if (seen >= runs && settings.now - since >= time) return null',
+    to: 'return null',
+  },
+  {
+    name: 'drift is overwritten against the configuration',
+    file: 'src/plan/staying.ts',
+    from: "if (one.settings.drift === 'overwrite') return update",
+    to: 'if (one.settings.now > 0) return update',
+  },
+  {
+    name: "a row without our mark is the service's spelling",
+    file: 'src/plan/plan-changes.ts',
+    from: '(unmarked && facts.marked > 0) ||',
+    to: '',
+  },
+  {
+    name: "nobody's row in an incomplete list is updated unseen",
+    file: 'src/plan/staying.ts',
+    from: 'const lookUp = !one.settings.remote.complete && one.mine?.owned !== true',
+    to: 'const lookUp = false',
+  },
+  {
+    name: 'no guard of shrunken deliveries',
+    file: 'src/plan/measures.ts',
+    from: 'return records < (measure * limits.shrink) / 100',
+    to: 'return records < 0',
+  },
+  {
+    name: 'a delete under way is carried out by the next run',
+    file: 'src/plan/staying.ts',
+    from: "if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
+    to: "if (item !== null && flight === 'delete') return [change('delete', key, 'feed-says-so', 'it was to go')]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
+  },
+]

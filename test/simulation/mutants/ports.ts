@@ -1,0 +1,115 @@
+/** What is promised by the client of the service and by the store. */
+import type { Mutant } from './mutant.ts'
+
+export const portMutants: readonly Mutant[] = [
+  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'beforeSend?.()', to: '' },
+  {
+    name: 'in-flight mark after the call',
+    file: 'src/service/retry.ts',
+    from: 'beforeSend?.()',
+    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend).catch(() => {})\n resolve()',
+  },
+  {
+    name: 'lost create sent again',
+    file: 'src/service/operations.ts',
+    from: 'repeatable: false',
+    to: 'repeatable: true',
+  },
+  {
+    name: 'a 5xx means not carried out',
+    file: 'src/service/envelope.ts',
+    from: "if (status >= 500) return transient('unknown'",
+    to: "if (status >= 500) return transient('none'",
+  },
+  {
+    name: 'a page for people means not carried out',
+    file: 'src/service/envelope.ts',
+    from: "return transient('unknown', `The service answered something else",
+    to: "return transient('none', `The service answered something else",
+  },
+  {
+    name: 'delete not written into the ledger before the call',
+    file: 'src/store/listings.ts',
+    from: 'if (counts) enterLedger.run(chatbot, feed, key, now)',
+    to: '',
+  },
+  {
+    name: 'a cleared delete keeps no place in the ledger though one was carried out',
+    file: 'src/store/listings.ts',
+    from: "if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)\n    }",
+    to: 'leaveLedger.run(chatbot, row.feed, key)\n    }',
+  },
+  {
+    name: 'earlier attempt without answer forgotten',
+    file: 'src/service/retry.ts',
+    from: "unsettled ||= error.effect === 'unknown'",
+    to: "unsettled = error.effect === 'unknown'",
+  },
+  {
+    name: 'approvals not used up',
+    file: 'src/store/records.ts',
+    from: 'for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)',
+    to: '',
+  },
+  {
+    name: 'goes on after the keys were refused',
+    file: 'src/service/breaker.ts',
+    from: 'this.#stop.abort(last)',
+    to: '',
+  },
+  {
+    name: 'the rate is ignored',
+    file: 'src/service/limiter.ts',
+    from: 'Math.max(this.#nextAt, this.#pause.until, windowEnd <= now + window ? windowEnd : -Infinity) - now',
+    to: 'this.#pause.until - now',
+  },
+  { name: 'Retry-After is ignored', file: 'src/service/retry.ts', from: 'limiter.pause(thrown.retryAfter)', to: '' },
+  {
+    name: 'the lease is ignored',
+    file: 'src/store/lease.ts',
+    from: 'if (held.has(chatbot)) throw',
+    to: 'if (false) throw',
+  },
+  {
+    name: 'a page for people is a success',
+    file: 'src/service/envelope.ts',
+    from: 'throw failureOf(response, envelope, now, clean)',
+    to: "if (status === 200 && envelope === null) {\n    const value = read('x') ?? read(1) ?? read({ SuccessCount: 1 })\n    if (value !== undefined) return { value, version: null }\n  }\n  throw failureOf(response, envelope, now, clean)",
+  },
+  {
+    name: 'contradictions in a walk go unnoticed',
+    file: 'src/service/observe.ts',
+    from: 'if (end.reasons.length < mostReasons) end.reasons.push(reason)\n    end.again = true',
+    to: 'void reason',
+  },
+  {
+    name: 'a page that could not be had does not count',
+    file: 'src/service/observe.ts',
+    from: 'end.reasons.push(`Page ${number} could not be had: ${error.message}.`)',
+    to: '',
+  },
+  {
+    name: 'deletes enter the ledger only once they are through',
+    file: 'src/store/listings.ts',
+    from: 'if (counts) enterLedger.run(chatbot, feed, key, now)',
+    to: '',
+    also: [
+      {
+        from: "if (unsettledAt === null || row.flight !== 'delete') {",
+        to: "if (row.flight === 'delete') {\n        const at = database.prepare('SELECT flight_at FROM listing WHERE chatbot = ? AND key = ?').pluck().get(chatbot, key)\n        enterLedger.run(chatbot, row.feed, key, at)\n      }\n      if (unsettledAt === null || row.flight !== 'delete') {",
+      },
+    ],
+  },
+  {
+    name: 'a power cut undoes the last commits',
+    file: 'src/store/connection.ts',
+    from: "database.pragma('synchronous = FULL')",
+    to: "database.pragma('synchronous = NORMAL')",
+    also: [
+      {
+        from: "if (database.pragma('synchronous', { simple: true }) !== 2)",
+        to: "if (database.pragma('synchronous', { simple: true }) === 0)",
+      },
+    ],
+  },
+]
