@@ -87,7 +87,8 @@ export function plan(
     } else {
       const { change } = step
       changes.add(change)
-      if (change.kind === 'forget' || (change.kind === 'create' && change.cause === 'gone-from-service')) tally.gone++
+      if (change.kind === 'forget' || change.cause === 'gone-from-service' || change.cause === 'twice-shown')
+        tally.doubts++
       if (approved.has(approvalKey(change.kind, change.mlsNumber))) return tally.letThrough(change)
       tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
     }

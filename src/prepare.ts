@@ -110,7 +110,7 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   counts.reject = summary.rejects
   const older = olderThan(received, store.generations(feed.name, feed.source))
   const trips = hold(readers, guard(tally, facts, { ...state, older }, summary, feed.limits, settings), approved)
-  const doubtful = tally.gone > 0
+  const doubtful = tally.doubts > 0
   const { digest, lookUps, held, inGrace, doubted, drifted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>
     settings.mode === 'full' && isShrunk(summary.records, state, feed.limits, letGo, facts.ours)

@@ -69,8 +69,11 @@ export class Tally {
   recreates = 0
   /** Listings that drifted, were sent again lately, and drifted once more. */
   again = 0
-  /** Listings of ours that the list lacks, approved ones too: an approval is no reason to trust the list. */
-  gone = 0
+  /**
+   * Signs that the list may lack rows: listings of ours that it has not, MLSNumbers that it has twice, as when somebody
+   * makes one anew while pages are read. Approved ones too: an approval is no reason to trust the list.
+   */
+  doubts = 0
   /** Updates that lose an optional field, by `optionalFields`. */
   readonly lost = optionalFields.map(() => 0)
 

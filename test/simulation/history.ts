@@ -280,7 +280,7 @@ class History {
       }
       this.#program.checker.trace(`  a person makes ${name}`)
     }
-    if (choices.mishap('a person makes some anew', human.remake))
+    if (service.rows.length > 0 && choices.mishap('a person makes some anew', human.remake))
       for (const _ of [1, 2, 3]) this.#makeAnew(choices.pick('anew', service.rows))
     if (choices.mishap('a person makes again', human.double)) {
       service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
