@@ -8,6 +8,7 @@ import type { App, AppOptions, Finished, FormName } from './app-interface.ts'
 import { schemeOf } from './config-address.ts'
 import { makeMapping } from './config-preset.ts'
 import { liveConfig } from './config-live.ts'
+import { outrankedBy } from './config.ts'
 import type { Config, FeedConfig, ServiceSettings } from './config.ts'
 import { FeedError, UserError } from './errors.ts'
 import type { CommandContext } from './commands/command.ts'
@@ -21,6 +22,7 @@ import { glob } from './feed/transport/glob.ts'
 import { decompressed } from './feed/transport/gunzip.ts'
 import { http } from './feed/transport/http.ts'
 import { standardInput } from './feed/transport/stdin.ts'
+import { fingerprint } from './hash.ts'
 import { createLog, logLevelOf } from './log.ts'
 import { systemClock, systemRandom } from './machine.ts'
 import type { Feed, Readers } from './prepare.ts'
@@ -97,7 +99,11 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
       return true
     },
     wasEdited: () => live.wasEdited(),
-    store: () => (store ??= scrubbedStore(openStore(live.config.store, undefined, live.config.place), scrub)),
+    store: () =>
+      (store ??= scrubbedStore(
+        openStore(live.config.store, undefined, { ...live.config.place, warn: (remark) => log.warn(remark) }),
+        scrub,
+      )),
     reader: () => (reader ??= openStoreReader(live.config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync(feed, command) {
@@ -200,12 +206,9 @@ type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
 export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const scheme = schemeOf(feed.source)
   const { maxBytes, maxRecordBytes, endsWithLineBreak, encoding, headers, transferTimeout: timeout } = feed
-  const { rate, concurrency, profile } = feed.service
+  const { rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { name, chatbot, timezone, mapping, limits, ownership, drift, settle, deadline } = feed
   const { source, member, login, ready } = feed
-  const after = config.feeds
-    .slice(config.feeds.findIndex((other) => other.name === name) + 1)
-    .filter((other) => other.chatbot === feed.chatbot && other.service.baseUrl === feed.service.baseUrl)
   return {
     name,
     chatbot,
@@ -232,7 +235,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
     limits,
     ownership,
-    outranks: new Set(after.map((other) => other.name)),
+    outranks: outrankedBy(config, feed),
     drift,
     volatile: new Set(feed.volatile.fields),
     refresh: feed.volatile.refresh,
@@ -241,5 +244,6 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,
+    keys: fingerprint([secretKey, sessionKey]),
   }
 }

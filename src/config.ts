@@ -212,3 +212,10 @@ function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: str
   }
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }
+
+/** The feeds of the same chatbot that come after one, and so before which it goes. */
+export function outrankedBy({ feeds }: Config, { name, chatbot, service }: FeedConfig): ReadonlySet<string> {
+  const after = feeds.slice(feeds.findIndex((other) => other.name === name) + 1)
+  const isSame = (other: FeedConfig): boolean => other.chatbot === chatbot && other.service.baseUrl === service.baseUrl
+  return new Set(after.filter(isSame).map((other) => other.name))
+}

@@ -7,6 +7,11 @@ export function shortHash(data: string | Buffer): string {
   return hash('sha256', data, 'base64url').slice(0, 22)
 }
 
+/** 32 bits of SHA-256: enough to tell that a secret was changed, too few to guess it by. */
+export function fingerprint(secrets: readonly (string | null)[]): number {
+  return Number.parseInt(hash('sha256', JSON.stringify(secrets)).slice(0, 8), 16)
+}
+
 /** Hash of a listing's content in fixed field order, without the fields that move by themselves (DESIGN, "Fields that move"). */
 export function contentHash(listing: Listing, volatile: ReadonlySet<FieldName>): string {
   const values: unknown[] = []

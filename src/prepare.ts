@@ -45,6 +45,8 @@ export interface Feed {
   rate: number
   concurrency: number
   deleteBatch: number
+  /** A fingerprint of the keys to the service, too short to find them by. */
+  keys: number
 }
 
 export interface Readers {
@@ -108,8 +110,14 @@ export async function prepare(feed: Feed, readers: Readers, deletes: boolean): P
   summary.duplicates += facts.duplicates
   summary.listings -= facts.duplicates
   counts.reject = summary.rejects
+  const lastKeys = store.learnt(feed.chatbot, 'keys')
+  const otherKeys = lastKeys !== null && lastKeys !== feed.keys
   const older = olderThan(received, store.generations(feed.name, feed.source))
-  const trips = hold(readers, guard(tally, facts, { ...state, older }, summary, feed.limits, settings), approved)
+  const trips = hold(
+    readers,
+    guard(tally, facts, { ...state, older, otherKeys }, summary, feed.limits, settings),
+    approved,
+  )
   const doubtful = tally.doubts > 0
   const { digest, lookUps, held, inGrace, doubted, drifted } = count(readers, counts, doubtful)
   const looksShrunk = (letGo: number): boolean =>

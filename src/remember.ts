@@ -59,15 +59,14 @@ export function recordRun(
   prepared: Prepared | null,
   applied: Applied | null,
 ): void {
-  const { store, runtime, signal } = writers
-  const now = runtime.clock.now()
-  const { counts, applied: figures, delivery } = report
+  const { store, signal } = writers
+  const { counts, applied: figures, delivery, finishedAt } = report
   store.recordRun({
     feed: feed.name,
     chatbot: feed.chatbot,
     command: report.command === 'backfill' ? 'backfill' : 'sync',
     startedAt: report.startedAt,
-    finishedAt: now,
+    finishedAt,
     result: report.result,
     interrupted: applied?.interrupted ?? signal.aborted,
     error: report.error,
@@ -81,8 +80,10 @@ export function recordRun(
     }),
   })
   if (prepared === null) return
-  store.replaceHeld(feed.name, heldOf(report.changes()), now)
+  store.replaceHeld(feed.name, heldOf(report.changes()), finishedAt)
   if (isFight(prepared.drifted, prepared.facts.ours)) store.learn(feed.chatbot, driftOf(feed.name), prepared.moment.now)
+  const isLikeOurs = !prepared.trips.some(({ rule }) => rule === 'recreate')
+  if (isLikeOurs && store.learnt(feed.chatbot, 'keys') !== feed.keys) store.learn(feed.chatbot, 'keys', feed.keys)
   recordDelivery(feed, store, report, prepared)
 }
 

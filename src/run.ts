@@ -1,7 +1,4 @@
-/**
- * The words of a run: what the plan's inputs are made of, what it decides, what became of it, what is reported.
- * Types only; `listing.ts` holds the words of a listing.
- */
+/** The words of a run, as types: the plan's inputs, what it decides, what became of it, what is reported. */
 import type {
   Delivered,
   DeliverySummary,
@@ -161,7 +158,7 @@ export interface Change {
   again?: boolean
   /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
   unsettled?: boolean
-  /** The item as shown: of an adoption, which makes it the baseline, and of a delete, which must find it so once more. */
+  /** The item as shown: of an adoption, whose baseline it becomes, and of a delete, which must find it so once more. */
   shownHash: string | null
   /** Hash of kind, fields and values: the same reason three runs running is not converging. */
   reason: string

@@ -10,6 +10,8 @@ import { allowance, isFight, isForeign, isShrunk, usual } from './measures.ts'
 import { isSetBack } from './older.ts'
 import type { Older } from './older.ts'
 import type { PlanFacts, PlanSettings } from './plan.ts'
+import { losesFields } from './tally.ts'
+import type { Tally } from './tally.ts'
 
 /** Shares are percent; a floor is a number of listings that is never too many. */
 export interface Limits {
@@ -34,6 +36,8 @@ export interface Past {
   deletes24h: number
   /** The delivery is an older one. */
   older: Older | null
+  /** The service is called with other keys than in the last run whose list was like ours. */
+  otherKeys: boolean
 }
 
 export type Rule =
@@ -57,39 +61,6 @@ export interface Trip {
   sentence: string
   always: boolean
   holds(change: Change): boolean
-}
-
-/** Counts what the guard's rules are about, while the plan goes by. Changes that an approval covers count apart. */
-export class Tally {
-  /** What a person lets in and lets go in this run: a delivery need not be like the last ones in these. */
-  readonly approved = { creates: 0, absent: 0 }
-  /** Planned deletes that are not yet in the ledger of the last 24 hours. */
-  deletes = 0
-  updates = 0
-  recreates = 0
-  /** Listings that drifted, were sent again lately, and drifted once more. */
-  again = 0
-  /**
-   * Signs that the list may lack rows: listings of ours that it has not, MLSNumbers that it has twice, as when somebody
-   * makes one anew while pages are read. Approved ones too: an approval is no reason to trust the list.
-   */
-  doubts = 0
-  /** Updates that lose an optional field, by `optionalFields`. */
-  readonly lost = optionalFields.map(() => 0)
-
-  letThrough(change: Change): void {
-    if (change.kind === 'create') this.approved.creates++
-    if (change.kind === 'delete' && change.cause === 'absent') this.approved.absent++
-  }
-
-  add(change: Change, alreadyInLedger: boolean): void {
-    if (change.kind === 'delete' && !alreadyInLedger) this.deletes++
-    if (change.kind === 'update') this.updates++
-    if (change.kind === 'update' && change.again) this.again++
-    if (change.kind === 'create' && change.cause === 'gone-from-service') this.recreates++
-    if (losesFields(change))
-      for (let bit = 0; bit < this.lost.length; bit++) if ((change.lost & (1 << bit)) !== 0) this.lost[bit]++
-  }
 }
 
 export function guard(
@@ -183,12 +154,15 @@ export function guard(
 
   const recreatable = allowance(limits.recreate, facts.ours)
   if (tally.recreates > recreatable) {
-    // A list with less than half of ours may be another customer's: nothing new belongs there either (fault-model F91).
-    const isForeignList = tally.recreates * 2 > facts.ours
+    // Other keys may be another customer's: nothing new belongs there either (fault-model F91).
+    const isForeignList = past.otherKeys && tally.recreates * 2 > facts.ours
     trip(
       'recreate',
       `${tally.recreates} of our listings are gone from the service, more than ${recreatable} ` +
-        `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): is its index being rebuilt?`,
+        `(${limits.recreate.percent} % of ${facts.ours}, at least ${limits.recreate.floor}; limits.recreate): ` +
+        (isForeignList
+          ? 'its keys were changed since: are they those of another customer?'
+          : 'is its index being rebuilt?'),
       // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
       (change) =>
         (change.kind === 'create' && (isForeignList || change.cause === 'gone-from-service')) ||
@@ -241,9 +215,4 @@ export function heldBy(trips: readonly Trip[], change: Change): Trip[] {
 /** The name under which an approval lets a change through. */
 export function approvalKey(kind: Change['kind'], mlsNumber: string): string {
   return `${kind} ${mlsNumber}`
-}
-
-/** A drift takes away what others added; only the feed's own loss can be a renamed column. */
-function losesFields(change: Change): boolean {
-  return change.kind === 'update' && (change.cause === 'changed' || change.cause === 'mapping')
 }

@@ -18,8 +18,8 @@ export interface Older {
   sentence: string
 }
 
-/** So few updates and deletes may be a price or two set back; more, all at once, are another state of the feed. */
-const fewSetBack = 2
+/** So few updates and deletes may well be prices set back; more, all at once, are another state of the feed. */
+const fewSetBack = 10
 
 /** `earlier`: the deliveries that were not doubted, the one that came last first. */
 export function olderThan(

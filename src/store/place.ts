@@ -14,9 +14,13 @@ const foreign: Readonly<Record<number, string>> = {
   0x00c36400: 'Ceph',
   0x0bd00bd0: 'Lustre',
   0x47504653: 'GPFS',
-  0x01021997: '9P, a folder of another machine',
+}
+
+/** Kinds that may be a disk of this machine, handed into a container, or another machine's: nothing here can tell. */
+const doubtful: Readonly<Record<number, string>> = {
+  0x01021997: '9P',
   0x786f4256: 'a shared folder of VirtualBox',
-  0x65735546: 'FUSE, a file system that a program provides',
+  0x65735546: 'FUSE',
 }
 
 /** The kind of file system that a path is on, as `statfs` numbers it. Throws what `statfs` throws. */
@@ -25,26 +29,31 @@ export type KindOf = (path: string) => number
 const kindOfFileSystem: KindOf = (path) => statfsSync(path).type
 
 /**
- * Throws `StoreError` where the file lies, or would lie, on a file system on which two processes may both believe that they
- * have the store to themselves.
+ * What there is to say against where the file lies, or would lie; null: nothing. Throws `StoreError` for a file system on
+ * which two processes may both believe that they have the store to themselves.
  */
-export function assertLocal(file: string, kindOf: KindOf = kindOfFileSystem): void {
+export function placeOf(file: string, kindOf: KindOf = kindOfFileSystem): string | null {
+  const kind = kindAt(dirname(file), kindOf)
+  if (kind === null) return null
+  if (kind in doubtful)
+    return `the store is on ${doubtful[kind]}: if that is a folder of another machine, put it on a local disk, as locks may not hold there`
+  if (!(kind in foreign)) return null
+  throw storeError(
+    file,
+    `its folder is on a network file system (${foreign[kind]}), where locks do not hold: two runs could write at once, and a crash could damage the store. ` +
+      'Name a file on a local disk, or say `allowNetworkStore: true` if you know that no other process ever opens this one',
+  )
+}
+
+/** The kind of the nearest folder that is there; null: unknown. */
+function kindAt(folder: string, kindOf: KindOf): number | null {
   // Elsewhere the numbers mean something else.
-  if (process.platform !== 'linux') return
-  for (let path = dirname(file); ; path = dirname(path)) {
-    let kind
+  if (process.platform !== 'linux') return null
+  for (let path = folder; ; path = dirname(path)) {
     try {
-      kind = kindOf(path) >>> 0
+      return kindOf(path) >>> 0
     } catch {
-      if (path === dirname(path)) return
-      continue
+      if (path === dirname(path)) return null
     }
-    const name = foreign[kind]
-    if (name === undefined) return
-    throw storeError(
-      file,
-      `its folder is on a network file system or the like (${name}), where locks do not hold: two runs could write at once, and a crash could damage the store. ` +
-        'Name a file on a local disk, or say `allowNetworkStore: true` if you know that no other process ever opens this one',
-    )
   }
 }

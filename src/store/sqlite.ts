@@ -7,7 +7,7 @@ import { openFile } from './file.ts'
 import { createLeases } from './lease.ts'
 import { createListings } from './listings.ts'
 import { migrate, migrations } from './migrations.ts'
-import { assertLocal } from './place.ts'
+import { placeOf } from './place.ts'
 import type { KindOf } from './place.ts'
 import { createReader } from './reader.ts'
 import { createRecords } from './records.ts'
@@ -22,6 +22,8 @@ export interface Place {
   /** A network file system is taken all the same. */
   allowNetwork?: boolean
   kindOf?: KindOf
+  /** Is told of a place that may be a network file system. */
+  warn?: (remark: string) => void
 }
 
 /**
@@ -32,7 +34,8 @@ export interface Place {
 export function openStore(file: string, steps: readonly string[] = migrations, place: Place = {}): Store {
   const isFile = file !== ':memory:'
   return inStore(file, () => {
-    if (isFile && place.allowNetwork !== true) assertLocal(file, place.kindOf)
+    const remark = isFile && place.allowNetwork !== true ? placeOf(file, place.kindOf) : null
+    if (remark !== null) place.warn?.(remark)
     const database = isFile ? openFile(file, steps) : connect(':memory:', {})
     try {
       if (isFile) {

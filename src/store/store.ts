@@ -7,6 +7,7 @@ import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } fr
 import type { Validators, Written } from '../feed/feed.ts'
 import type { DeliverySummary } from '../listing.ts'
 import type { RecentReader, Verified } from './recent.ts'
+import type { StartsWriter } from './starts.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
@@ -183,7 +184,7 @@ export interface Lease {
   release(): void
 }
 
-export interface Store extends StoreReader {
+export interface Store extends StoreReader, StartsWriter {
   /** Takes the right to run; throws `StoreError` naming the holder where another process has it. Freed when the process dies. */
   lease(chatbot: string, now: number): Lease
   /** Marks calls in flight, durably, before they are sent. A delete that no approval covers also enters the ledger. */
@@ -245,8 +246,4 @@ export interface Store extends StoreReader {
   rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): void
-  /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order (fault-model F138). */
-  noteStart(now: number): number
-  /** A daemon stayed up or ends in order: the starts so far count no more. */
-  noteSteady(): void
 }

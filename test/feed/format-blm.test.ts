@@ -64,6 +64,10 @@ describe('blm', () => {
       'the document ends in the middle of this record',
     ])
     expect(cut.reasons).toEqual(['the document ends before #END#'])
+    expect((await read(`${head}A_1|1|x|~\n#END#\r\n\u001a`)).reasons).toEqual([])
+    expect((await read(`${head}A_1|1|x|~\n#END#\r\n${head}A_2|1|x|~\n#END#`)).reasons).toEqual([
+      'there is text after #END#',
+    ])
     expect((await read(`${head}A_1|1|x|~\n`)).reasons).toEqual(['the document ends before #END#'])
   })
 

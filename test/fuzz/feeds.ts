@@ -122,6 +122,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     deadline: 7_200_000,
     rate: 1000,
     concurrency: 4,
+    keys: 1,
     deleteBatch: 50,
   }
 }

@@ -4,7 +4,8 @@
  * to rest.
  */
 import { expect, test } from 'vitest'
-import { Tally, guard, heldBy } from '../../src/plan/guard.ts'
+import { guard, heldBy } from '../../src/plan/guard.ts'
+import { Tally } from '../../src/plan/tally.ts'
 import type { Limits } from '../../src/plan/guard.ts'
 import type { Change } from '../../src/run.ts'
 import { expected, mayStand, violations } from './cross-oracle.ts'
@@ -133,7 +134,7 @@ function labels({ changes, unchanged }: Planned): string[] {
 function guardFailures(planned: Planned, settings: ReturnType<typeof settingsOf>): string[] {
   const tally = new Tally()
   for (const change of planned.changes) tally.add(change, false)
-  const past = { deliveries: [{ records: 1 }], lastKeys: null, deletes24h: 0, older: null }
+  const past = { deliveries: [{ records: 1 }], lastKeys: null, deletes24h: 0, older: null, otherKeys: false }
   const delivery = { records: 1, listings: 1, filtered: 0 }
   const failures: string[] = []
   for (const limits of [tight, wide, { ...tight, onTrip: 'abort' as const }]) {

@@ -1,7 +1,8 @@
 /** The guard's rules, each at its edge: what is allowed, what trips, what it holds, and the words it uses. */
 import { describe, expect, test } from 'vitest'
 import { optionalFields } from '../../src/listing.ts'
-import { Tally, guard, heldBy } from '../../src/plan/guard.ts'
+import { guard, heldBy } from '../../src/plan/guard.ts'
+import { Tally } from '../../src/plan/tally.ts'
 import type { Limits, Past } from '../../src/plan/guard.ts'
 import { KeyHashes, sharedKeys } from '../../src/plan/keys.ts'
 import type { PlanFacts, PlanSettings } from '../../src/plan/plan.ts'
@@ -78,6 +79,7 @@ function trips(world: World) {
     lastKeys: keysFrom(0, 100),
     deletes24h: 0,
     older: null,
+    otherKeys: false,
     ...world.past,
   }
   return guard(

@@ -71,6 +71,7 @@ class History {
     const ownership = swarm.ownership === 'mirror' ? 'tag' : swarm.ownership
     const plain = { ...swarm, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
     this.#program = new Program(this.#choices, { ...plain, service }, trace)
+    this.#program.mostRows = 200
     const { checker } = this.#program
     checker.mostDeletes = Infinity
     const percent = this.#choices.pick('percent', [0, 5, 20, 40])

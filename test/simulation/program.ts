@@ -256,6 +256,7 @@ export class Program {
       rate: 5,
       concurrency,
       deleteBatch,
+      keys: 1,
     }
   }
 }

@@ -14,17 +14,28 @@ it.skipIf(process.platform !== 'linux').each([
   // As a machine of 32 bits gives it.
   ['CIFS', 0xff534d42 | 0],
   ['SMB', 0xfe534d42],
-  ['FUSE', 0x65735546],
 ])('refuses a store on %s (%d), and says how to have it all the same', (name, kind) => {
   const folder = freshFolder()
   const file = join(folder, 'store.db')
   const open = (): unknown => openStore(file, undefined, { kindOf: () => kind })
   expect(open).toThrow(StoreError)
-  expect(open).toThrow(`${file}: its folder is on a network file system or the like (${name}`)
+  expect(open).toThrow(`${file}: its folder is on a network file system (${name}`)
   expect(open).toThrow('allowNetworkStore: true')
   expect(readdirSync(folder)).toEqual([])
   openStore(file, undefined, { kindOf: () => kind, allowNetwork: true }).close()
   expect(open).toThrow(StoreError)
+})
+
+it.skipIf(process.platform !== 'linux').each([
+  ['FUSE', 0x65735546],
+  ['9P', 0x01021997],
+])('takes one on %s, as containers have it for a disk, with a word', (name, kind) => {
+  const remarks: string[] = []
+  openStore(join(freshFolder(), 'store.db'), undefined, {
+    kindOf: () => kind,
+    warn: (remark) => remarks.push(remark),
+  }).close()
+  expect(remarks).toEqual([expect.stringContaining(`the store is on ${name}`)])
 })
 
 it.each([ext4, overlay, tmpfs])('takes a local one (%d)', (kind) => {

@@ -41,7 +41,10 @@ export const blm: Format = (bytes, options) => {
     let ended = false
     for await (const block of blocks(source.bytes)) {
       // What follows is read, so that the transport can tell whether all of it came.
-      if (ended) continue
+      if (ended) {
+        seeAfterEnd(block)
+        continue
+      }
       rest = rest.length === 0 ? block : Buffer.concat([rest, block])
       if (head === null) {
         head = headOf(rest, options.requiredHeaders)
@@ -51,7 +54,9 @@ export const blm: Format = (bytes, options) => {
       const batch: RawRecord[] = []
       rest = cut(rest, head.record, batch)
       if (batch.length > 0) yield batch
-      ended = rest.toString('latin1', 0, 1024).trimStart().toUpperCase().startsWith('#END#')
+      const end = /^\s*#END#/i.exec(rest.toString('latin1', 0, 1024))
+      ended = end !== null
+      if (end !== null) seeAfterEnd(rest.subarray(end[0].length))
       if (!ended && rest.length > options.maxRecordBytes) {
         const why = `record ${count + 1} is longer than ${options.maxRecordBytes} bytes; the rest was not read`
         reasons.push(why)
@@ -68,6 +73,12 @@ export const blm: Format = (bytes, options) => {
     if (head.count !== null && head.count !== count) {
       reasons.push(`the header counts ${head.count} properties, the document holds ${count}`)
     }
+  }
+
+  /** Two files put together, of which the second may hold what the first lacks. Old systems end a file with Ctrl-Z. */
+  function seeAfterEnd(bytes: Buffer): void {
+    const why = 'there is text after #END#'
+    if (!reasons.includes(why) && !isBlank(bytes.filter((byte) => byte !== 0 && byte !== 26))) reasons.push(why)
   }
 
   /** Takes the whole records off the front of a window and gives what is left. */
@@ -151,6 +162,6 @@ function withoutLineBreak(text: string): string {
   return text.slice(start, end)
 }
 
-function isBlank(raw: Buffer): boolean {
+function isBlank(raw: Uint8Array): boolean {
   return raw.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }
