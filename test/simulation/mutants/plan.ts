@@ -89,7 +89,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'an approval makes a doubtful list trusted',
     file: 'src/prepare.ts',
-    from: 'const doubtful = tally.gone > 0',
+    from: 'const doubtful = tally.doubts > 0',
     to: 'const doubtful = tally.recreates > 0',
   },
   {
