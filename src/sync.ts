@@ -35,6 +35,7 @@ export async function diff(feed: Feed, readers: Readers): Promise<Report> {
   const startedAt = readers.runtime.clock.now()
   try {
     const prepared = await prepare(feed, readers, true)
+    if (readers.store.isBehind()) prepared.notes.unshift(isBehind(feed.settle))
     return reportOf('diff', feed, readers, startedAt, prepared, null)
   } catch (error) {
     return failedReport('diff', feed, readers, startedAt, expected(error))

@@ -111,7 +111,10 @@ describe('damaged', () => {
     world.calls()
     await refuses('the store is damaged')
     copyFileSync(`${file()}.backup`, file())
+    const dry = await world.run('diff')
     const report = await world.run()
+    // The dry run says what the next run does.
+    expect([dry.result, dry.counts, dry.notes]).toEqual([report.result, report.counts, report.notes])
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 1, adopt: 1 } })
     expect(report.notes[0]).toContain('the store is older than the last run left it: a backup was put back')
     expect(report.changes.find(({ kind }) => kind === 'hold')).toMatchObject({ cause: 'lost-store', held: 'create' })
