@@ -20,11 +20,7 @@ const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, 
   refused_at AS refusedAt, refused_message AS refusedMessage`
 
 /** `file` is for messages. `isBehind`: the note beside the store is further, as the next lease will find. */
-export function createReader(
-  database: Database.Database,
-  file: string,
-  isBehind = false,
-): Omit<StoreReader, 'close'> {
+export function createReader(database: Database.Database, file: string, isBehind = false): Omit<StoreReader, 'close'> {
   const page = database.prepare<[string, string], StoredRow>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
   )
