@@ -60,14 +60,14 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
       recordRun(feed, writers, report, prepared, applied)
       return report
     } catch (error) {
-      const report = failedReport(command, feed, writers, startedAt, expected(error), prepared)
+      const report = failedReport(command, feed, writers, startedAt, expected(error), prepared, applied)
       recordRun(feed, writers, report, prepared, applied)
       return report
     } finally {
       lease.release()
     }
   } catch (error) {
-    return failedReport(command, feed, writers, startedAt, expected(error), prepared)
+    return failedReport(command, feed, writers, startedAt, expected(error), prepared, applied)
   }
 }
 
@@ -121,6 +121,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadli
       runtime,
       signal,
       stop: { reason: null, interrupted: false, late: false },
+      underWay: new Set(),
       progress: (more) => progress('changes', (done += more), total),
     })
   } finally {

@@ -240,8 +240,15 @@ describe('on a disk that', () => {
     const disk = smallDisk(600, skip)
     const many = homes(1, 300)
     world.deliver(zillowFeed(many))
-    saysClearly(await sync(disk), 'the disk is full')
+    const ended = await sync(disk)
+    saysClearly(ended, 'the disk is full')
     const created = numbers()
+    // What went out is in the report: done, or unknown where there was no room for the outcome.
+    const [, done, unknown, skipped] = /(\d+) done, 0 failed, (\d+) unknown, (\d+) skipped/
+      .exec(ended.stdout)!
+      .map(Number)
+    expect([done + unknown, skipped]).toEqual([created.length, 300 - created.length])
+    expect(done).toBeGreaterThan(0)
     expect(created.length).toBeGreaterThan(5)
     expect(created.length).toBeLessThan(300)
     expect(new Set(created).size).toBe(created.length)
