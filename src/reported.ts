@@ -71,7 +71,7 @@ function* withCreated(workspace: Workspace, { now, today }: Moment): Generator<R
   }
 }
 
-/** The report of a run that failed before its plan could be carried out; what was known by then is in it. */
+/** The report of a run that failed without having been carried out and recorded; what was known by then is in it. */
 export function failedReport(
   command: Report['command'],
   feed: Feed,
@@ -79,14 +79,11 @@ export function failedReport(
   startedAt: number,
   error: string,
   prepared: Prepared | null = null,
+  applied: Applied | null = null,
 ): Report {
   if (prepared !== null) {
-    return {
-      ...reportOf(command, feed, readers, startedAt, prepared, null),
-      result: 'failed',
-      error,
-      applied: nothingApplied(command, readers),
-    }
+    const report = reportOf(command, feed, readers, startedAt, prepared, applied)
+    return { ...report, result: 'failed', error, applied: report.applied ?? nothingApplied(command, readers) }
   }
   return {
     feed: feed.name,

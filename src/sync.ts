@@ -35,6 +35,7 @@ export async function diff(feed: Feed, readers: Readers): Promise<Report> {
   const startedAt = readers.runtime.clock.now()
   try {
     const prepared = await prepare(feed, readers, true)
+    if (readers.store.isBehind()) prepared.notes.unshift(isBehind(feed.settle))
     return reportOf('diff', feed, readers, startedAt, prepared, null)
   } catch (error) {
     return failedReport('diff', feed, readers, startedAt, expected(error))
@@ -59,14 +60,14 @@ export async function sync(feed: Feed, writers: Writers, command: 'sync' | 'back
       recordRun(feed, writers, report, prepared, applied)
       return report
     } catch (error) {
-      const report = failedReport(command, feed, writers, startedAt, expected(error), prepared)
+      const report = failedReport(command, feed, writers, startedAt, expected(error), prepared, applied)
       recordRun(feed, writers, report, prepared, applied)
       return report
     } finally {
       lease.release()
     }
   } catch (error) {
-    return failedReport(command, feed, writers, startedAt, expected(error), prepared)
+    return failedReport(command, feed, writers, startedAt, expected(error), prepared, applied)
   }
 }
 
@@ -121,6 +122,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadli
       runtime,
       signal,
       stop: { reason: null, interrupted: false, late: false },
+      underWay: new Set(),
       progress: (more) => progress('changes', (done += more), total),
     })
   } finally {

@@ -3,7 +3,7 @@
  * mark it in flight, durably → call through the limiter → note the outcome. What the answers mean is in `calls.ts`.
  */
 import pLimit from 'p-limit'
-import { ServiceError, messageOf } from '../errors.ts'
+import { ServiceError, StoreError, messageOf } from '../errors.ts'
 import type { OutcomeResult } from '../run.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
@@ -24,8 +24,21 @@ export interface Applied {
 /** Why a change is skipped whose time was over. */
 export const leftForTheNext = 'the run took as long as it may: left for the next one'
 
-/** Carries the workspace's plan out. Throws `StoreError` only; whatever the service says becomes an outcome. */
+/** Carries the workspace's plan out. Whatever the service says becomes an outcome; a store that fails ends it. */
 export async function apply(context: ApplyContext): Promise<Applied> {
+  try {
+    await carryOut(context)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    context.stop.reason = error.message
+    // Answered or not, the next run has to settle it.
+    const outcome = { result: 'unknown', error: error.message } as const
+    context.workspace.recordOutcomes([...context.underWay].map((seq) => ({ seq, outcome })))
+  }
+  return tally(context)
+}
+
+async function carryOut(context: ApplyContext): Promise<void> {
   const { workspace, settings } = context
   const { until } = settings
   adoptAll(context)
@@ -37,7 +50,6 @@ export async function apply(context: ApplyContext): Promise<Applied> {
   await deleteAll(context)
   // What is left in flight is settled by what the next run is shown.
   if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
-  return tally(context)
 }
 
 /** What the list showed too long ago, or where it may have hidden a second one, is looked at once more before it is deleted. */

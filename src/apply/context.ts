@@ -45,6 +45,8 @@ export interface ApplyContext {
   signal: AbortSignal
   /** Set once the run is ending early, for whatever reason; `late`: some changes are left, as their time was over. */
   stop: { reason: string | null; interrupted: boolean; late: boolean }
+  /** By `seq`, what was sent and has no outcome yet. */
+  underWay: Set<number>
   /** Told after each outcome: how many changes are through. */
   progress(done: number): void
 }

@@ -25,6 +25,7 @@ export class Mark {
         if (keys.length > 0)
           store.markInFlight(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
       }
+      for (const { seq } of changes) context.underWay.add(seq)
     }
   }
 

@@ -62,6 +62,7 @@ export function record(
   error: string | null = null,
 ): void {
   context.workspace.recordOutcomes([{ seq: change.seq, outcome: { result, error } }])
+  context.underWay.delete(change.seq)
   context.progress(1)
 }
 

@@ -27,8 +27,8 @@ export class Limiter {
   readonly #clock: Clock
   readonly #configured: number
   readonly #concurrency: number
-  /** In the order of arrival. */
-  readonly #waiting = new Set<() => void>()
+  /** In the order of arrival; `leave` ends a wait that would be longer than `patience`. */
+  readonly #waiting = new Map<() => void, { patience: number; leave: () => void }>()
   #running = 0
   #nextAt: number
   #pause = { until: 0, length: 0 }
@@ -64,9 +64,18 @@ export class Limiter {
     return this.#running
   }
 
-  /** Resolves when it is the caller's turn; `done` must follow. Rejects with the signal's reason when aborted before. */
-  async take(signal?: AbortSignal): Promise<void> {
+  /** Milliseconds that a pause still lasts. */
+  get paused(): number {
+    return Math.max(0, Math.min(this.#pause.until - this.#clock.now(), this.#pause.length))
+  }
+
+  /**
+   * Resolves when it is the caller's turn; `done` must follow. Rejects with the signal's reason when aborted before, and
+   * at once where a pause lasts longer than `patience` milliseconds.
+   */
+  async take(signal?: AbortSignal, patience = Infinity): Promise<void> {
     if (signal?.aborted) throw signal.reason
+    if (this.paused > patience) throw new Error('the pause is longer than the caller waits')
     if (this.#waiting.size === 0 && this.#running < this.#concurrency && this.#wait() <= 0) return this.#start()
     await new Promise<void>((resolve, reject) => {
       const start = () => {
@@ -77,11 +86,12 @@ export class Limiter {
         this.#waiting.delete(start)
         // Nobody is left to be woken, and a timer would keep the process alive.
         if (this.#waiting.size === 0) this.#sleeping?.abort()
+        signal?.removeEventListener('abort', leave)
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is the caller's own.
         reject(signal?.reason)
       }
       signal?.addEventListener('abort', leave, { once: true })
-      this.#waiting.add(start)
+      this.#waiting.set(start, { patience, leave })
       this.#startWaiting()
     })
   }
@@ -96,6 +106,7 @@ export class Limiter {
   pause(milliseconds: number): void {
     const until = this.#clock.now() + milliseconds
     if (until > this.#pause.until) this.#pause = { until, length: milliseconds }
+    for (const { patience, leave } of this.#waiting.values()) if (this.paused > patience) leave()
   }
 
   /**
@@ -135,7 +146,7 @@ export class Limiter {
   }
 
   #startWaiting(): void {
-    for (const start of this.#waiting) {
+    for (const start of this.#waiting.keys()) {
       if (this.#running >= this.#concurrency) return
       const wait = this.#wait()
       if (wait > 0) return this.#wakeAfter(wait)

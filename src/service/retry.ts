@@ -13,6 +13,12 @@ import type { Limiter } from './limiter.ts'
 import type { Send } from './send.ts'
 import type { Answer, BeforeSend } from './service.ts'
 
+/**
+ * How long a Retry-After that is beyond a run's patience is remembered at most, in milliseconds: no run calls before it is
+ * over (U15), but after an hour one call asks whether it still holds, as a broken answer may ask for years.
+ */
+const longestPause = 3_600_000
+
 /** What an attempt is counted as: what runs make, and the two operations that are not about listings. */
 export type CallName = keyof Calls | 'edit' | 'ask'
 
@@ -100,8 +106,8 @@ export function createPersist(line: Line): Persist {
   }
 
   async function attempt<T>(kind: CallName, exchange: () => Promise<T>, beforeSend?: BeforeSend): Promise<T> {
-    await limiter.take(ending).catch(() => {
-      throw ended()!
+    await limiter.take(ending, persistence.patience).catch(() => {
+      throw ended() ?? breaker.failed(tooLong(limiter.paused))
     })
     try {
       // The breaker may have tripped between the limiter's word and this line.
@@ -132,7 +138,9 @@ export function createPersist(line: Line): Persist {
     if (thrown.retryAfter > persistence.patience) {
       const seconds = Math.ceil(thrown.retryAfter / 1000)
       const message = `The service asks to wait ${seconds} s, longer than this run may: ${thrown.message}`
-      return breaker.failed(new ServiceError('stopped', message, thrown))
+      const stopped = breaker.failed(new ServiceError('stopped', message, thrown))
+      limiter.pause(Math.min(thrown.retryAfter, longestPause))
+      return stopped
     }
     limiter.pause(thrown.retryAfter)
     return breaker.failed(thrown)
@@ -158,6 +166,15 @@ export function createPersist(line: Line): Persist {
       }
     }
   }
+}
+
+/** A run that begins, or waits, while the service has asked another one to wait. */
+function tooLong(paused: number): ServiceError {
+  const seconds = Math.ceil(paused / 1000)
+  return new ServiceError(
+    'stopped',
+    `The service has asked to wait, for another ${seconds} s: longer than this run may`,
+  )
 }
 
 function withEffect(error: ServiceError, effect: Effect): ServiceError {

@@ -19,8 +19,8 @@ const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, 
   flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
   refused_at AS refusedAt, refused_message AS refusedMessage`
 
-/** `file` is for messages. */
-export function createReader(database: Database.Database, file: string): Omit<StoreReader, 'close'> {
+/** `file` is for messages. `isBehind`: the note beside the store is further, as the next lease will find. */
+export function createReader(database: Database.Database, file: string, isBehind = false): Omit<StoreReader, 'close'> {
   const page = database.prepare<[string, string], StoredRow>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ${pageRows}`,
   )
@@ -113,7 +113,12 @@ export function createReader(database: Database.Database, file: string): Omit<St
     .raw()
 
   return {
-    feedState: (feed, chatbot, now) => readFeed(feed, chatbot, now),
+    feedState(feed, chatbot, now) {
+      const state = readFeed(feed, chatbot, now)
+      // As the lease writes it: what was done since is as unknown as where the store was lost.
+      return isBehind && !state.isNew ? { ...state, lostAt: now } : state
+    },
+    isBehind: () => isBehind,
     snapshot,
     absences,
     knownRecords: (feed, chatbot, mapping) =>

@@ -15,26 +15,38 @@ export interface Serial {
   close(): void
 }
 
+/** How far a store has come, and which one it is. */
+export interface Progress {
+  lineage: string
+  serial: number
+}
+
+const noteOf = (file: string): string => `${file}.serial`
+const progress = 'SELECT lineage, serial FROM meta'
+
+/** What is noted beside a store; null: nothing that can be read. */
+export function noteBeside(file: string): Progress | null {
+  try {
+    const found = /^([\da-f]{32}) (\d{15})\n/.exec(readFileSync(noteOf(file), 'utf8'))
+    return found === null ? null : { lineage: found[1], serial: Number(found[2]) }
+  } catch {
+    return null
+  }
+}
+
+/** The note's number where it is of this very store and the store is behind it; else null. */
+export function aheadOf(database: Database.Database, note: Progress | null): number | null {
+  const store = database.prepare<[], Progress>(progress).get()
+  return note !== null && note.lineage === store?.lineage && note.serial > store.serial ? note.serial : null
+}
+
 export function createSerial(database: Database.Database, file: string): Serial {
-  const path = `${file}.serial`
-  const present = database.prepare<[], { lineage: string; serial: number }>('SELECT lineage, serial FROM meta')
+  const path = noteOf(file)
+  const present = database.prepare<[], Progress>(progress)
   let descriptor: number | null = null
 
-  function noted(): { lineage: string; serial: number } | null {
-    try {
-      const found = /^([\da-f]{32}) (\d{15})\n/.exec(readFileSync(path, 'utf8'))
-      return found === null ? null : { lineage: found[1], serial: Number(found[2]) }
-    } catch {
-      return null
-    }
-  }
-
   return {
-    ahead() {
-      const note = noted()
-      const store = present.get()
-      return note !== null && note.lineage === store?.lineage && note.serial > store.serial ? note.serial : null
-    },
+    ahead: () => aheadOf(database, noteBeside(file)),
     keep() {
       const { lineage, serial } = present.get()!
       try {

@@ -12,7 +12,7 @@ import type { KindOf } from './place.ts'
 import { createReader } from './reader.ts'
 import { createRecords } from './records.ts'
 import { createSettingsWriter } from './settings.ts'
-import { createSerial } from './serial.ts'
+import { aheadOf, createSerial, noteBeside } from './serial.ts'
 import { openSource } from './source.ts'
 import { createStartsWriter } from './starts.ts'
 import type { Store, StoreReader } from './store.ts'
@@ -57,9 +57,12 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
  */
 export function openStoreReader(file: string, steps: readonly string[] = migrations): StoreReader {
   return inStore(file, () => {
+    // Before the store is read: a run under way writes the store first.
+    const note = noteBeside(file)
     const source = openSource(file, steps)
     try {
-      const reader = createReader(source.database, file)
+      const isBehind = aheadOf(source.database, note) !== null
+      const reader = createReader(source.database, file, isBehind)
       return withStoreErrors(file, { ...reader, close: () => source.close() })
     } catch (error) {
       source.close()

@@ -110,6 +110,8 @@ export interface FeedFigures {
 
 export interface StoreReader extends RecentReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
+  /** Whether the store, opened for reading only, was put back from a backup, or lost its end; a `Lease` finds it, too. */
+  isBehind(): boolean
   /** The last thirty different deliveries of a feed from this source, the one that came last first. */
   generations(feed: string, source: string): Generation[]
   /** Every row of the chatbot, of all its feeds, sorted by key (`compareKeys`). */

@@ -111,7 +111,10 @@ describe('damaged', () => {
     world.calls()
     await refuses('the store is damaged')
     copyFileSync(`${file()}.backup`, file())
+    const dry = await world.run('diff')
     const report = await world.run()
+    // The dry run says what the next run does.
+    expect([dry.result, dry.counts, dry.notes]).toEqual([report.result, report.counts, report.notes])
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 1, adopt: 1 } })
     expect(report.notes[0]).toContain('the store is older than the last run left it: a backup was put back')
     expect(report.changes.find(({ kind }) => kind === 'hold')).toMatchObject({ cause: 'lost-store', held: 'create' })
@@ -237,8 +240,15 @@ describe('on a disk that', () => {
     const disk = smallDisk(600, skip)
     const many = homes(1, 300)
     world.deliver(zillowFeed(many))
-    saysClearly(await sync(disk), 'the disk is full')
+    const ended = await sync(disk)
+    saysClearly(ended, 'the disk is full')
     const created = numbers()
+    // What went out is in the report: done, or unknown where there was no room for the outcome.
+    const [, done, unknown, skipped] = /(\d+) done, 0 failed, (\d+) unknown, (\d+) skipped/
+      .exec(ended.stdout)!
+      .map(Number)
+    expect([done + unknown, skipped]).toEqual([created.length, 300 - created.length])
+    expect(done).toBeGreaterThan(0)
     expect(created.length).toBeGreaterThan(5)
     expect(created.length).toBeLessThan(300)
     expect(new Set(created).size).toBe(created.length)

@@ -101,6 +101,20 @@ test('a pause holds everyone, and a shorter one does not end it', async () => {
   expect(starts.map((start) => start - begin)).toEqual([5000, 5025, 5125])
 })
 
+test('who would wait longer than he may is sent away, at once or when the pause begins', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 1, 4)
+  await limiter.take()
+  const [patient, hasty] = [limiter.take(undefined, 60_000), limiter.take(undefined, 2000)]
+  limiter.pause(5000)
+  await expect(hasty).rejects.toBeUndefined()
+  await expect(limiter.take(undefined, 2000)).rejects.toThrow('longer than the caller waits')
+  expect([limiter.paused, limiter.waiting]).toEqual([5000, 1])
+  await clock.advance(5000)
+  await expect(patient).resolves.toBeUndefined()
+  expect([limiter.paused, limiter.waiting, clock.sleeping]).toEqual([0, 0, 0])
+})
+
 test('the rate halves once for calls refused together, has a floor, and grows back to the configured one', async () => {
   const clock = new ManualClock()
   const limiter = new Limiter(clock, 16, 4)

@@ -102,6 +102,19 @@ describe('Retry-After', () => {
     await expect(update()).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     expect(server.seen).toHaveLength(1)
   })
+
+  test('and later ones call only when it is over; what asks for years is asked again after an hour', async () => {
+    let answer: Reply = { status: 429, headers: { 'retry-after': '999999999' }, body: '' }
+    const { service, server, clock } = await begin(() => answer)
+    const update = () => service.forChatbot('SN').update(testListing(), null, [], nothing)
+    await expect(update()).rejects.toMatchObject({ kind: 'stopped' })
+    answer = { body: success(1) }
+    await clock.advance(1_800_000)
+    await expect(update()).rejects.toMatchObject({ kind: 'stopped', effect: 'none', message: /another 1800 s/ })
+    expect(server.seen).toHaveLength(1)
+    await clock.advance(1_800_000)
+    expect(await update()).toMatchObject({ value: 1 })
+  })
 })
 
 describe('the breaker', () => {
