@@ -11,11 +11,11 @@ import { duplicates } from './duplicates.ts'
 import { saleType, valueForms } from './forms.ts'
 import { badInput, badKeys, keysAlone } from './keys.ts'
 import { order, pageSize } from './pages.ts'
-import type { Answered, Context, ProbeCalls, Question, Seen } from './probe.ts'
+import type { Answered, Context, ListItem, ProbeCalls, Question, Seen } from './probe.ts'
 import { emptyAnswer } from './probe.ts'
-import { sentinelNames } from './sentinel.ts'
+import { mlsNumberOf, sentinelNames, textOf } from './sentinel.ts'
 import { Sentinels } from './sentinels.ts'
-import { survey } from './survey.ts'
+import { findSentinels, survey } from './survey.ts'
 import { lengths, textForms } from './texts.ts'
 
 const reading: readonly Question[] = [pageSize]
@@ -88,7 +88,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
   }
   try {
     asking.progress('What the chatbot holds')
-    const { seen, leftOver, doubtful } = await survey(calls, names)
+    const { seen, leftOver, renamed, doubtful } = await survey(calls, names)
     asked.notes.push(...doubtful)
     if (!seen.complete)
       asked.notes.push(
@@ -97,6 +97,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     sentinels.take(leftOver)
     await clear(sentinels)
     asked.removed = leftOver
+    await clearRenamed(renamed, sentinels, asked)
     const context = { calls, sentinels, runtime, seen, keys }
     const series = new Series(asked, context, calls.sent + mostCalls, (title) => asking.progress(title))
     await series.ask(reading)
@@ -104,6 +105,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     if (obstacle === null) await series.ask(writing)
     else series.skip(writing, obstacle)
     await clear(sentinels)
+    if (sentinels.wasUnseen) await clearRenamed((await findSentinels(calls)).renamed, sentinels, asked)
     if (asked.answers.some(({ key, facts }) => key === creation.key && 'lookUpsBeforeShown' in facts))
       await series.ask([keysAlone])
     else series.skip([keysAlone], obstacle ?? 'a test listing is not listed')
@@ -115,7 +117,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     skipRest(asked, error.message)
   } finally {
     calls.cleanUp()
-    asked.left = await sentinels.removeAll()
+    for (const [mlsNumber, why] of await sentinels.removeAll()) asked.left.set(mlsNumber, why)
     asked.lost = new Map(sentinels.lost)
     asked.calls = calls.sent
   }
@@ -125,6 +127,19 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
 async function clear(sentinels: Sentinels): Promise<void> {
   for (const [mlsNumber, why] of await sentinels.removeAll())
     throw new UserError(`the test listing ${mlsNumber} can't be removed: ${why}`)
+}
+
+/** Removes what is listed under another MLSNumber than was sent, and says so: runs go by that number, too. */
+async function clearRenamed(rows: readonly ListItem[], sentinels: Sentinels, asked: Asked): Promise<void> {
+  if (rows.length === 0) return
+  const [row] = rows
+  asked.notes.push(
+    `the service changes MLSNumbers: the test listing with Url ${textOf(row, 'Url')} is listed as ${mlsNumberOf(row)}. A run knows listings by that number alone: it will not find again what it creates`,
+  )
+  const left = await sentinels.removeRenamed(rows)
+  for (const [mlsNumber, why] of left) asked.left.set(mlsNumber, why)
+  const removed = rows.map(mlsNumberOf).filter((mlsNumber) => !left.has(mlsNumber))
+  if (asked.answers.length === 0) asked.removed.push(...new Set(removed))
 }
 
 /** Why no test listing may be made; null where one may. */

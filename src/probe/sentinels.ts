@@ -39,6 +39,8 @@ export class Sentinels {
   updatesCreate: boolean | null = null
   readonly #calls: ProbeCalls
   readonly #clock: Clock
+  /** Whether one was created and never listed: perhaps it is, under another MLSNumber. */
+  wasUnseen = false
   #writes = 0
   /** MLSNumbers under which a row may be there. */
   readonly #there = new Set<string>()
@@ -116,7 +118,10 @@ export class Sentinels {
     if (!reply.taken) return reply
     const sight = await this.awaitRows(body.MLSNumber, (rows) => rows.length > 0)
     if (sight.rows.length > 0) this.#identifiers.set(this.names.mlsNumber(number), reply.value)
-    else this.#unseen.add(body.MLSNumber)
+    else {
+      this.#unseen.add(body.MLSNumber)
+      this.wasUnseen = true
+    }
     return { taken: true, value: sight }
   }
 
@@ -212,6 +217,25 @@ export class Sentinels {
     }
     const said = first.taken ? `its Delete counted ${first.value}` : `its Delete was refused (${first.message})`
     throw new ServiceError('refused', `${mlsNumber} is still listed after four Deletes: ${said}`)
+  }
+
+  /** Removes sentinels by the MLSNumbers under which they are listed; as `removeAll`. */
+  async removeRenamed(rows: readonly ListItem[]): Promise<Map<string, string>> {
+    const left = new Map<string, string>()
+    for (const mlsNumber of new Set(rows.map(mlsNumberOf))) {
+      try {
+        await this.remove(mlsNumber)
+        const removed = rows.filter((row) => mlsNumberOf(row) === mlsNumber)
+        for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+          const begin = markerUrl(this.names, number, 0).slice(0, -1)
+          if (removed.some((row) => textOf(row, 'Url').startsWith(begin)))
+            this.#lost.delete(this.names.mlsNumber(number))
+        }
+      } catch (error) {
+        left.set(mlsNumber, messageOf(error))
+      }
+    }
+    return left
   }
 
   /** Waits until no row is shown. */
