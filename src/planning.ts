@@ -163,7 +163,8 @@ export function estimated(
 ): { calls: number; seconds: number } {
   const before = counts.create + counts.update + lookUps
   const age = runtime.clock.now() - remote.startedAt + (before / feed.rate) * 1000
-  const looksAgain = age > freshFor ? callsToLookAgain(counts.delete, remote.pages) : 0
+  const pages = remote.complete ? remote.pages : Infinity
+  const looksAgain = age > freshFor || !remote.complete ? callsToLookAgain(counts.delete, pages) : 0
   const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatchOf(feed, store))
   return { calls, seconds: Math.ceil(calls / feed.rate) }
 }

@@ -111,6 +111,7 @@ async function carryOut(feed: Feed, writers: Writers, prepared: Prepared, deadli
         outranks: (other) => feed.ownership === 'mirror' || feed.outranks.has(other),
         lookUpCreates: prepared.doubtful,
         listedAt: prepared.remote.startedAt,
+        listIsWhole: prepared.remote.complete,
         listsAgain: callsToLookAgain(prepared.counts.delete, prepared.remote.pages) === prepared.remote.pages,
         approved: (kind, mlsNumber) => prepared.approved.has(approvalKey(kind, mlsNumber)),
       },

@@ -40,13 +40,13 @@ export async function apply(context: ApplyContext): Promise<Applied> {
   return tally(context)
 }
 
-/** What the list showed too long ago is looked at once more before it is deleted. */
+/** What the list showed too long ago, or where it may have hidden a second one, is looked at once more before it is deleted. */
 async function deleteAll(context: ApplyContext): Promise<void> {
-  const { listsAgain, deleteBatch: size, until } = context.settings
-  const listedAgain = listsAgain && listIsOld(context) && !tooLate(context, until.delete)
+  const { listsAgain, listIsWhole, deleteBatch: size, until } = context.settings
+  const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
   if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
   await each(context, batches(due(context.workspace.changes('delete')), size), until.delete, (batch) =>
-    listedAgain || !listIsOld(context) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
+    listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
   )
 }
 

@@ -27,6 +27,8 @@ export interface ApplySettings {
   outranks(feed: string): boolean
   /** When the walk over the service's pages began that the plan rests on, in milliseconds. */
   listedAt: number
+  /** The walk reached its end and contradicted nothing. */
+  listIsWhole: boolean
   /** Listing once more takes fewer calls than looking each delete up. */
   listsAgain: boolean
   /** Whether an approval covers this change. */

@@ -25,10 +25,11 @@ export function createListings(database: Database.Database): ListingMethods {
     feed: string
     owned: number
     flight: string | null
+    flightAt: number | null
     refusedAt: number | null
   }
   const rowOf = database.prepare<[string, string], Row>(
-    'SELECT id, feed, owned, flight, refused_at AS refusedAt FROM listing WHERE chatbot = ? AND key = ?',
+    'SELECT id, feed, owned, flight, flight_at AS flightAt, refused_at AS refusedAt FROM listing WHERE chatbot = ? AND key = ?',
   )
   const addPayload = database.prepare('INSERT INTO payload DEFAULT VALUES')
   const add = database.prepare('INSERT INTO listing (chatbot, key, id, feed) VALUES (?, ?, ?, ?)')
@@ -40,7 +41,7 @@ export function createListings(database: Database.Database): ListingMethods {
     if (row !== undefined) return row
     const id = Number(addPayload.run().lastInsertRowid)
     add.run(chatbot, key, id, feed)
-    return { id, feed, owned: 0, flight: null, refusedAt: null }
+    return { id, feed, owned: 0, flight: null, flightAt: null, refusedAt: null }
   }
 
   function remove(chatbot: string, key: string, id: number): void {
@@ -61,17 +62,17 @@ export function createListings(database: Database.Database): ListingMethods {
     for (const key of keys) {
       const row = findOrAdd(chatbot, key, feed)
       // The same delete once more, after an attempt that came to nothing: one entry, not two.
-      if (counts && row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)
+      if (counts && row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key, row.flightAt)
       mark.run({ chatbot, key, feed, kind, now })
       if (counts) enterLedger.run(chatbot, feed, key, now)
     }
     if (counts) pruneLedger.run(now - ledgerKept)
   }
 
-  // The latest entry only: an earlier one stands for a delete that was carried out.
-  const leaveLedger = database.prepare(`DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ?
-    AND at = (SELECT max(at) FROM delete_ledger AS other WHERE other.chatbot = delete_ledger.chatbot
-      AND other.feed = delete_ledger.feed AND other.key = delete_ledger.key)`)
+  // This call's own entry, which an approved one has not: an earlier one stands for a delete that was carried out.
+  const leaveLedger = database.prepare(
+    'DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at = ?',
+  )
   const unmark = database.prepare('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = ? AND key = ?')
   function endMark(chatbot: string, key: string, row: Row): void {
     if (row.owned === 0 && row.refusedAt === null) remove(chatbot, key, row.id)
@@ -82,7 +83,7 @@ export function createListings(database: Database.Database): ListingMethods {
       const row = rowOf.get(chatbot, key)
       if (row === undefined) continue
       endMark(chatbot, key, row)
-      if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)
+      if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key, row.flightAt)
     }
   }
 

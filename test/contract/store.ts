@@ -435,6 +435,15 @@ export function storeContract(name: string, open: () => Store): void {
         expect(store.inLedger('north', 'B', now + hour)).toBe(false)
       })
 
+      it('an approved delete that had no effect takes no earlier one out of the ledger', () => {
+        store.markInFlight(chatbot, 'north', 'delete', ['A'], now, false)
+        store.forget(chatbot, ['A'], null)
+        store.confirm(chatbot, [confirmation('A')])
+        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, true)
+        store.clearFlight(chatbot, ['A'])
+        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
+      })
+
       it('knows the last run and the last success, over more runs than are kept', () => {
         store.recordRun(runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }))
         expect(store.feedState('north', chatbot, now)).toMatchObject({ isNew: true, lastSuccess: null })

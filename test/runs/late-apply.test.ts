@@ -156,3 +156,21 @@ describe('a plan of more than two hours', () => {
     expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { update: 12, create: 1 } })
   })
 })
+
+test('under an incomplete list, what the feed says is gone is looked up first: a copy may be on a page that could not be had', async () => {
+  await begin(smallPages)
+  world.standIn.seed(chatbot, [{ ...world.listing(home(1).mlsNumber)!, Description: 'a copy by hand' }])
+  // The newest come first: the copy is on the first page, what it is a copy of on the last one.
+  world.standIn.addFault({ operations: ['List'], page: 6, fault: { kind: 'status', status: 500 } })
+  world.deliver(
+    zillowFeed([{ ...home(1), status: 'Withdrawn' }, ...homes(2, 11), { ...home(12), status: 'Withdrawn' }]),
+  )
+  const report = await world.run()
+  expect(report.remote.complete).toBe(false)
+  expect(outcomeOf(report, home(1))).toEqual({
+    result: 'skipped',
+    error: '2 listings on the service have this MLSNumber by now: the next run decides',
+  })
+  expect(outcomeOf(report, home(12))).toMatchObject({ result: 'done' })
+  expect(world.listings().filter((one) => one['MLSNumber'] === home(1).mlsNumber)).toHaveLength(2)
+})

@@ -56,6 +56,8 @@ class History {
   readonly #program: Program
   /** Ours, deleted by a person before a list showed them: what a person makes in their place can't be known for drift. */
   readonly #goneUnseen = new Set<string>()
+  /** Rows made by hand in the place of ours that no run had seen yet. */
+  readonly #madeAnew: Row[] = []
   readonly #diesAt: number | null
   #points = 0
 
@@ -238,8 +240,11 @@ class History {
     service.rows = service.rows.filter((one) => one !== row)
     const price = this.#choices.integer('price anew', 2000, 3000)
     const made = service.add(listingOf({ key, price, text: null, fee: null }, 1), 'person')
+    if (row.seen) return
+    this.#madeAnew.push(made)
     const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
-    made.tainted = !row.seen && (this.#swarm.ownership === 'snapshot' || marked.length < 3)
+    // Also those that were made before, if hardly one is left by the time that a list shows them.
+    if (this.#swarm.ownership === 'snapshot' || marked.length < 3) for (const one of this.#madeAnew) one.tainted = true
   }
 
   #people(): void {

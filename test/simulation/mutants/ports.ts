@@ -36,8 +36,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'a cleared delete keeps no place in the ledger though one was carried out',
     file: 'src/store/listings.ts',
-    from: "if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key)\n    }",
-    to: 'leaveLedger.run(chatbot, row.feed, key)\n    }',
+    from: "if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key, row.flightAt)\n    }",
+    to: 'leaveLedger.run(chatbot, row.feed, key, row.flightAt)\n    }',
   },
   {
     name: 'earlier attempt without answer forgotten',
