@@ -11,9 +11,10 @@ import { duplicates } from './duplicates.ts'
 import { saleType, valueForms } from './forms.ts'
 import { badInput, badKeys, keysAlone } from './keys.ts'
 import { order, pageSize } from './pages.ts'
-import type { Answered, Context, ListItem, ProbeCalls, Question, Seen } from './probe.ts'
+import type { Answered, Context, ProbeCalls, Question, Seen } from './probe.ts'
 import { emptyAnswer } from './probe.ts'
-import { mlsNumberOf, sentinelNames, textOf } from './sentinel.ts'
+import { clearRenamed } from './renamed.ts'
+import { sentinelNames } from './sentinel.ts'
 import { Sentinels } from './sentinels.ts'
 import { findSentinels, survey } from './survey.ts'
 import { lengths, textForms } from './texts.ts'
@@ -127,19 +128,6 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
 async function clear(sentinels: Sentinels): Promise<void> {
   for (const [mlsNumber, why] of await sentinels.removeAll())
     throw new UserError(`the test listing ${mlsNumber} can't be removed: ${why}`)
-}
-
-/** Removes what is listed under another MLSNumber than was sent, and says so: runs go by that number, too. */
-async function clearRenamed(rows: readonly ListItem[], sentinels: Sentinels, asked: Asked): Promise<void> {
-  if (rows.length === 0) return
-  const [row] = rows
-  asked.notes.push(
-    `the service changes MLSNumbers: the test listing with Url ${textOf(row, 'Url')} is listed as ${mlsNumberOf(row)}. A run knows listings by that number alone: it will not find again what it creates`,
-  )
-  const left = await sentinels.removeRenamed(rows)
-  for (const [mlsNumber, why] of left) asked.left.set(mlsNumber, why)
-  const removed = rows.map(mlsNumberOf).filter((mlsNumber) => !left.has(mlsNumber))
-  if (asked.answers.length === 0) asked.removed.push(...new Set(removed))
 }
 
 /** Why no test listing may be made; null where one may. */

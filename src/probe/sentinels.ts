@@ -219,23 +219,9 @@ export class Sentinels {
     throw new ServiceError('refused', `${mlsNumber} is still listed after four Deletes: ${said}`)
   }
 
-  /** Removes sentinels by the MLSNumbers under which they are listed; as `removeAll`. */
-  async removeRenamed(rows: readonly ListItem[]): Promise<Map<string, string>> {
-    const left = new Map<string, string>()
-    for (const mlsNumber of new Set(rows.map(mlsNumberOf))) {
-      try {
-        await this.remove(mlsNumber)
-        const removed = rows.filter((row) => mlsNumberOf(row) === mlsNumber)
-        for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-          const begin = markerUrl(this.names, number, 0).slice(0, -1)
-          if (removed.some((row) => textOf(row, 'Url').startsWith(begin)))
-            this.#lost.delete(this.names.mlsNumber(number))
-        }
-      } catch (error) {
-        left.set(mlsNumber, messageOf(error))
-      }
-    }
-    return left
+  /** Forgets that a sentinel may appear: it was found under another MLSNumber. */
+  settle(mlsNumber: string): void {
+    this.#lost.delete(mlsNumber)
   }
 
   /** Waits until no row is shown. */
