@@ -159,7 +159,9 @@ describe('a plan of more than two hours', () => {
 
 test('under an incomplete list, what the feed says is gone is looked up first: a copy may be on a page that could not be had', async () => {
   await begin(smallPages)
-  world.standIn.seed(chatbot, [{ ...world.listing(home(1).mlsNumber)!, Description: 'a copy by hand' }])
+  world.standIn.seed(chatbot, [
+    { ...world.listing(home(1).mlsNumber)!, MLSNumber: home(1).mlsNumber, Description: 'a copy by hand' },
+  ])
   // The newest come first: the copy is on the first page, what it is a copy of on the last one.
   world.standIn.addFault({ operations: ['List'], page: 6, fault: { kind: 'status', status: 500 } })
   world.deliver(
