@@ -140,7 +140,7 @@ function callsOf(client: ServiceClient, feed: FeedConfig, stopping: Stopping, cl
     }
   }
 
-  const list = (filter: object, how?: How): Promise<Reply<{ items: ListItem[]; virtualCount: number }>> =>
+  const list = (filter: object, how?: How): Promise<Reply<{ items: ListItem[]; virtualCount: number | null }>> =>
     reply(how, async (options) => {
       const { List, VirtualCount } = await client.list({ SerialNumber, ...filter }, options)
       return { items: List as unknown as ListItem[], virtualCount: VirtualCount }

@@ -154,6 +154,8 @@ export interface Change {
   lost: number
   /** Create, update: the service must be asked for this MLSNumber first. */
   lookUp: boolean
+  /** Create: confirmed lately and never shown since, so that the list may only lag behind (fault-model F86). */
+  unseen?: boolean
   /** It had drifted before, and was sent again lately. */
   again?: boolean
   /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */

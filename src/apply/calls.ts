@@ -50,6 +50,8 @@ export async function createOne(context: ApplyContext, change: StoredChange): Pr
     if (settings.owner !== null && owner !== null && owner !== settings.owner && !settings.outranks(owner))
       return record(context, change, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1) return updateOne(context, { ...change, clear: clearedBy(context, change, shown[0].fields) })
+    // A list that lags behind hides what was made just now. An Update does no harm, and tells whether it is there (F86).
+    if (change.unseen) return updateOne(context, change)
   }
   await sendCreate(context, change, outgoing(context, change))
 }

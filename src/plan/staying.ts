@@ -165,8 +165,12 @@ function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: str
 
 /** Ours, delivered, and not shown. */
 function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
-  if (one.settings.remote.complete || mine.content === null)
-    return [create(one, wanted, 'gone-from-service', 'gone from the service')]
+  const { remote, remoteStartedAt, settle } = one.settings
+  if (remote.complete || mine.content === null) {
+    const step = create(one, wanted, 'gone-from-service', 'gone from the service')
+    if (step.step === 'change') step.change.unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
+    return [step]
+  }
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
   return [changed(one, wanted, mine, null)]

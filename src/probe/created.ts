@@ -115,14 +115,14 @@ export const virtualCount: Question = {
       return answer
     }
     const total = seen.listings + 1
-    const saw: number[] = []
+    const saw: (number | string)[] = []
     for (const PageSize of [2, 1]) {
       const reply = await calls.list({ PageNumber: 1, PageSize })
       if (!reply.taken) {
         answer.notLearnt.push(`what VirtualCount is, because PageSize ${PageSize} was refused (${refusalWords(reply)})`)
         return answer
       }
-      saw.push(reply.value.virtualCount)
+      saw.push(reply.value.virtualCount ?? 'nothing')
     }
     const isTotal = saw.every((count) => count === total)
     answer.facts.virtualCount = isTotal ? 'total' : 'other'

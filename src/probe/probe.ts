@@ -50,7 +50,7 @@ export interface ProbeCalls {
   create(body: Body, how?: How): Promise<Reply<string>>
   update(body: Body, how?: How): Promise<Reply<number>>
   remove(keyType: 'MLSNumber' | 'NativeId', keys: string[], how?: How): Promise<Reply<number>>
-  list(filter: Body, how?: How): Promise<Reply<{ items: ListItem[]; virtualCount: number }>>
+  list(filter: Body, how?: How): Promise<Reply<{ items: ListItem[]; virtualCount: number | null }>>
   /** Every page, as the daemon walks them. */
   walk(filter: { MLSNumber?: string }, sink: ItemSink): Promise<RemoteSummary>
   /** Waits. Throws `ServiceError` when told to stop. */

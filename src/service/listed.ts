@@ -15,8 +15,8 @@ export interface ListFilter {
 /** One page. */
 export interface ListPage {
   List: RealEstateListItem[]
-  /** Its meaning is not documented (U9). */
-  VirtualCount: number
+  /** Its meaning is not documented (U9). null: the answer had none. */
+  VirtualCount: number | null
 }
 
 /**

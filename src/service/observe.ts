@@ -11,7 +11,8 @@ import { IdSet } from './id-set.ts'
 /** One answer of List. */
 export interface Page {
   items: ListItem[]
-  virtualCount: number
+  /** null: the answer has no number there. */
+  virtualCount: number | null
 }
 
 /** How to walk. */
@@ -79,13 +80,13 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
   /** The walk has come past the last page. */
   const finish = () => {
     if (options.virtualCount === 'total' && virtualCount !== end.items)
-      contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount}.`)
+      contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount ?? 'nothing'}.`)
     return end
   }
   const effective = first.page.items.length
   const seen = new IdSet()
   let previous: ListItem[] = []
-  let virtualCount = 0
+  let virtualCount: number | null = null
 
   for (let number = 1; ; number++) {
     let items: ListItem[]
@@ -122,7 +123,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     options.add(fresh)
     if (end.again && !isLast) return end
     if (options.virtualCount !== 'unknown' && end.items === virtualCount) return end
-    if (options.virtualCount === 'total' && end.items > virtualCount) return finish()
+    if (options.virtualCount === 'total' && virtualCount !== null && end.items > virtualCount) return finish()
     if (number >= options.maxPages) {
       end.reasons.push(`There was no end after ${number} pages.`)
       return end

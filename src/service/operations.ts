@@ -29,8 +29,7 @@ export const listOperation: Operation<Page> = {
   repeatable: true,
   read(data) {
     if (!isObject(data) || !Array.isArray(data.List) || !data.List.every(isObject)) return undefined
-    const virtualCount = readCount(data.VirtualCount)
-    return virtualCount === undefined ? undefined : { items: data.List, virtualCount }
+    return { items: data.List, virtualCount: readVirtualCount(data.VirtualCount) }
   },
 }
 
@@ -80,6 +79,11 @@ function withOwner(entries: ExtensionEntry[] | undefined, owner: string | null):
 
 function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
+}
+
+/** Its meaning is open (U9) and no walk needs it, so that an answer without one, or with another kind of one, is a page too. */
+function readVirtualCount(value: unknown): number | null {
+  return readCount(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value) ?? null
 }
 
 function isObject(value: unknown): value is ListItem {

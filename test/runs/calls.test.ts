@@ -1,5 +1,6 @@
 /** A run makes exactly the calls that it needs: one for each create and update, one a batch of deletes, one a page. */
 import { afterEach, describe, expect, test } from 'vitest'
+import type { StandInProfileInput } from '../../src/stand-in/stand-in.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -57,4 +58,49 @@ test('a listing of ours that is gone from the service is looked up before it is 
   // Two pages of the walk; the look-up of what is not there is one empty page.
   expect(world.calls()).toMatchObject({ Create: 1, Update: 0, Delete: 0, List: 3 })
   expect(world.listings()).toHaveLength(20)
+})
+
+describe('a listing that was created just now and was never listed', () => {
+  const begun = async (profile: StandInProfileInput): Promise<void> => {
+    world = await RunWorld.start()
+    world.deliver(zillowFeed(homes(1, 20)))
+    await world.run()
+    await world.run()
+    world.standIn.changeProfile(profile)
+    world.deliver(zillowFeed(homes(1, 21)))
+    expect(await world.run()).toMatchObject({ counts: { create: 1, unchanged: 20 } })
+    world.calls()
+  }
+
+  test('is not created twice by a list that lags behind', async () => {
+    await begun({ listLag: 5 })
+    const report = await world.run()
+    expect(report.changes).toMatchObject([{ kind: 'create', why: 'gone from the service' }])
+    expect(report.applied?.outcomes).toMatchObject({ done: 1, failed: 0 })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 1, Delete: 0 })
+    expect(world.listings()).toHaveLength(21)
+
+    world.standIn.changeProfile({ listLag: 0 })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 21 } })
+    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  })
+
+  test.for(['zero', 'refused'] as const)(
+    'is created again where it is gone (Update: %s)',
+    async (updateWithoutMatch) => {
+      await begun({ updateWithoutMatch })
+      world.standIn.remove('SN-1', home(21).mlsNumber)
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+      expect(world.calls()).toMatchObject({ Create: 1, Delete: 0 })
+      expect(world.listings()).toHaveLength(21)
+    },
+  )
+
+  test('is created without asking an Update once the list has had time', async () => {
+    await begun({})
+    world.standIn.remove('SN-1', home(21).mlsNumber)
+    world.clock.advance(16 * 60_000)
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1 } })
+    expect(world.calls()).toMatchObject({ Create: 1, Update: 0 })
+  })
 })

@@ -74,6 +74,11 @@ describe('a complete walk', () => {
     expect(walk.pages).toEqual(['1/10', '2/10', '3/10', '4/10'])
   })
 
+  test.for([undefined, null, '25', 'many', 2.5])('does without VirtualCount (%s)', async (VirtualCount) => {
+    const list = (query: Query): Reply => ({ body: success({ List: cut(items(25), query), VirtualCount }) })
+    expect((await observe(list)).summary).toMatchObject({ complete: true, reasons: [], pages: 4, listings: 25 })
+  })
+
   test('over nothing takes one page', async () => {
     expect((await observe(plain([]))).summary).toMatchObject({ complete: true, pages: 1, listings: 0 })
   })
@@ -182,6 +187,12 @@ describe('a walk is not complete', () => {
       'where the total is smaller',
       /held 12 listings, VirtualCount says 11/,
       plain(items(12), 11),
+      { virtualCount: 'total' },
+    ],
+    [
+      'where there is no total',
+      /held 12 listings, VirtualCount says nothing/,
+      (query) => ({ body: success({ List: cut(items(12), query) }) }),
       { virtualCount: 'total' },
     ],
     [
