@@ -23,7 +23,7 @@ export const writtenSettings = settingsSchema(
 function unknownFigure(name: string): string {
   const nearest = nearestName(name, figureNames)
   const known =
-    nearest === null ? `known are ${figureNames.map((one) => `{${one}}`).join(', ')}` : `did you mean {${nearest}}?`
+    nearest === null ? `known are ${figureNames.map((one) => `{${one}}`).join(', ')}.` : `did you mean {${nearest}}?`
   return `{${name}} is no figure of the feed; ${known} For the text itself write {{${name}}}`
 }
 

@@ -13,9 +13,10 @@ import { badInput, badKeys, keysAlone } from './keys.ts'
 import { order, pageSize } from './pages.ts'
 import type { Answered, Context, ProbeCalls, Question, Seen } from './probe.ts'
 import { emptyAnswer } from './probe.ts'
+import { clearRenamed } from './renamed.ts'
 import { sentinelNames } from './sentinel.ts'
 import { Sentinels } from './sentinels.ts'
-import { survey } from './survey.ts'
+import { findSentinels, survey } from './survey.ts'
 import { lengths, textForms } from './texts.ts'
 
 const reading: readonly Question[] = [pageSize]
@@ -88,7 +89,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
   }
   try {
     asking.progress('What the chatbot holds')
-    const { seen, leftOver, doubtful } = await survey(calls, names)
+    const { seen, leftOver, renamed, doubtful } = await survey(calls, names)
     asked.notes.push(...doubtful)
     if (!seen.complete)
       asked.notes.push(
@@ -97,6 +98,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     sentinels.take(leftOver)
     await clear(sentinels)
     asked.removed = leftOver
+    await clearRenamed(renamed, sentinels, asked)
     const context = { calls, sentinels, runtime, seen, keys }
     const series = new Series(asked, context, calls.sent + mostCalls, (title) => asking.progress(title))
     await series.ask(reading)
@@ -104,6 +106,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     if (obstacle === null) await series.ask(writing)
     else series.skip(writing, obstacle)
     await clear(sentinels)
+    if (sentinels.wasUnseen) await clearRenamed((await findSentinels(calls)).renamed, sentinels, asked)
     if (asked.answers.some(({ key, facts }) => key === creation.key && 'lookUpsBeforeShown' in facts))
       await series.ask([keysAlone])
     else series.skip([keysAlone], obstacle ?? 'a test listing is not listed')
@@ -115,7 +118,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     skipRest(asked, error.message)
   } finally {
     calls.cleanUp()
-    asked.left = await sentinels.removeAll()
+    for (const [mlsNumber, why] of await sentinels.removeAll()) asked.left.set(mlsNumber, why)
     asked.lost = new Map(sentinels.lost)
     asked.calls = calls.sent
   }

@@ -75,6 +75,11 @@ export function markerUrl({ token }: SentinelNames, number: number, write: numbe
   return `https://listing-sync.invalid/probe/${token}/${number}/${write}`
 }
 
+/** Whether the Url of a list item is one that a probe writes, of this token where one is given. */
+export function isMarked(item: ListItem, token = '[0-9a-f]{12}'): boolean {
+  return new RegExp(`^https://listing-sync\\.invalid/probe/${token}/\\d/`).test(textOf(item, 'Url'))
+}
+
 /** A text of a list item; empty where there is none. */
 export function textOf(item: ListItem, name: string): string {
   const value = item[name]

@@ -39,6 +39,8 @@ export class Sentinels {
   updatesCreate: boolean | null = null
   readonly #calls: ProbeCalls
   readonly #clock: Clock
+  /** Whether one was created and never listed: perhaps it is, under another MLSNumber. */
+  wasUnseen = false
   #writes = 0
   /** MLSNumbers under which a row may be there. */
   readonly #there = new Set<string>()
@@ -116,7 +118,10 @@ export class Sentinels {
     if (!reply.taken) return reply
     const sight = await this.awaitRows(body.MLSNumber, (rows) => rows.length > 0)
     if (sight.rows.length > 0) this.#identifiers.set(this.names.mlsNumber(number), reply.value)
-    else this.#unseen.add(body.MLSNumber)
+    else {
+      this.#unseen.add(body.MLSNumber)
+      this.wasUnseen = true
+    }
     return { taken: true, value: sight }
   }
 
@@ -212,6 +217,11 @@ export class Sentinels {
     }
     const said = first.taken ? `its Delete counted ${first.value}` : `its Delete was refused (${first.message})`
     throw new ServiceError('refused', `${mlsNumber} is still listed after four Deletes: ${said}`)
+  }
+
+  /** Forgets that a sentinel may appear: it was found under another MLSNumber. */
+  settle(mlsNumber: string): void {
+    this.#lost.delete(mlsNumber)
   }
 
   /** Waits until no row is shown. */

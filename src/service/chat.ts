@@ -115,6 +115,7 @@ export async function* chatParts(
   if (status < 200 || status >= 300) throw failure(await whole(chunks))
   const splitter = new ObjectSplitter()
   let received = ''
+  let passedOver = ''
   try {
     for await (const chunk of chunks) {
       for (const object of splitter.push(chunk)) {
@@ -123,7 +124,11 @@ export async function* chatParts(
           yield* answered(object, failure)
           return
         }
-        if (part === null) continue
+        if (part === null) {
+          // Perhaps an error in a form of its own (U18).
+          passedOver = JSON.stringify(object).slice(0, 200)
+          continue
+        }
         yield part
         if ('AnswerID' in part) return
         received += part.content
@@ -136,7 +141,7 @@ export async function* chatParts(
       throw new BrokenAnswerError(error.message, received, error)
     throw error
   }
-  const rest = splitter.rest
+  const rest = splitter.rest || passedOver
   const held = rest === '' ? '' : ` and holds "${clean(rest)}" at its end`
   throw new BrokenAnswerError(`The stream ended without its final object${held}`, received)
 }

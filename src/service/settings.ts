@@ -142,7 +142,7 @@ function colourProblem(value: string): string | null {
   const parts = spaced.slice(1).map(Number)
   if (parts.some((part) => part > 255)) return `takes 0 to 255 for each part, not ${JSON.stringify(value)}`
   const written = `rgb(${parts.join(',')})`
-  return value === written ? null : `takes no blanks: ${example(parts)}`
+  return value === written ? null : `takes rgb(r,g,b), spelled just so: ${example(parts)}`
 }
 
 const editedSettings = settingsSchema(z.string())

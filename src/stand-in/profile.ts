@@ -83,6 +83,8 @@ export const profileSchema = z.strictObject({
   seed: z.int().default(1),
   /** U9: VirtualCount. `lagging` is the total before the last Create or Delete. */
   virtualCount: z.enum(['total', 'pages', 'zero', 'items', 'lagging']).default('total'),
+  /** U13: what is kept of an MLSNumber; `cut` are its first 20 characters. */
+  mlsNumberKept: z.enum(['as-sent', 'upper-case', 'cut']).default('as-sent'),
   /** What the MLSNumber filter of List compares. */
   mlsNumberFilter: z.enum(['exact', 'contains', 'ignored']).default('exact'),
   /** F86: a write is shown by List only after so many further requests. */

@@ -37,7 +37,7 @@ function namedIn(message: string, rows: readonly Row[]): Row[] {
 
 /** A number as short as "3" stands in a message for other reasons, and so may a word. */
 function isTelling(mlsNumber: string): boolean {
-  return mlsNumber.length >= 3 && /\d/.test(mlsNumber)
+  return /\d/.test(mlsNumber) && (mlsNumber.length >= 3 || /\p{L}/u.test(mlsNumber))
 }
 
 /** The rows with a text that stands in the message; what stands inside a longer such text does not count. */

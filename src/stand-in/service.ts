@@ -190,6 +190,8 @@ function withSent(base: Partial<StandInListing>, sent: SentListing, profile: Sta
     if (clearing === 'clears') Reflect.deleteProperty(listing, name)
     else if (clearing !== 'ignored') Object.assign(listing, { [name]: value })
   }
+  if (profile.mlsNumberKept === 'upper-case') listing.MLSNumber = listing.MLSNumber.toUpperCase()
+  if (profile.mlsNumberKept === 'cut') listing.MLSNumber = listing.MLSNumber.slice(0, 20)
   return listing
 }
 

@@ -44,7 +44,7 @@ function asciiDigit(digit: string): string {
 function namesOf(mlsNumber: string, address = ''): Set<string> {
   const names = new Set<string>()
   const number = plain(mlsNumber)
-  if (number.length >= 3 && /\d/.test(number)) names.add(number)
+  if (/\d/.test(number) && (number.length >= 3 || /\p{L}/u.test(number))) names.add(number)
   const street = plain(address)
   if (/\d/.test(street) && /\p{L}/u.test(street)) {
     names.add(street)

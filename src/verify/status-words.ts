@@ -23,7 +23,7 @@ const phrases: [RegExp, Status | 'Gone' | null][] = [
   [
     words(
       `no longer (?:active|available|listed|on the market|for sale|for rent)|not (?:currently |longer )?(?:active|available|listed|on the market|for sale|for rent)|isn't (?:available|listed|for sale|for rent|on the market)
-      |unavailable|off the market|off-market|withdrawn|nicht mehr (?:verfügbar|zu haben)|n'est plus disponible|ya no está disponible|no está disponible|não está (?:mais )?disponível|non è più disponibile|niet meer beschikbaar`.replaceAll(
+      |unavailable|off the market|(?:removed|taken|pulled) from the market|delisted|off-market|withdrawn|nicht mehr (?:verfügbar|zu haben)|n'est plus disponible|ya no está disponible|no está disponible|não está (?:mais )?disponível|non è più disponibile|niet meer beschikbaar`.replaceAll(
         /\n\s*/g,
         '',
       ),

@@ -71,18 +71,20 @@ describe('by hand', () => {
         'RateLimitCount: "5"',
         'SystemMessage: "{listing} homes, {\\"a\\": 1}, {{word}}"',
         'Name: {}',
+        'WelcomeMessage: "{agency}"',
       ].join('\n'),
     )
     const wrong = await settings('--file', file)
     expect(wrong).toMatchObject({ status: 78, stdout: '' })
     for (const line of [
-      '6 problems',
+      '7 problems',
       'WelcomMessage: unknown key; did you mean "WelcomeMessage"? (line 1)',
       'serialNumber: is said by chatbot of the feed',
       'ChatBubbleColor: takes rgb(r,g,b): write rgb(255,0,0) (line 3)',
       'RateLimitCount: takes a number (line 4)',
       'SystemMessage: {listing} is no figure of the feed; did you mean {listings}? For the text itself write {{listing}} (line 5)',
       'Name: takes text (line 6)',
+      'WelcomeMessage: {agency} is no figure of the feed; known are {listings}, {cities}, {minPrice}. For the text itself write {{agency}} (line 7)',
     ])
       expect(wrong.stderr).toContain(line)
     expect(world.calls().Edit).toBe(0)

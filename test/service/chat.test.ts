@@ -4,9 +4,8 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ListingServiceClient } from '../../src/index.ts'
+import { BrokenAnswerError, ListingServiceClient, RequestError, ServiceError } from '../../src/index.ts'
 import type { ChatEnd, ChatPiece, ChatQuestion, ClientOptions } from '../../src/index.ts'
-import { BrokenAnswerError, RequestError, ServiceError } from '../../src/index.ts'
 import { ManualClock } from './clock.ts'
 import { portOf, refusal, success } from './server.ts'
 
@@ -172,11 +171,12 @@ describe('streamed', () => {
   })
 
   const half = [JSON.stringify(pieces[0]), '{"content":"hal']
-  test.each<[string, Answerer]>([
+  test.each<[string, Answerer, string?]>([
     ['ends', streaming(half, finish)],
     ['breaks off', streaming(half, (response) => void response.socket!.destroy())],
     ['holds what is no JSON', streaming([half[0], '{"content":oops}'], finish)],
-  ])('says what had come where it %s', async (_, answer) => {
+    ['has another error', streaming([half[0], '{"error":"no model now"}'], finish), 'no model now'],
+  ])('says what had come where it %s', async (_, answer, said = '') => {
     const { client, seen } = await world(answer)
     const came: unknown[] = []
     const error = await (async () => {
@@ -184,7 +184,7 @@ describe('streamed', () => {
     })().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(BrokenAnswerError)
     expect(error).toMatchObject({ received: 'Two homes: ', effect: 'unknown' })
-    expect((error as Error).message).toContain('11 characters of it had come')
+    expect((error as Error).message).toMatch(new RegExp(`${said}.*11 characters of it had come`))
     expect(came).toEqual([pieces[0]])
     expect(seen).toHaveLength(1)
   })

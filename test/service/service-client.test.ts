@@ -150,7 +150,7 @@ describe('Edit', () => {
     ])
     expect(await problemsOf(client.edit({} as never))).toEqual(['serialNumber: takes text'])
     expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'rgb(1, 2, 3)' }))).toEqual([
-      'ChatBubbleColor: takes no blanks: write rgb(1,2,3)',
+      'ChatBubbleColor: takes rgb(r,g,b), spelled just so: write rgb(1,2,3)',
     ])
     expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'blue' }))).toEqual([
       'ChatBubbleColor: takes a colour as rgb(r,g,b), such as rgb(0,120,212)',

@@ -115,6 +115,13 @@ test.each([
   expect((await ask(standIn, 'A-1')).json.Data.content).toContain(text)
 })
 
+test('a short MLSNumber names its listing where it has a letter', async () => {
+  const standIn = await started()
+  standIn.seed(chatbot, [house('M1'), house('M2'), house('7')])
+  expect(await told(standIn, 'How much is m1?')).toBe('M1')
+  expect(await told(standIn, 'the 7 wonders')).toBe('')
+})
+
 test('an empty chatbot has no answer, but a greeting', async () => {
   const standIn = await started({ sessions: { 7: chatbot } })
   expect((await ask(standIn, 'homes')).json.Data.noAnswer).toBe(true)

@@ -246,6 +246,8 @@ describe('the status', () => {
 describe('a deleted home', () => {
   test.each([
     ['I could not find a listing with MLS number A-1042.', 'agrees'],
+    ['That property has been removed from the market.', 'agrees'],
+    ['A-1042 was taken off the market and is delisted.', 'agrees'],
     ['2100 Elm Street is no longer available. You may like 9 Oak Lane at $310,000.', 'agrees'],
     ['It has been sold.', 'agrees'],
     ['2100 Elm Street costs $425,000.', 'disagrees'],
@@ -260,6 +262,8 @@ describe('a deleted home', () => {
 
   test('of which no more than the number is known', () => {
     expect(readAnswerOfGone('A-1042: $5,000', { MLSNumber: 'A-1042' }).verdict).toBe('disagrees')
+    expect(readAnswerOfGone('M1 is available.', { MLSNumber: 'M1' }).verdict).toBe('disagrees')
+    expect(readAnswerOfGone('7 homes are available.', { MLSNumber: '7' }).verdict).toBe('not mentioned')
     expect(readAnswerOfGone('That one is not in our listings.', { MLSNumber: 'A-1042' }).verdict).toBe('agrees')
   })
 })
