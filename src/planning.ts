@@ -87,6 +87,9 @@ export function plan(
       else step.asForm.forEach(take)
     } else {
       const { change } = step
+      // It was held, so something about it is not as this list says: another feed's row of it may only be out of sight.
+      const isNew = change.cause === 'new' || change.cause === 'never-sent'
+      if (isNew && store.heldSince(feed.name, change.mlsNumber) !== null) change.lookUp = true
       changes.add(change)
       if (change.kind === 'forget' || change.cause === 'gone-from-service' || change.cause === 'twice-shown')
         tally.doubts++

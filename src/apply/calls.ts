@@ -64,13 +64,14 @@ async function sendCreate(
   unsettled = false,
 ): Promise<void> {
   const { service, settings } = context
-  const mark = new Mark(context, 'create', [change])
+  const mark = new Mark(context, 'create', [change], unsettled)
   try {
     await service.create(sent.listing, settings.owner, mark.beforeSend)
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
-    return refused(context, change, sent, failure, false)
+    const refusal = unsettled ? { message: failure.message, effect: 'unknown' as const } : failure
+    return refused(context, change, sent, refusal, unsettled)
   }
   confirm(context, change, sent, unsettled)
 }
@@ -167,7 +168,7 @@ function refused(
   context: ApplyContext,
   change: StoredChange,
   sent: Outgoing,
-  { message, effect }: ServiceError,
+  { message, effect }: Pick<ServiceError, 'message' | 'effect'>,
   isThere: boolean,
 ): void {
   const { store, settings, runtime } = context

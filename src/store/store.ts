@@ -2,10 +2,9 @@
  * The durable side. A reader can't write by type: `diff` gets nothing else. Keys are MLSNumbers, times milliseconds.
  * All methods throw `StoreError` where the store can't be used.
  */
-import type { FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
+import type { DeliverySummary, FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
 import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
 import type { Validators, Written } from '../feed/feed.ts'
-import type { DeliverySummary } from '../listing.ts'
 import type { RecentReader, Verified } from './recent.ts'
 import type { StartsWriter } from './starts.ts'
 

@@ -76,6 +76,18 @@ describe('found by simulation', () => {
     expect(program.checker.violation).toBeNull()
   })
 
+  test("what was held as another feed's is looked up when the list lacks it (seeds 5018, 4008373)", async () => {
+    const program = world()
+    await program.run(delivers(...others))
+    const south = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
+    program.service.add({ ...listingOf(entry('A'), 1), ...south }, 'south')
+    expect((await program.run(delivers(entry('A'), ...others)))?.result).toBe('held')
+    program.service.hide(['A'])
+    await program.run(delivers(entry('A'), ...others))
+    expect(program.service.living('A')).toHaveLength(1)
+    expect(program.checker.violation).toBeNull()
+  })
+
   test("a look-up that finds another feed's listing leaves it alone (seed 149)", async () => {
     const program = world()
     await program.run(delivers(...others))

@@ -35,7 +35,7 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a refused create is taken for done',
     file: 'src/apply/calls.ts',
-    from: 'return refused(context, change, sent, failure, false)',
+    from: 'return refused(context, change, sent, refusal, unsettled)',
     to: '',
   },
   {
