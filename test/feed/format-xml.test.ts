@@ -233,6 +233,7 @@ describe('what a record parses to', () => {
     ['<Listing><a><b></a></b></Listing>', /<b> is closed by <\/a>/],
     ['<Listing>1 < 2</Listing>', /begins no tag/],
     ['<Listing><a b"c>1</a></Listing>', /quote that belongs to no attribute/],
+    ['<Listing id="SAL</contact>E-10"><a>1</a></Listing>', /attribute's value holds a tag/],
     ['<Listing><a <b>1</b></Listing>', /"<" within a tag/],
     ['<Listing><a><![CDATA[x</a></Listing><Listing><a><![CDATA[y]]></a></Listing>', /runs over <\/Listing>/],
     [`<Listing>${'<a>'.repeat(70)}${'</a>'.repeat(70)}</Listing>`, /nested deeper/],

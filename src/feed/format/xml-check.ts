@@ -67,7 +67,12 @@ function tagEnd(text: string, from: number): number {
     if (code === 62) return index
     if (code === 34 || code === 39) {
       if (!afterEquals) throw new RecordError('a tag holds a quote that belongs to no attribute')
-      index = expected(text.indexOf(text[index], index + 1), "an attribute's value is not closed")
+      const close = expected(text.indexOf(text[index], index + 1), "an attribute's value is not closed")
+      const inner = text.indexOf('<', index + 1)
+      // XML forbids any "<" there; what looks like a tag took the place of something, perhaps of a part of the number.
+      if (inner >= 0 && inner < close && /[/!?A-Za-z]/.test(text[inner + 1]))
+        throw new RecordError("an attribute's value holds a tag; its closing quote may be missing")
+      index = close
       afterEquals = false
     } else if (code === 60) throw new RecordError('there is a "<" within a tag')
     else if (code === 61) afterEquals = true
