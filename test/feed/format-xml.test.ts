@@ -250,6 +250,14 @@ describe('what a record parses to', () => {
     expect((await read(xml, bytes, { ...options, encoding: 'windows-1252' })).records).toEqual([{ C: 'José’s' }])
   })
 
+  test('a header in another encoding than declared says nothing, and its records are read', async () => {
+    const text =
+      '<?xml version="1.0" encoding="UTF-8"?><Listings at="caf\u00e9"><Listing><C>Here</C></Listing></Listings>'
+    const header = { at: 'Listings/@at' }
+    const { records } = await read(xml, Buffer.from(text, 'latin1'), { ...options, header, written: 'Listings/@at' })
+    expect(records).toEqual([{ C: 'Here' }])
+  })
+
   test('a declaration that is no UTF-8 is followed', async () => {
     const bytes = Buffer.from(
       '<?xml version="1.0" encoding="iso-8859-2"?><Listings><Listing><C>\u00a3\u00f3d\u00bc</C></Listing></Listings>',

@@ -29,20 +29,20 @@ export class XmlHeader {
   readonly read = (path: string, tag: Buffer): void => {
     const wanted = this.wanted.filter((one) => one.path === path && this.found[one.name] === undefined)
     if (wanted.length === 0) return
-    const attributes = attributesOf(this.text(tag))
+    const attributes = this.attributesOf(tag)
     for (const { name, attribute } of wanted) {
       const value = attributes[attribute]
       if (typeof value === 'string') this.found[name] = value.trim().slice(0, 200)
     }
   }
-}
 
-function attributesOf(tag: string) {
-  try {
-    return parseXmlRecord(tag.replace(/\/?>$/, '/>'))
-  } catch (error) {
-    if (!(error instanceof RecordError)) throw error
-    // What the header can't say, the preset's own word decides.
-    return {}
+  private attributesOf(tag: Buffer) {
+    try {
+      return parseXmlRecord(this.text(tag).replace(/\/?>$/, '/>'))
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      // What the header can't say, as when its encoding is another than declared, the preset's own word decides.
+      return {}
+    }
   }
 }
