@@ -18,6 +18,7 @@ import type { Runtime } from './runtime.ts'
 import type { ServiceReader } from './service/service.ts'
 import type { FeedState, StoreReader } from './store/store.ts'
 import type { Workspace } from './workspace/workspace.ts'
+import { dayIn } from './zone.ts'
 
 /** One feed of the configuration, with its parts wired. Times in milliseconds. */
 export interface Feed {
@@ -232,16 +233,4 @@ async function observe(
 /** Under which name the store keeps when a feed last fought over many listings. */
 export function driftOf(feed: string): string {
   return `drifted ${feed}`
-}
-
-const dayFormats = new Map<string, Intl.DateTimeFormat>()
-
-/** The day (YYYY-MM-DD) that it is at an instant in a time zone. */
-export function dayIn(timezone: string, now: number): string {
-  let format = dayFormats.get(timezone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, year: 'numeric', month: '2-digit', day: '2-digit' })
-    dayFormats.set(timezone, format)
-  }
-  return format.format(now)
 }

@@ -19,6 +19,7 @@ const shared = [
   'compare.ts',
   'schema-words.ts',
   'sentinel.ts',
+  'zone.ts',
 ]
 /** A stage as the others see it: types only. */
 const interfaces = [

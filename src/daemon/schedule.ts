@@ -7,6 +7,7 @@
  * the wall, each of its times once: what is skipped is due at the end of the gap, what comes twice the first time only.
  */
 import { createTask, parse } from 'node-cron'
+import { offsetAt } from '../zone.ts'
 
 export interface Schedule {
   expression: string
@@ -78,22 +79,12 @@ function matcher(expression: string): (wall: number) => boolean {
 
 /** How far a zone's clocks are ahead of UTC at an instant. They are only ever put on or back at a quarter of an hour. */
 function offsetsOf(timezone: string): (at: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-  })
   const known = new Map<number, number>()
   return (at) => {
     const start = Math.floor(at / quarter) * quarter
     let offset = known.get(start)
     if (offset === undefined) {
-      const part = Object.fromEntries(format.formatToParts(start).map(({ type, value }) => [type, Number(value)]))
-      offset = Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - start
+      offset = offsetAt(start, timezone)
       if (known.size > 1000) known.clear()
       known.set(start, offset)
     }

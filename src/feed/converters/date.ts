@@ -4,6 +4,7 @@
  * of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
  */
 import { daysBetween } from '../../listing.ts'
+import { offsetAt } from '../../zone.ts'
 import { saysNothing } from '../vocabulary.ts'
 import type { RecordNode } from '../feed.ts'
 import type { Converter } from './converter.ts'
@@ -121,8 +122,6 @@ export function dayOf({ year, month, day }: Written): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
 }
 
-const clocks = new Map<string, Intl.DateTimeFormat>()
-
 /** The instant (milliseconds) of a day and minutes on the clock of a time zone (IANA name), or of the offset as written. */
 export function instantOf(date: Written, minutes: number, timezone: string): number {
   const asUtc = Date.UTC(date.year, date.month - 1, date.day, 0, minutes)
@@ -130,25 +129,6 @@ export function instantOf(date: Written, minutes: number, timezone: string): num
   // The zone's offset at a first guess may be that of the other side of a clock change; the second look is right.
   const guess = asUtc - offsetAt(asUtc, timezone)
   return asUtc - offsetAt(guess, timezone)
-}
-
-function offsetAt(instant: number, timezone: string): number {
-  let clock = clocks.get(timezone)
-  if (!clock) {
-    clock = new Intl.DateTimeFormat('en-US', {
-      timeZone: timezone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    })
-    clocks.set(timezone, clock)
-  }
-  const part: Record<string, number> = {}
-  for (const { type, value } of clock.formatToParts(instant)) part[type] = Number(value)
-  return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
 }
 
 /**
