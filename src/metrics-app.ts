@@ -65,7 +65,7 @@ function metricsOf(app: App, { name, chatbot }: FeedConfig, own: Ran | undefined
     lastSuccess,
     lastAccepted: store.lastAccepted(name),
     listings: owned,
-    held: store.held(name).length,
+    held: store.heldCount(name),
     lastVerified: store.lastVerified(name),
   }
 }

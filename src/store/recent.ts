@@ -15,6 +15,8 @@ export interface RecentReader {
   latestDeleted(chatbot: string, feed: string, since: number, most: number): string[]
   /** Whether a listing of any feed of the chatbot that is not sold has exactly this Address. */
   hasAddress(chatbot: string, address: string): boolean
+  /** How many changes are held; `held` gives them all, which may be as many as the feed has listings. */
+  heldCount(feed: string): number
   /** When the last run began whose delivery was complete and not doubted; null: never. */
   lastAccepted(feed: string): number | null
   /** Of the last run after which the chatbot was asked; null: never. */
@@ -42,6 +44,7 @@ export function createRecentReader(database: Database.Database): RecentReader {
         AND json_extract(payload.listing, '$.Address') = ? AND json_extract(payload.listing, '$.Status') <> 'Sold' LIMIT 1`,
     )
     .pluck()
+  const held = database.prepare<[string], number>('SELECT count(*) FROM held WHERE feed = ?').pluck()
   const acceptedRun = database
     .prepare<[string], number>(
       `SELECT started_at FROM run WHERE feed = ? AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1`,
@@ -58,6 +61,7 @@ export function createRecentReader(database: Database.Database): RecentReader {
     latestConfirmed: (chatbot, feed, most) => confirmed.all(chatbot, feed, most),
     latestDeleted: (chatbot, feed, since, most) => deleted.all({ chatbot, feed, since, most }),
     hasAddress: (chatbot, address) => addressed.get(chatbot, address) !== undefined,
+    heldCount: (feed) => held.get(feed)!,
     lastAccepted: (feed) => acceptedRun.get(feed) ?? delivery.get(feed) ?? null,
     lastVerified(feed) {
       const row = verified.get(feed)

@@ -503,6 +503,7 @@ export function storeContract(name: string, open: () => Store): void {
         store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now)
         store.replaceHeld('south', [held('Z', 'delete')], now)
         store.replaceHeld('north', [held('A', 'delete', 'still too many'), held('C', 'update')], now + hour)
+        expect(store.heldCount('north')).toBe(2)
         expect(store.held('north')).toEqual([
           { ...held('A', 'delete', 'still too many'), since: now },
           { ...held('C', 'update'), since: now + hour },
