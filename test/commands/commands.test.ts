@@ -3,12 +3,11 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { home, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, command } from '../support/run-world.ts'
 import { until } from './until.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const all = homes(1, 12)
 const secret = 'test-secret-key'
 

@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beat } from '../../src/daemon/heartbeat.ts'
 import { openStoreReader } from '../../src/store/sqlite.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, command } from '../support/run-world.ts'
 import type { Ended } from '../support/run-world.ts'
 import { until } from './until.ts'
-
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 
 /** Throws where nobody catches it, in the middle of whatever the program is at. */
 const defects = {

@@ -2,12 +2,9 @@
 import { renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { until } from './until.ts'
-
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 
 let world: RunWorld
 beforeEach(async () => {

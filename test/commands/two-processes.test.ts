@@ -1,12 +1,11 @@
 /** Several processes at one store (fault-model F74, F130): one at a time runs, the others say who has it. */
 import type { ChildProcess } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
-import { home, zillowFeed } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { until } from './until.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const everySecond = { north: { schedule: '* * * * * *' } }
 
 let world: RunWorld

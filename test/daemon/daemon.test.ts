@@ -5,12 +5,10 @@ import { afterEach, expect, test } from 'vitest'
 import { daemonCommand } from '../../src/commands/daemon.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { until } from '../commands/until.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { ManualClock } from './manual-clock.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const minute = 60_000
 
 let world: RunWorld

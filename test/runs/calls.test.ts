@@ -1,11 +1,9 @@
 /** A run makes exactly the calls that it needs: one for each create and update, one a batch of deletes, one a page. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { StandInProfileInput } from '../../src/stand-in/stand-in.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const limits = { delete: { percent: 100, floor: 100 } }
 
 let world: RunWorld

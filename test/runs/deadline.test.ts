@@ -1,10 +1,9 @@
 /** A service so slow that a run would take hours (fault-model F126): it ends in time, and no kind of change starves. */
 import { afterEach, expect, test } from 'vitest'
-import { home, zillowFeed } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const dearer = (one: Home): Home => ({ ...one, price: one.price + 1000 })
 
 let world: RunWorld

@@ -3,13 +3,11 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/errors.ts'
 import type { FaultRuleInput } from '../../src/stand-in/stand-in.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
 const minute = 60_000
 const hour = 60 * minute
 /** Nothing is held for its number, and no field moves by itself: these tests are about calls. */

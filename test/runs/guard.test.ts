@@ -2,14 +2,11 @@
 import { userInfo } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { home, resoFeed, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { dearer, home, homes, resoFeed, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
 const hour = 3_600_000
 const all = homes(1, 20)
 const volatile = { refresh: '365d' }

@@ -7,14 +7,13 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitStatus, exitStatusOf } from '../../src/result.ts'
 import type { StandInListing } from '../../src/stand-in/stand-in.ts'
-import { home, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const records = (some: readonly Home[]): string => some.map((one) => zillowRecord(one)).join('')
 const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
 const volatile = { refresh: '365d' }

@@ -1,13 +1,11 @@
 /** A plan that takes long to carry out: what people do meanwhile is not deleted unseen (fault-model F103, F123). */
 import { afterEach, describe, expect, test } from 'vitest'
-import { home, zillowFeed } from '../support/homes.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import type { ReadReport } from '../support/run-world.ts'
 
 const minute = 60_000
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
 /** Twelve homes fill six of them. */
 const smallPages = { profile: { pageSize: 2 } }
 const north = { limits: { delete: { percent: 100, floor: 100 } } }

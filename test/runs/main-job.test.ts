@@ -3,12 +3,9 @@ import { mkdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { home, resoFeed, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { home, homes, resoFeed, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
-
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 
 /** Of 30 homes: 1 and 2 cheaper, 3 described anew, 4 and 5 gone; 31 to 33 are new. */
 const first = homes(1, 30)

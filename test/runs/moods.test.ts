@@ -2,12 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FaultRuleInput } from '../../src/stand-in/stand-in.ts'
 import { openApp } from '../../src/app.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
 const minute = 60_000
 const hour = 60 * minute
 const north = { limits: { delete: { percent: 100, floor: 100 } }, volatile: { refresh: '365d' } }

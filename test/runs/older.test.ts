@@ -2,13 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writtenOf } from '../../src/feed/generation.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { startFeedServer } from './feed-server.ts'
 import type { FeedServer } from './feed-server.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 /** The homes in the state of a day: some dearer each day. */
 const asOf = (day: number, changed = 11): Home[] =>
   homes(1, 12).map((one, index) => (index < changed ? { ...one, price: one.price + day * 1000 } : one))

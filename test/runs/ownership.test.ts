@@ -1,12 +1,10 @@
 /** What is ours and what is not, over whole runs: marks, lost stores, other feeds, hands of people, doubles. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StandInListing } from '../../src/stand-in/stand-in.ts'
-import { home, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import { dearer, home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
-const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
 const withStatus = (one: Home, status: string): Home => ({ ...one, status })
 const minute = 60_000
 const all = homes(1, 12)

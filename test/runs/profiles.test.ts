@@ -1,11 +1,8 @@
 /** Whatever the service answers to the interface's open questions, runs converge and leave alone what is not ours. */
 import { afterEach, expect, test } from 'vitest'
 import type { StandInListing, StandInOptions, StandInProfileInput } from '../../src/stand-in/stand-in.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
-
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 
 /** Made by hand, past this program. The first numbers contain and are contained in those of the feed. */
 const foreign: StandInListing[] = [home(3).mlsNumber.slice(0, -1), `${home(4).mlsNumber}7`, 'HAND-1'].map(

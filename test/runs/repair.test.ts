@@ -2,12 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApp } from '../../src/app.ts'
 import type { Repaired, RepairPlan } from '../../src/repair.ts'
-import { home, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../commands/until.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const all = homes(1, 10)
 const [a, b, c] = all.map((one) => one.mlsNumber)
 const north = { volatile: { refresh: '365d' }, limits: { delete: { percent: 50, floor: 2 } } }

@@ -16,12 +16,11 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/sqlite.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, command } from '../support/run-world.ts'
 import type { Ended } from '../support/run-world.ts'
 
-const homes = (from: number, to: number): Home[] => Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
 const all = homes(1, 10)
 const next = homes(3, 12)
 const minute = 60_000

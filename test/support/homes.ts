@@ -128,6 +128,13 @@ export function home(number: number, seed = 1): Home {
   }
 }
 
+/** The homes of these numbers, both ends included. */
+export const homes = (from: number, to: number): Home[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => home(from + i))
+
+/** The same home for 100 more. */
+export const dearer = (one: Home): Home => ({ ...one, price: one.price + 100 })
+
 const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;')
 
 /** A record of the Zillow Interchange Format, about 2 kB; `padding` adds so many photos (about 100 bytes each). */
