@@ -2,22 +2,21 @@
  * The listing service's client as a library: `import { ListingServiceClient } from 'listing-sync'`. Importing it does
  * nothing: no connection, no timer, no file.
  */
-import { baseUrlProblem } from './config-address.ts'
-import { UserError } from './errors.ts'
-import { systemClock, systemRandom } from './machine.ts'
-import type { Runtime } from './runtime.ts'
-import { ServiceClient } from './service/service-client.ts'
-import type { ClientSettings } from './service/service-client.ts'
-
-export { ServiceError, UserError } from './errors.ts'
-export type { ExtensionEntry, Listing } from './listing.ts'
-export type { Clock, Log, Runtime } from './runtime.ts'
+import { UserError } from './core/errors.ts'
+export { ServiceError, UserError } from './core/errors.ts'
+export type { ExtensionEntry, Listing } from './core/listing.ts'
+import { systemClock, systemRandom } from './core/machine.ts'
+import type { Runtime } from './core/machine.ts'
+export type { Clock, Log, Runtime } from './core/machine.ts'
 export { BrokenAnswerError } from './service/chat.ts'
 export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from './service/chat.ts'
-export type { ListFilter, ListPage, RealEstateListItem } from './service/listed.ts'
+import { ServiceClient } from './service/client.ts'
+import type { ClientSettings } from './service/client.ts'
+export type { CallOptions, ListingCallOptions } from './service/client.ts'
+import { baseUrlProblem } from './service/line.ts'
+export type { ListFilter, ListPage, RealEstateListItem } from './service/list-item.ts'
 export { RequestError } from './service/request.ts'
 export type { KeyType } from './service/request.ts'
-export type { CallOptions, ListingCallOptions } from './service/service-client.ts'
 export type { ChatbotSettings } from './service/settings.ts'
 
 /** How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. */

@@ -1,10 +1,10 @@
 /** Arguments, signals, exit status. Parts are loaded when a command needs them, so that `--help` answers at once. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import type { CommandContext } from './commands/command.ts'
-import { UserError } from './errors.ts'
-import { exitStatus } from './result.ts'
-import { printableLines } from './text.ts'
+import type { CommandContext } from './app/app.ts'
+import { UserError } from './core/errors.ts'
+import { exitStatus } from './core/exit.ts'
+import { printableLines } from './core/text.ts'
 
 /** Runs the program and ends the process with the command's exit status. */
 export async function main(): Promise<void> {

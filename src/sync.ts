@@ -4,28 +4,16 @@
  */
 import { apply } from './apply/apply.ts'
 import type { Applied } from './apply/apply.ts'
-import { untilWhen } from './apply/deadline.ts'
-import { callsToLookAgain } from './apply/fresh.ts'
-import { ServiceError, UserError } from './errors.ts'
-import { approvalKey } from './plan/guard.ts'
-import { deleteBatchOf } from './planning.ts'
-import { prepare } from './prepare.ts'
-import type { Feed, Prepared, Readers } from './prepare.ts'
-import { recordRun, remember } from './remember.ts'
-import { failedReport, reportOf } from './reported.ts'
-import type { Report } from './run.ts'
-import type { ServiceWriter } from './service/service.ts'
-import type { Store } from './store/store.ts'
-import type { Workspace } from './workspace/workspace.ts'
-
-export interface Writers extends Readers {
-  store: Store
-  service: ServiceWriter
-  /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. */
-  planned?: (prepared: Prepared, workspace: Workspace) => void
-  /** Ends calls under way; aborted some time after `signal`, which only ends the taking of new ones. */
-  abandon(reason: string): void
-}
+import { untilWhen } from './apply/context.ts'
+import { callsToLookAgain } from './apply/look-again.ts'
+import { ServiceError, UserError } from './core/errors.ts'
+import { approvalKey } from './plan/guard/guard.ts'
+import type { Report } from './report/report.ts'
+import { deleteBatchOf } from './run/plan.ts'
+import { prepare } from './run/prepare.ts'
+import { recordRun, remember } from './run/remember.ts'
+import { failedReport, reportOf } from './run/report.ts'
+import type { Feed, Prepared, Readers, Writers } from './run/run.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000

@@ -4,14 +4,14 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/app/log.ts'
+import { escapeUnseen, printable, printableLines } from '../src/core/text.ts'
 import { htmlForm } from '../src/report/html.ts'
 import { jsonForm } from '../src/report/json.ts'
 import { markdownForm } from '../src/report/markdown.ts'
-import type { ReportForm } from '../src/report/report.ts'
+import type { ReportForm, Report } from '../src/report/report.ts'
 import { textForm } from '../src/report/text.ts'
-import type { Report, ReportedChange } from '../src/run.ts'
-import { escapeUnseen, printable, printableLines } from '../src/text.ts'
+import type { ReportedChange } from '../src/workspace/workspace.ts'
 
 const pieces = [
   ...'<>&"\'`|\\*_[](){}#+-!~=^$@:/;,.\n\r\t '.split(''),

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { scrubber } from '../src/secrets.ts'
-import { createLog } from '../src/log.ts'
-import type { LogOptions } from '../src/log.ts'
+import { createLog } from '../src/app/log.ts'
+import type { LogOptions } from '../src/app/log.ts'
+import { scrubber } from '../src/core/secrets.ts'
 
 function open(options: Partial<LogOptions> = {}) {
   const lines: string[] = []
@@ -149,7 +149,7 @@ describe('repeated messages', () => {
 
 test('without a writer it goes to standard error, all of it before the process ends', () => {
   const program = `
-    import { createLog } from './src/log.ts'
+    import { createLog } from './src/app/log.ts'
     const log = createLog({ level: 'info', scrub: (text) => text, pretty: false, repeatLimit: Infinity, clock: { now: () => 0 } })
     for (let i = 0; i < 1000; i++) log.info({ i }, 'line')
     process.exit(3)

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { htmlForm } from '../src/report/html.ts'
 import { jsonForm } from '../src/report/json.ts'
 import { markdownForm } from '../src/report/markdown.ts'
-import type { ReportForm } from '../src/report/report.ts'
+import type { ReportForm, Report } from '../src/report/report.ts'
 import { textForm } from '../src/report/text.ts'
-import type { Report, ReportedChange, RejectRow } from '../src/run.ts'
+import type { ReportedChange, RejectRow } from '../src/workspace/workspace.ts'
 
 const forms = { json: jsonForm(), txt: textForm({ colour: false }), md: markdownForm(), html: htmlForm() }
 const directory = 'fixtures/reports'

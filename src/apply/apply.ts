@@ -3,13 +3,12 @@
  * mark it in flight, durably → call through the limiter → note the outcome. What the answers mean is in `calls.ts`.
  */
 import pLimit from 'p-limit'
-import { ServiceError, StoreError, messageOf } from '../errors.ts'
-import type { OutcomeResult } from '../run.ts'
+import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
+import type { OutcomeResult, StoredChange } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import type { ApplyContext } from './context.ts'
-import { deleteLookedUp, listAgain, listIsOld } from './fresh.ts'
-import { adoptAll } from './remember.ts'
-import type { StoredChange } from '../workspace/workspace.ts'
+import { deleteLookedUp, listAgain, listIsOld } from './look-again.ts'
+import { adoptAll } from './outcomes.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>

@@ -1,12 +1,12 @@
 /** One call and what its answer means (DESIGN, "Apply", the table; fault-model 3.5). */
-import { ServiceError } from '../errors.ts'
-import type { FieldName, Shown } from '../listing.ts'
-import { differences } from '../compare.ts'
+import { differences } from '../core/compare-listings.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { FieldName, Shown } from '../core/listing.ts'
+import type { CallKind } from '../plan/inputs.ts'
 import type { StoredChange } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
-import { Mark } from './mark.ts'
-import { confirmation, doneAs, outgoing, record } from './remember.ts'
-import type { Outgoing } from './remember.ts'
+import { confirmation, doneAs, outgoing, record } from './outcomes.ts'
+import type { Outgoing } from './outcomes.ts'
 
 /** Updates by MLSNumber. What matches nothing is looked up, and created if it is really absent (U5). */
 export async function updateOne(context: ApplyContext, change: StoredChange): Promise<void> {
@@ -224,4 +224,41 @@ function clearedBy(context: ApplyContext, change: StoredChange, shown: object): 
 function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
   throw error
+}
+
+/** The marks of one call: written again before each attempt, so that the time to settle runs from the last one. */
+export class Mark {
+  readonly changes: readonly StoredChange[]
+  readonly beforeSend: () => void
+  sent = false
+  #context: ApplyContext
+  readonly #earlier: boolean
+
+  /** `earlier`: an attempt before this call may still land, so that the marks outlast it. */
+  constructor(context: ApplyContext, kind: CallKind, changes: readonly StoredChange[], earlier = false) {
+    this.changes = changes
+    this.#earlier = earlier
+    this.#context = context
+    this.beforeSend = () => {
+      this.sent = true
+      const { store, settings, runtime } = context
+      for (const approved of [true, false]) {
+        const keys = changes
+          .map((change) => change.mlsNumber)
+          .filter((key) => settings.approved(kind, key) === approved)
+        if (keys.length > 0)
+          store.markInFlight(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
+      }
+      for (const { seq } of changes) context.underWay.add(seq)
+    }
+  }
+
+  /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
+  clear(): void {
+    if (!this.sent || this.#earlier) return
+    const keys = this.changes
+      .filter((change) => change.cause !== 'settle' && !change.unsettled)
+      .map((change) => change.mlsNumber)
+    this.#context.store.clearFlight(this.#context.settings.chatbot, keys)
+  }
 }

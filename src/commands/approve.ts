@@ -1,12 +1,11 @@
 import { userInfo } from 'node:os'
-import { openApp } from '../app.ts'
-import type { App } from '../app.ts'
-import { UserError } from '../errors.ts'
-import { exitStatus } from '../result.ts'
+import type { App, CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import { UserError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import { minuteOf, printable } from '../core/text.ts'
 import type { Held } from '../store/store.ts'
-import { minuteOf, printable } from '../text.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
 
 const validFor = 24 * 3_600_000
 const shown = 20

@@ -1,21 +1,8 @@
 import { createInterface } from 'node:readline/promises'
-import type { App } from '../app.ts'
-import type { Config } from '../config.ts'
-import { UsageError } from '../errors.ts'
-import { scrubbedError } from '../scrubbed.ts'
-
-/** What every command is given by `main.ts`. */
-export interface CommandContext {
-  configFile: string
-  env: NodeJS.ProcessEnv
-  /** Aborted by SIGTERM and SIGINT. */
-  signal: AbortSignal
-  /**
-   * Registers what is done at once, without waiting for anything, where something was thrown that nobody caught; it gives
-   * the error as it may be shown. Then the process ends.
-   */
-  onCrash?: (leaveWord: (error: unknown) => unknown) => void
-}
+import type { App } from '../app/app.ts'
+import { scrubbedError } from '../app/scrubbed.ts'
+import type { Config } from '../config/config.ts'
+import { UsageError } from '../core/errors.ts'
 
 /** The feeds a command was asked for, all of them where none was named. Throws `UsageError` for a name that isn't there. */
 export function chosenFeeds(config: Config, names: readonly string[]): Config['feeds'] {

@@ -1,9 +1,8 @@
-import { openApp } from '../app.ts'
-import type { FormName } from '../app.ts'
-import { exitStatusOf } from '../result.ts'
+import type { FormName, CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
-import { writeReports } from './reports.ts'
+import { writeReports } from './write-reports.ts'
 
 /** `diff`: the plan of each feed as a report. Nothing is written, on the service or in the store. */
 export function diffCommand(

@@ -1,9 +1,9 @@
-import { findingsForms, inspectSource } from '../inspect-app.ts'
-import { FeedError, UsageError } from '../errors.ts'
-import { checkInit, initialise } from '../inspect-init.ts'
-import { exitStatus } from '../result.ts'
-import { printable } from '../text.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext } from '../app/app.ts'
+import { findingsForms, inspectSource } from '../app/inspect.ts'
+import { FeedError, UsageError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import { printable } from '../core/text.ts'
+import { checkInit, initialise } from '../inspect/init.ts'
 
 export interface InspectOptions {
   preset?: string

@@ -1,9 +1,9 @@
-import { openApp } from '../app.ts'
-import { UserError } from '../errors.ts'
-import { probe, probedForms, resultOf } from '../probe-app.ts'
-import { exitStatus } from '../result.ts'
+import type { CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import { probe, probedForms, resultOf } from '../app/probe.ts'
+import { UserError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
 
 const statuses = { ok: exitStatus.right, partial: exitStatus.partial, failed: exitStatus.failed }
 

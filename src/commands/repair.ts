@@ -1,10 +1,10 @@
-import { openApp } from '../app.ts'
-import { UserError } from '../errors.ts'
-import type { CopyOutcome, Repaired, RepairPlan } from '../repair.ts'
-import { exitStatus } from '../result.ts'
-import { escapeUnseen, printable } from '../text.ts'
+import type { CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import { UserError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import { escapeUnseen, printable } from '../core/text.ts'
+import type { CopyOutcome, Repaired, RepairPlan } from '../run/repair.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
 
 const shown = 50
 

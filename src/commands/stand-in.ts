@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, UsageError, UserError, messageOf } from '../errors.ts'
-import { exitStatus } from '../result.ts'
+import type { CommandContext } from '../app/app.ts'
+import { ConfigError, UsageError, UserError, messageOf } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
 import { StandInSettingsError, readStandInSettings } from '../stand-in/settings.ts'
 import type { StandInSettings } from '../stand-in/settings.ts'
 import { standInFromSettings } from '../stand-in/stand-in.ts'
-import type { CommandContext } from './command.ts'
 
 /** `stand-in`: the embedded service on 127.0.0.1 until told to stop; prints its address once it listens. */
 export async function standInCommand(

@@ -1,15 +1,13 @@
 import { styleText } from 'node:util'
-import { openApp } from '../app.ts'
-import type { App } from '../app.ts'
-import type { FeedConfig } from '../config.ts'
-import { lastGood, staleness } from '../daemon/freshness.ts'
-import { aliveWithin } from '../daemon/heartbeat.ts'
-import { exitStatus } from '../result.ts'
-import type { RunResult } from '../run.ts'
+import type { App, CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import type { FeedConfig } from '../config/config.ts'
+import { exitStatus } from '../core/exit.ts'
+import type { RunResult } from '../core/exit.ts'
+import { escapeUnseen, printable } from '../core/text.ts'
+import { lastGood, staleness, aliveWithin } from '../daemon/health.ts'
 import type { Held, OpenApproval } from '../store/store.ts'
-import { escapeUnseen, printable } from '../text.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
 
 interface FeedStatus {
   feed: string

@@ -1,8 +1,8 @@
-import { openApp } from '../app.ts'
-import { exitStatusOf } from '../result.ts'
+import type { CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import type { CommandContext } from './command.ts'
-import { writeReports } from './reports.ts'
+import { writeReports } from './write-reports.ts'
 
 /** `sync` and `backfill`: one run of each feed now, one after another. */
 export function syncCommand(

@@ -7,7 +7,7 @@
  * the wall, each of its times once: what is skipped is due at the end of the gap, what comes twice the first time only.
  */
 import { createTask, parse } from 'node-cron'
-import { offsetAt } from '../zone.ts'
+import { offsetAt } from '../core/zone.ts'
 
 export interface Schedule {
   expression: string

@@ -1,13 +1,13 @@
 /** Which preset a feed is read with: the one that is given, else the one that fits best. */
-import { FeedError } from '../errors.ts'
-import type { Kind } from '../feed/detect.ts'
-import type { MappingOptions } from '../feed/mapping-schema.ts'
-import type { Preset } from '../feed/preset.ts'
+import { FeedError } from '../core/errors.ts'
+import type { Kind } from '../feed/format/detect.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import type { MappingOptions } from '../feed/mapping/schema.ts'
+import { looksLikeListings } from './facts.ts'
+import type { Findings, Fit } from './findings.ts'
 import { fitOf, numbersThatFit } from './fit.ts'
 import type { Beginning } from './fit.ts'
 import type { InspectParts } from './parts.ts'
-import { looksLikeListings } from './facts.ts'
-import type { Findings, Fit } from './findings.ts'
 
 /** Below this a preset is none of the feed's, and its own one is needed. */
 const leastScore = 40

@@ -1,19 +1,19 @@
 /** What is told of fields, words and missing facts, with what to write about them in a configuration. */
 import { stringify } from 'yaml'
-import { FeedError } from '../errors.ts'
+import { FeedError } from '../core/errors.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { FieldName } from '../core/listing.ts'
+import { printable, shorten } from '../core/text.ts'
 import type { Dialect } from '../feed/format/csv-dialect.ts'
-import { usualArguments } from '../feed/mapping-compile.ts'
-import { fieldsRead, writtenPaths } from '../feed/mapping-paths.ts'
-import type { FieldMapping, MappingOptions, Rule } from '../feed/mapping-schema.ts'
-import type { Preset } from '../feed/preset.ts'
+import { fieldsRead, writtenPaths } from '../feed/mapping/fields-read.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import { usualArguments } from '../feed/mapping/rule.ts'
+import type { FieldMapping, MappingOptions, Rule } from '../feed/mapping/schema.ts'
+import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
 import { firstFields } from './fit.ts'
 import type { Beginning } from './fit.ts'
-import type { InspectParts } from './parts.ts'
-import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
+import type { InspectParts, FeedMapping } from './parts.ts'
 import type { FieldProfile } from './profile.ts'
-import { fieldRules } from '../listing.ts'
-import type { FieldName } from '../listing.ts'
-import { printable, shorten } from '../text.ts'
 
 /** The fields of a feed and what uses them. */
 export function fieldFacts(
@@ -125,13 +125,6 @@ function mappingOf(field: FieldName, { preset, options, found }: FeedMapping): F
     return from.length === 0 ? [] : [{ ...rule, from: from.length === 1 ? from[0] : from }]
   })
   return rules.length === 0 ? undefined : rules.length === 1 ? rules[0] : rules
-}
-
-/** A preset with the feed's own options, and which of its paths the feed has anything of. */
-export interface FeedMapping {
-  preset: Preset
-  options: MappingOptions
-  found: ReadonlySet<string>
 }
 
 export function feedMapping(preset: Preset, options: MappingOptions, profiles: readonly FieldProfile[]): FeedMapping {

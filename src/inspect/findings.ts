@@ -1,5 +1,5 @@
 /** What `inspect` finds out about one source: the JSON document as it is printed, and what the text and `--init` are made of. */
-import type { Delivered, Listing, Problem } from '../listing.ts'
+import type { Delivered, Listing, Problem } from '../core/listing.ts'
 
 export type FormatName = 'xml' | 'csv' | 'rets-compact' | 'blm'
 

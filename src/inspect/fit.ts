@@ -2,19 +2,20 @@
  * How well presets fit a feed: each one reads its first records, and what comes of them, and how much of preset and feed
  * know each other, makes the score.
  */
-import { FeedError, messageOf } from '../errors.ts'
-import { RecordError } from '../feed/feed.ts'
-import type { Format, FormatOptions, Mapping, Moment } from '../feed/feed.ts'
-import { fieldsRead, writtenPaths } from '../feed/mapping-paths.ts'
-import type { MappingOptions } from '../feed/mapping-schema.ts'
-import { createMapping } from '../feed/mapping.ts'
-import type { Preset } from '../feed/preset.ts'
+import { FeedError, messageOf } from '../core/errors.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { Delivered, Problem } from '../core/listing.ts'
+import { RecordError } from '../feed/format/format.ts'
+import type { Format, FormatOptions } from '../feed/format/format.ts'
+import { createMapping } from '../feed/mapping/create-mapping.ts'
+import { fieldsRead, writtenPaths } from '../feed/mapping/fields-read.ts'
+import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import type { MappingOptions } from '../feed/mapping/schema.ts'
 import type { Fit } from './findings.ts'
 import { Profile } from './profile.ts'
 import type { FieldProfile } from './profile.ts'
 import { isLack } from './tally.ts'
-import { fieldRules } from '../listing.ts'
-import type { Delivered, Problem } from '../listing.ts'
 
 /** The beginning of a feed, decompressed. */
 export interface Beginning {

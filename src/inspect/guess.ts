@@ -3,11 +3,11 @@
  * the aliasing preset (mls-csv); a person goes over all of it.
  */
 import { stringify } from 'yaml'
+import { printable } from '../core/text.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import type { FieldMapping, Rule } from '../feed/mapping/schema.ts'
 import { flow } from './facts.ts'
-import type { FieldMapping, Rule } from '../feed/mapping-schema.ts'
-import type { Preset } from '../feed/preset.ts'
 import type { FieldFacts, Findings } from './findings.ts'
-import { printable } from '../text.ts'
 
 /** Where the spellings are. */
 const aliasingPreset = 'mls-csv'

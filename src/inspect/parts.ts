@@ -1,7 +1,8 @@
-import type { Format, FormatOptions, Mapping, Moment, Opened, TransportEnd } from '../feed/feed.ts'
-import type { MappingOptions } from '../feed/mapping-schema.ts'
-import type { Preset } from '../feed/preset.ts'
-import type { FeedMapping } from './facts.ts'
+import type { Format, FormatOptions } from '../feed/format/format.ts'
+import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import type { MappingOptions } from '../feed/mapping/schema.ts'
+import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
 import type { Findings } from './findings.ts'
 
 /** What an inspection is given. */
@@ -30,4 +31,11 @@ export interface Inspected {
   preset: Preset | null
   /** null where no preset fits. */
   feed: FeedMapping | null
+}
+
+/** A preset with the feed's own options, and which of its paths the feed has anything of. */
+export interface FeedMapping {
+  preset: Preset
+  options: MappingOptions
+  found: ReadonlySet<string>
 }

@@ -1,5 +1,5 @@
-import type { RecordFields, RecordNode } from '../feed/feed.ts'
-import { printable, shorten } from '../text.ts'
+import { printable, shorten } from '../core/text.ts'
+import type { RecordFields, RecordNode } from '../feed/format/format.ts'
 
 const mostFields = 2000
 const mostExamples = 3

@@ -1,4 +1,4 @@
-import type { Delivered } from '../listing.ts'
+import type { Delivered } from '../core/listing.ts'
 import type { Sample } from './findings.ts'
 import { lacksFactsOnly } from './tally.ts'
 

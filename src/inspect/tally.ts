@@ -1,6 +1,6 @@
-import { fieldRules } from '../listing.ts'
-import type { Delivered, Problem } from '../listing.ts'
-import { printable, shorten } from '../text.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { Delivered, Problem } from '../core/listing.ts'
+import { printable, shorten } from '../core/text.ts'
 import type { Findings, RejectFacts } from './findings.ts'
 
 const mostReasons = 200

@@ -1,9 +1,9 @@
 /** The findings for a person, at most 100 columns wide: what the document is first, then what would become of it. */
 import { styleText } from 'node:util'
-import { printable, shorten } from '../text.ts'
-import { fieldLines } from './text-fields.ts'
-import { sampleLines } from './text-samples.ts'
-import type { Findings } from './findings.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { FieldValue } from '../core/listing.ts'
+import { printable, shorten, escapeUnseen } from '../core/text.ts'
+import type { Findings, FieldFacts, Sample } from './findings.ts'
 
 type Style = Parameters<typeof styleText>[0]
 export type Paint = (style: Style, text: string) => string
@@ -168,4 +168,84 @@ export function grouped(count: number): string {
 
 function markName(delimiter: string): string {
   return { ',': 'a comma', ';': 'a semicolon', '\t': 'a tab', '|': 'a bar' }[delimiter] ?? printable(delimiter)
+}
+
+const longestPath = 42
+const longestUse = 20
+
+/** One line for each field that has something in it; the empty ones together. */
+export function* fieldLines({ fields, moreFields, preset }: Findings, paint: Paint): Generator<string> {
+  const filled = fields.filter((field) => field.filled > 0)
+  const empty = fields.filter((field) => field.filled === 0)
+  if (fields.length === 0) return
+  const pathWidth = Math.min(longestPath, Math.max(...filled.map(({ path }) => shown(path).length), 0))
+  yield ''
+  yield paint(
+    'bold',
+    `Fields (${fields.length}${moreFields ? ' and more' : ''}): percent of records, name, use, examples`,
+  )
+  for (const field of filled) {
+    const { path, examples } = field
+    const use = preset === null ? '' : useOf(field).padEnd(longestUse + 2)
+    const start = `  ${percent(field.filled).padStart(4)}  ${shown(path).padEnd(pathWidth)}  `
+    const rest = shorten(examples.join(' | '), width - start.length - use.length)
+    yield `${start}${paint(field.usedFor.length === 0 ? 'yellow' : 'green', use)}${paint('dim', rest)}`
+  }
+  if (empty.length > 0) yield* wrapped(`empty in every record: ${empty.map(({ path }) => shown(path)).join(', ')}`, 2)
+}
+
+function shown(path: string): string {
+  const text = printable(path)
+  // The end of a long path tells more than its beginning.
+  return text.length <= longestPath ? text : `…${text.slice(1 - longestPath)}`
+}
+
+function useOf({ usedFor }: FieldFacts): string {
+  if (usedFor.length === 0) return 'unused'
+  const [first, ...rest] = usedFor.map((name) => (name === 'record' ? 'the record' : name))
+  return shorten(rest.length === 0 ? first : `${first} +${rest.length}`, longestUse)
+}
+
+function percent(filled: number): string {
+  return filled > 0 && filled < 1 ? '<1' : filled < 100 && filled > 99 ? '99' : String(Math.round(filled))
+}
+
+const nameWidth = 17
+
+/** How some records would map, field by field; of those that can't, why. */
+export function* sampleLines(samples: readonly Sample[], paint: Paint): Generator<string> {
+  if (samples.length === 0) return
+  yield ''
+  yield paint('bold', 'How records would map')
+  for (const sample of samples) {
+    const { at, mlsNumber, listing, missing, problems, why } = sample
+    yield shorten(`  ${printable(at)}: ${mlsNumber === null ? 'no MLSNumber' : printable(mlsNumber)}`, width)
+    if (listing === null) {
+      if (why !== null) yield line('removal', why, paint)
+      for (const { field, value, problem } of problems)
+        yield line(field, `${value === null ? '' : `"${value}" `}${problem}`, paint, 'yellow')
+      continue
+    }
+    for (const { name } of fieldRules) {
+      const value = listing[name]
+      if (missing.includes(name)) yield line(name, 'missing', paint, 'yellow')
+      else if (value !== undefined) yield line(name, valueText(value), paint)
+    }
+  }
+}
+
+function line(name: string, text: string, paint: Paint, style?: 'yellow'): string {
+  const plain = shorten(printable(text), width - nameWidth - 6)
+  return `    ${paint('dim', shorten(printable(name), nameWidth).padEnd(nameWidth))} ${style === undefined ? plain : paint(style, plain)}`
+}
+
+function valueText(value: FieldValue): string {
+  if (!Array.isArray(value)) return String(value)
+  const texts = value.map((one) => (typeof one === 'string' ? one : `${one.Key}: ${one.value}`))
+  return `${texts.length}: ${texts.join(', ')}`
+}
+
+/** The findings for a program: one document. What a terminal must not be sent stands as `\uXXXX`. */
+export function findingsJson(findings: Findings): string {
+  return `${escapeUnseen(JSON.stringify(findings, null, 2))}\n`
 }

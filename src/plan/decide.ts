@@ -14,41 +14,22 @@
  *   listing     –            shown          → staying.ts: adopt or update
  *   listing     –            –              → staying.ts: create
  */
-import { contentHash } from '../hash.ts'
-import { listingAt } from '../listing.ts'
-import type { Listing } from '../listing.ts'
-import type { SnapshotRow } from '../run.ts'
+import { contentHash } from '../core/hash.ts'
+import { listingAt } from '../core/listing.ts'
+import type { Listing } from '../core/listing.ts'
+import { absent, gone } from './absent.ts'
 import { held, note } from './change.ts'
-import { absent, gone } from './leaving.ts'
-import type { PlanInputs, PlanSettings, PlanStep } from './plan.ts'
-import { present } from './staying.ts'
-import type { Situation } from './walk.ts'
-import { isOurs } from './whose.ts'
+import type { PlanStep } from './change.ts'
+import type { PlanInputs, PlanSettings } from './inputs.ts'
+import { present } from './present.ts'
+import { isOurs } from './situation.ts'
+import type { Situation, Case, WantedListing } from './situation.ts'
 
 export interface Decision {
   steps: PlanStep[]
   /** Listings delivered once more, equal. */
   duplicates: number
   ours: boolean
-}
-
-/** A situation with what the decision depends on beside it. */
-export interface Case extends Situation {
-  /** The row, where it is this feed's. */
-  mine: SnapshotRow | null
-  ours: boolean
-  settings: PlanSettings
-  recall: PlanInputs['recall']
-}
-
-/** What is wanted for one MLSNumber, wherever it is kept. */
-export interface WantedListing {
-  content: string
-  /** `DeliveredRow.position`; null: the snapshot's own. */
-  position: number | null
-  /** The mapping changed, not the record. */
-  byMapping: boolean
-  listing(): Listing
 }
 
 export function decide(situation: Situation, settings: PlanSettings, recall: PlanInputs['recall']): Decision {

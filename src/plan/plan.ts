@@ -1,87 +1,102 @@
-/**
- * The plan stage's interface: what planning is given and what it gives. Planning reads nothing and writes nothing;
- * it takes values (some of them read on demand) and returns values.
- */
-import type { DeliverySummary, FieldName, RemoteSummary } from '../listing.ts'
-import type { Absence, Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../run.ts'
-
-/** The three sides, each sorted by key (`compareKeys`). */
-export interface PlanInputs {
-  delivered: Iterable<DeliveredRow>
-  snapshot: Iterable<SnapshotRow>
-  shown: Iterable<ShownRow>
-  /** What earlier runs noted of listings that are in their grace (`limits.grace`). */
-  absences: Iterable<Absence>
-  /** Whether a record with the very bytes of this snapshot row was delivered. */
-  seen(id: number): boolean
-  recall: (id: number) => Recalled
-}
-
-/** What the decision depends on beside the three sides. Times in milliseconds. */
-export interface PlanSettings {
-  feed: string
-  now: number
-  /** YYYY-MM-DD in the feed's time zone. */
-  today: string
-  delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
-  /** Records whose MLSNumber could not be read: any absent listing may be one of them. */
-  unreadable: number
-  remote: Pick<RemoteSummary, 'complete' | 'reasons'>
-  /** When the walk over the service's pages began. */
-  remoteStartedAt: number
-  /** `delta`: absence means nothing. */
-  mode: 'full' | 'delta'
-  /** Backfill never deletes. */
-  deletes: boolean
-  mapping: string
-  /** `mirror`: the chatbot belongs to this feed alone, so whatever it shows is ours. */
-  ownership: 'tag' | 'snapshot' | 'mirror'
-  /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
-  outranks(feed: string): boolean
-  /** What is done where the service shows another listing than after our last write. */
-  drift: 'overwrite' | 'keep' | 'report'
-  /** A listing must be absent in so many complete deliveries running, over so many milliseconds, before it is deleted. */
-  grace: { runs: number; time: number }
-  volatile: ReadonlySet<FieldName>
-  refresh: number
-  settle: number
-  /** When the last run of these 24 hours began that sent many listings again because they had drifted; null: none did. */
-  driftedSince: number | null
-  /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
-  lostUntil: number | null
-}
+import { fieldNames, optionalFields } from '../core/listing.ts'
+import type { FieldName } from '../core/listing.ts'
+import type { Doubt, PlanStep } from './change.ts'
+import { decide } from './decide.ts'
+import { isFight } from './guard/measures.ts'
+import type { PlanInputs, PlanSettings } from './inputs.ts'
+import { KeyHashes } from './key-hashes.ts'
+import { situations } from './situation.ts'
+import type { Situation } from './situation.ts'
 
 /**
- * Numbers or choices shown otherwise than sent at first sight: the service's own form, if others show it too, else
- * somebody's edit. Which it is can only be said after the walk (`settleDoubts`).
+ * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another.
+ * Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
  */
-export interface Doubt {
-  step: 'doubt'
-  fields: FieldName[]
-  /** Shown without this feed's mark, which every listing of ours carries: somebody else's row stands in its place. */
-  unmarked: boolean
-  /** It drifted, was sent again lately, and is shown otherwise once more: another program may be writing it. */
-  again: boolean
-  asEdit: PlanStep[]
-  asForm: PlanStep[]
+export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Generator<PlanStep, PlanFacts> {
+  const keys = new KeyHashes()
+  const facts: Omit<PlanFacts, 'keys'> = {
+    ours: 0,
+    leaving: 0,
+    duplicates: 0,
+    matched: 0,
+    had: optionalFields.map(() => 0),
+    firstSights: 0,
+    echoed: {},
+    uncleared: {},
+    marked: 0,
+    unknownMarks: 0,
+    driftKept: 0,
+    mappingUpdates: 0,
+  }
+  for (const situation of situations(inputs, settings.feed)) {
+    const { steps, duplicates, ours } = decide(situation, settings, inputs.recall)
+    const delivered = situation.seen || situation.delivered.length > 0
+    if (ours) facts.ours++
+    if (ours && situation.row?.flight === 'delete') facts.leaving++
+    if (situation.shown.some(({ owner }) => owner === settings.feed)) facts.marked++
+    facts.duplicates += duplicates
+    if (delivered) keys.add(situation.key)
+    else if (situation.row === null && situation.shown.some(({ owner }) => owner === settings.feed))
+      facts.unknownMarks++
+    if (isMatched(situation, settings.feed)) {
+      facts.matched++
+      countFilled(facts.had, situation.row!.filled)
+    }
+    for (const step of steps) {
+      countStep(facts, step)
+      yield step
+    }
+  }
+  return { ...facts, keys: keys.sorted() }
 }
 
-/** What a walk over the three sides yields, one MLSNumber after another. */
-export type PlanStep =
-  | { step: 'change'; change: Change }
-  | Doubt
-  | { step: 'unchanged' }
-  | { step: 'bookkeeping'; entry: Bookkeeping }
-
-declare const proven: unique symbol
-
 /**
- * That a listing which was not delivered is gone: the delivery is full and whole, every MLSNumber in it could be read, and
- * the list of what the service has is complete. Only `leaving.ts` gives it out, and no delete by absence can be written
- * down without one.
+ * Decides the doubts once the walk is over: a field that a quarter of the listings seen for the first time (two at least)
+ * show otherwise than sent is the service's own form of it, as is one already known for that; what one listing shows unlike
+ * the others was edited, and is taken out of what the facts say of the service's form.
  */
-export interface AbsenceProof {
-  readonly [proven]: true
+export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownForms: readonly FieldName[]): PlanStep[] {
+  const common = Math.max(2, facts.firstSights / 4)
+  const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
+  // Where the service keeps our mark on others, the row without it is not the one that was sent.
+  const isFought = isFight(doubts.filter(({ again }) => again).length, facts.ours)
+  const isEdit = ({ fields, unmarked, again }: Doubt): boolean =>
+    again ? isFought : (unmarked && facts.marked > 0) || !fields.every(isForm)
+  const edits = new Set(doubts.filter(isEdit))
+  for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
+  return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
+}
+
+function countStep(facts: Omit<PlanFacts, 'keys'>, step: PlanStep): void {
+  if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
+  for (const one of step.step === 'doubt' ? step.asForm : [step]) countSight(facts, one, 1)
+}
+
+/** Counts what a first sight says of the service's form, or takes it back. */
+function countSight(facts: Omit<PlanFacts, 'keys'>, step: PlanStep, by: 1 | -1): void {
+  if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight') return
+  if (step.entry.kept) facts.driftKept += by
+  if (!step.entry.first) return
+  const { echo, uncleared } = step.entry
+  facts.firstSights += by
+  for (const field of fieldNames) {
+    if (field in echo) countField(facts.echoed, field, by)
+    if (uncleared.includes(field)) countField(facts.uncleared, field, by)
+  }
+}
+
+function countField(counts: Partial<Record<FieldName, number>>, field: FieldName, by: 1 | -1): void {
+  const count = (counts[field] ?? 0) + by
+  if (count === 0) delete counts[field]
+  else counts[field] = count
+}
+
+function isMatched({ row, seen, delivered }: Situation, feed: string): boolean {
+  return row !== null && row.owned && row.feed === feed && (seen || delivered.some((one) => one.kind === 'listing'))
+}
+
+function countFilled(had: number[], filled: number): void {
+  for (let bit = 0; bit < had.length; bit++) if ((filled & (1 << bit)) !== 0) had[bit]++
 }
 
 /** What the walk counted, for the guard and the report. */

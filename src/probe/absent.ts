@@ -1,8 +1,10 @@
 /** Keys that match nothing: how they are refused or counted, and how many a Delete takes. No row is there meanwhile. */
+import { refusalWords } from './calls.ts'
+import type { Reply } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
-import type { Context, Question, Reply } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { wholeListing } from './sentinel.ts'
+import { emptyAnswer } from './question.ts'
+import type { Context, Question } from './question.ts'
+import { wholeListing } from './sentinel-listing.ts'
 
 /** U5: an Update whose Key matches nothing. Some services make a listing of it, which is removed at once. */
 export const updateWithoutMatch: Question = {

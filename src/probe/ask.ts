@@ -2,19 +2,19 @@
  * All questions in their order: what only reads, what keys without a match tell, what the sentinels tell, and last what may
  * lock us out. However it ends, whatever is on the service is removed.
  */
-import { ServiceError, UserError } from '../errors.ts'
-import type { Runtime } from '../runtime.ts'
+import { ServiceError, UserError, messageOf } from '../core/errors.ts'
+import type { Runtime } from '../core/machine.ts'
 import { deleteBatch, deleteWithoutMatch, partialDelete, updateWithoutMatch } from './absent.ts'
+import type { ProbeCalls, ListItem } from './calls.ts'
 import { clearing, requiredOnUpdate } from './clearing.ts'
+import { duplicates } from './copies.ts'
 import { absentValues, creation, filter, identifier, virtualCount } from './created.ts'
-import { duplicates } from './duplicates.ts'
 import { saleType, valueForms } from './forms.ts'
 import { badInput, badKeys, keysAlone } from './keys.ts'
 import { order, pageSize } from './pages.ts'
-import type { Answered, Context, ProbeCalls, Question, Seen } from './probe.ts'
-import { emptyAnswer } from './probe.ts'
-import { clearRenamed } from './renamed.ts'
-import { sentinelNames } from './sentinel.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answered, Context, Question, Seen } from './question.ts'
+import { sentinelNames, markerUrl, mlsNumberOf, textOf } from './sentinel-listing.ts'
 import { Sentinels } from './sentinels.ts'
 import { findSentinels, survey } from './survey.ts'
 import { lengths, textForms } from './texts.ts'
@@ -195,4 +195,34 @@ function skipRest(asked: Asked, why: string): void {
   const known = new Set(asked.answers.map(({ key }) => key))
   const rest = [...reading, ...writing, ...last].filter(({ key }) => !known.has(key))
   asked.answers.push(...rest.map((question) => notAsked(question, why)))
+}
+
+/** Test listings that the service lists under another MLSNumber than was sent. */
+
+/** Removes them by the number under which they are listed, and says so: runs go by that number, too. */
+export async function clearRenamed(rows: readonly ListItem[], sentinels: Sentinels, asked: Asked): Promise<void> {
+  if (rows.length === 0) return
+  asked.notes.push(
+    `the service changes MLSNumbers: the test listing with Url ${textOf(rows[0], 'Url')} is listed as ${mlsNumberOf(rows[0])}. A run knows listings by that number alone: it will not find again what it creates`,
+  )
+  for (const mlsNumber of new Set(rows.map(mlsNumberOf))) {
+    try {
+      await sentinels.remove(mlsNumber)
+      settleOwn(
+        rows.filter((row) => mlsNumberOf(row) === mlsNumber),
+        sentinels,
+      )
+      // Before the first question it was an earlier probe's.
+      if (asked.answers.length === 0) asked.removed.push(mlsNumber)
+    } catch (error) {
+      asked.left.set(mlsNumber, messageOf(error))
+    }
+  }
+}
+
+function settleOwn(removed: readonly ListItem[], sentinels: Sentinels): void {
+  for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+    const begin = markerUrl(sentinels.names, number, 0).slice(0, -1)
+    if (removed.some((row) => textOf(row, 'Url').startsWith(begin))) sentinels.settle(sentinels.names.mlsNumber(number))
+  }
 }

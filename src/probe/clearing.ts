@@ -1,9 +1,11 @@
 /** How a field is made to disappear (U4), and which required fields an Update must carry (U21). */
-import { optionalFields } from '../listing.ts'
-import type { FieldName, Listing } from '../listing.ts'
-import type { Answer, ListItem, Question } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { textOf, wholeListing, requiredFields } from './sentinel.ts'
+import { optionalFields } from '../core/listing.ts'
+import type { FieldName, Listing } from '../core/listing.ts'
+import { refusalWords } from './calls.ts'
+import type { ListItem } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Question } from './question.ts'
+import { textOf, wholeListing, requiredFields } from './sentinel-listing.ts'
 import type { Tried } from './sentinels.ts'
 
 /** Location is in no list item. */

@@ -1,7 +1,9 @@
 /** What shows of a listing once it was created: when, under which filter, how it is counted, what its identifier is. */
-import type { Answer, Context, ListItem, Question } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { mlsNumberOf, requiredFields, wholeListing } from './sentinel.ts'
+import { refusalWords } from './calls.ts'
+import type { ListItem } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Context, Question } from './question.ts'
+import { mlsNumberOf, requiredFields, wholeListing } from './sentinel-listing.ts'
 
 /** U16: creates sentinel 2. */
 export const creation: Question = {

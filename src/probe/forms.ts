@@ -1,9 +1,10 @@
 /** How a listing's values look in the list (U10 to U12). */
-import { unescapeHtml } from '../listing.ts'
-import type { Listing } from '../listing.ts'
-import type { Answer, ListItem, Question } from './probe.ts'
-import { emptyAnswer } from './probe.ts'
-import { textOf, wholeListing } from './sentinel.ts'
+import { unescapeHtml } from '../core/listing.ts'
+import type { Listing } from '../core/listing.ts'
+import type { ListItem } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Question } from './question.ts'
+import { textOf, wholeListing } from './sentinel-listing.ts'
 
 /** U10: both sale types, one after the other. */
 export const saleType: Question = {

@@ -1,7 +1,9 @@
 /** Which keys are taken where (U1), and what is said to bad ones and to a bad body (U14). */
-import type { Answer, Context, How, KeyChoice, Question, Refusal, Reply } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { markerUrl, wholeListing } from './sentinel.ts'
+import { refusalWords } from './calls.ts'
+import type { How, KeyChoice, Refusal, Reply } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Context, Question } from './question.ts'
+import { markerUrl, wholeListing } from './sentinel-listing.ts'
 
 const operations = ['List', 'Create', 'Update', 'Delete'] as const
 type OperationName = (typeof operations)[number]

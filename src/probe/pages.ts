@@ -1,8 +1,10 @@
 /** The pages of List: how large they may be, what comes after the last, in which order they show. */
+import { refusalWords } from './calls.ts'
+import type { ListItem, ProbeCalls } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
-import type { Answer, ListItem, ProbeCalls, Question } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { textOf } from './sentinel.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Question } from './question.ts'
+import { textOf } from './sentinel-listing.ts'
 
 /** U8. Reads only. */
 export const pageSize: Question = {

@@ -3,12 +3,12 @@
  * another listing: Create, Update and Delete go by an MLSNumber that only a sentinel has, and by an identifier only right after
  * a look-up has shown it on a sentinel's row (`certainId`).
  */
-import { messageOf, ServiceError } from '../errors.ts'
-import type { Listing } from '../listing.ts'
-import type { Clock } from '../runtime.ts'
-import type { Body, How, ListItem, ProbeCalls, Refusal, Reply } from './probe.ts'
-import { idOf, markerUrl, mlsNumberOf, textOf, wholeListing } from './sentinel.ts'
-import type { SentinelNames } from './sentinel.ts'
+import { messageOf, ServiceError } from '../core/errors.ts'
+import type { Listing } from '../core/listing.ts'
+import type { Clock } from '../core/machine.ts'
+import type { Body, How, ListItem, ProbeCalls, Refusal, Reply } from './calls.ts'
+import { idOf, markerUrl, mlsNumberOf, textOf, wholeListing } from './sentinel-listing.ts'
+import type { SentinelNames } from './sentinel-listing.ts'
 
 /** How long after each look-up the next one follows, in milliseconds: a list may lag behind. */
 const pauses = [250, 500, 1000, 1000, 2000, 2000, 2000, 2000]

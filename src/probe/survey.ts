@@ -1,10 +1,11 @@
 /** The first look at the list: how many listings there are, and what an earlier probe left. */
-import { UserError } from '../errors.ts'
-import type { RemoteSummary } from '../listing.ts'
-import { isSentinel, sentinelPrefix } from '../sentinel.ts'
-import type { ListItem, ProbeCalls, Seen } from './probe.ts'
-import { isMarked, mlsNumberOf, textOf } from './sentinel.ts'
-import type { SentinelNames } from './sentinel.ts'
+import { UserError } from '../core/errors.ts'
+import type { RemoteSummary } from '../core/listing.ts'
+import { isSentinel, sentinelPrefix } from '../core/sentinel.ts'
+import type { ListItem, ProbeCalls } from './calls.ts'
+import type { Seen } from './question.ts'
+import { isMarked, mlsNumberOf, textOf } from './sentinel-listing.ts'
+import type { SentinelNames } from './sentinel-listing.ts'
 
 /** Test listings that are on the service, whoever left them. */
 export interface Found {

@@ -1,8 +1,9 @@
 /** What becomes of texts on their way to the list and back (U13, U22). */
-import { unescapeHtml } from '../listing.ts'
-import type { Answer, Question } from './probe.ts'
-import { emptyAnswer, refusalWords } from './probe.ts'
-import { textOf } from './sentinel.ts'
+import { unescapeHtml } from '../core/listing.ts'
+import { refusalWords } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Question } from './question.ts'
+import { textOf } from './sentinel-listing.ts'
 
 /** Sent as Description, which feeds fill with markup, blanks and letters of all kinds. */
 const marked = `  <Test> & "quoted" 'text' of a test listing, Zoë's café 🏠,\nsecond line  `

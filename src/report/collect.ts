@@ -2,7 +2,9 @@
  * What the forms for people need of a report, collected in one walk of its lists. What is kept is bounded, whatever the
  * number of rows: beyond the bound only counts go on.
  */
-import type { ChangeKind, RejectRow, Report, ReportedChange } from '../run.ts'
+import type { ChangeKind } from '../plan/change.ts'
+import type { RejectRow, ReportedChange } from '../workspace/workspace.ts'
+import type { Report } from './report.ts'
 
 /** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
 export const mostShown = 500

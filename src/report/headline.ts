@@ -1,6 +1,7 @@
 /** What a run would do or did, in one sentence. */
-import type { ChangeKind, Report } from '../run.ts'
-import { printable } from '../text.ts'
+import { printable } from '../core/text.ts'
+import type { ChangeKind } from '../plan/change.ts'
+import type { Report } from './report.ts'
 
 const writing = ['create', 'update', 'delete'] as const
 

@@ -1,9 +1,9 @@
 /** The report as one JSON document, for programs: exactly the keys of DESIGN, "Report" (and `verify`), one list item a line. */
-import type { Report, ReportedChange } from '../run.ts'
-import { escapeUnseen } from '../text.ts'
+import { escapeUnseen } from '../core/text.ts'
+import type { ReportedChange } from '../workspace/workspace.ts'
 import { buffer } from './report.ts'
+import type { Report, Buffered, ReportForm } from './report.ts'
 import { heldFor } from './values.ts'
-import type { Buffered, ReportForm } from './report.ts'
 
 export function jsonForm(): ReportForm {
   return { write, document: { before: '', after: '' }, several: { before: '[\n', between: ',\n', after: ']\n' } }

@@ -2,12 +2,14 @@
  * A report as headings and tables, for the forms that are looked at elsewhere than on a terminal. Texts are made
  * printable here; each form escapes them in its own way.
  */
-import type { ChangeKind, Report, ReportedChange } from '../run.ts'
-import type { Verification } from '../verification.ts'
-import { printable, shorten } from '../text.ts'
+import { printable, shorten } from '../core/text.ts'
+import type { ChangeKind } from '../plan/change.ts'
+import type { Verification } from '../verify/verification.ts'
+import type { ReportedChange } from '../workspace/workspace.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
+import type { Report } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 

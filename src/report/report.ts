@@ -2,7 +2,12 @@
  * The report stage's interface. A form writes one `Report` (run.ts) as text to where it is told; which forms there are
  * is a map in `app.ts`. Lists are streamed: a million rows need no memory.
  */
-import type { Report } from '../run.ts'
+import type { RunResult } from '../core/exit.ts'
+import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import type { Counts } from '../plan/change.ts'
+import type { Calls } from '../service/service.ts'
+import type { Verification } from '../verify/verification.ts'
+import type { OutcomeResult, RejectRow, ReportedChange } from '../workspace/workspace.ts'
 
 /** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
 export interface Output {
@@ -46,4 +51,35 @@ export function buffer(output: Output): Buffered {
       if (gathered !== '') await flush()
     },
   }
+}
+
+/**
+ * Everything a report form may show of one run. The lists are read on demand so that a million rows need no memory;
+ * they can be walked more than once.
+ */
+export interface Report {
+  feed: string
+  chatbot: string
+  command: 'diff' | 'sync' | 'backfill'
+  startedAt: number
+  finishedAt: number
+  result: RunResult
+  /** Why the run failed or stopped early, as a sentence; null where it did not. */
+  error: string | null
+  delivery: DeliverySummary
+  remote: RemoteSummary
+  counts: Counts
+  /** Calls and seconds that the plan needs at the configured rate. */
+  estimate: { calls: number; seconds: number }
+  digest: string
+  /** What a person should know beside the changes: rules that tripped, fields shown otherwise, a lost store. */
+  notes: string[]
+  changes(): Iterable<ReportedChange>
+  rejects(): Iterable<RejectRow>
+  /** When this MLSNumber's change was first held, in milliseconds; null where this run is the first to hold it. */
+  heldSince(mlsNumber: string): number | null
+  /** null in a dry run. */
+  applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
+  /** Only where the feed has `verify` and the run is a sync. */
+  verification?: Verification
 }

@@ -1,13 +1,14 @@
 /** The report for a person: one sentence first, then why things are held, the figures, the changes, what went wrong. */
 import { styleText } from 'node:util'
-import type { ChangeKind, Report, ReportedChange } from '../run.ts'
-import type { Verification } from '../verification.ts'
-import { printable, shorten } from '../text.ts'
+import { printable, shorten } from '../core/text.ts'
+import type { ChangeKind } from '../plan/change.ts'
+import type { Verification } from '../verify/verification.ts'
+import type { ReportedChange } from '../workspace/workspace.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
 import { buffer } from './report.ts'
-import type { FormOptions, ReportForm } from './report.ts'
+import type { Report, FormOptions, ReportForm } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 

@@ -1,7 +1,9 @@
 /** How a field's values stand on one line for a person. */
-import type { ExtensionEntry, FieldValue } from '../listing.ts'
-import type { FieldChange, Report, ReportedChange } from '../run.ts'
-import { minuteOf, printable, shorten } from '../text.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
+import type { ExtensionEntry, FieldValue } from '../core/listing.ts'
+import { minuteOf, printable, shorten } from '../core/text.ts'
+import type { ReportedChange } from '../workspace/workspace.ts'
+import type { Report } from './report.ts'
 
 /** Most characters of a text that are shown. */
 const longest = 60

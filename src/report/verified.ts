@@ -1,6 +1,6 @@
 /** What the chatbot said of a run's listings, in words. Its answers are a stranger's text. */
-import type { Finding, Verification, VerifiedListing } from '../verification.ts'
-import { printable, shorten } from '../text.ts'
+import { printable, shorten } from '../core/text.ts'
+import type { Finding, Verification, VerifiedListing } from '../verify/verification.ts'
 import { many } from './headline.ts'
 
 /** Longest answer that is shown to people; the JSON form has all of it. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../core/errors.ts'
 
 /** Failures in a row after which nothing more is asked of the service (DESIGN, "Apply"). */
 const failuresInARow = 10

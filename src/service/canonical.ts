@@ -2,10 +2,10 @@
  * A list item of the service in the words of the listing input (interface, "List item"; service-unknowns U10–U13), so
  * that the two compare field by field. What can't be read without doubt is named, not guessed.
  */
-import { shortHash } from '../hash.ts'
-import { fieldRules, ownerKey, unescapeHtml } from '../listing.ts'
+import { shortHash } from '../core/hash.ts'
+import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
+import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
 import type { ServiceProfile } from './service.ts'
-import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../listing.ts'
 
 /** A list item as parsed from JSON; nothing about its values is certain. */
 export type ListItem = Record<string, unknown>

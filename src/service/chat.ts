@@ -1,11 +1,11 @@
 /** The ClientAsk operation (interface, "2. Message a chatbot"): what is asked, what comes back, in one piece or streamed. */
-import { ServiceError } from '../errors.ts'
+import { ServiceError } from '../core/errors.ts'
 import { failureIn } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { ObjectSplitter } from './framing.ts'
 import { RequestError } from './request.ts'
 import type { Operation } from './retry.ts'
-import type { StreamResponse } from './stream-send.ts'
+import type { StreamResponse } from './send-stream.ts'
 
 export type ChatAskType = 'Text' | 'Audio' | 'Image' | 'Video'
 

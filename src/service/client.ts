@@ -1,98 +1,231 @@
-/** The client of the listing service (service-interface.md): one limiter and one connection pool for all its chatbots. */
-import type { FieldName } from '../listing.ts'
-import type { Runtime } from '../runtime.ts'
+/**
+ * Every operation of the interface (service-interface.md), one method each, with bodies and answers as the document spells
+ * them. The same rate, envelope and repetition as the runs of the daemon have.
+ */
+import { ServiceError } from '../core/errors.ts'
+import type { Listing } from '../core/listing.ts'
+import type { Runtime } from '../core/machine.ts'
 import { Breaker } from './breaker.ts'
-import { createItemReader } from './canonical.ts'
-import type { ListItem } from './canonical.ts'
+import { askBody, askOperation, askPath, chatParts } from './chat.ts'
+import type { ChatAnswer, ChatEnd, ChatPiece, ChatQuestion } from './chat.ts'
 import { createCleaner } from './envelope.ts'
 import { Limiter } from './limiter.ts'
 import { createVersionCheck, headersOf } from './line.ts'
-import { createCall } from './retry.ts'
-import type { Persistence } from './retry.ts'
-import { createPoolSend } from './send.ts'
+import type { ServiceKeys } from './line.ts'
+import type { ListFilter, ListPage, RealEstateListItem } from './list-item.ts'
+import { createOperation, deleteOperation, editOperation, listOperation, updateOperation } from './operations.ts'
+import { checkBody, createRules, deleteRules, listRules, RequestError, updateRules } from './request.ts'
+import type { KeyType } from './request.ts'
+import { createCall, createPersist } from './retry.ts'
+import type { Line, Operation, Persistence } from './retry.ts'
+import type { StreamSend } from './send-stream.ts'
 import type { Send } from './send.ts'
-import type { ServiceProfile, ServiceWriter } from './service.ts'
-import { createWriter } from './writer.ts'
+import type { ChatbotSettings } from './settings.ts'
 
-/** How to reach one service. All times in milliseconds. */
-export interface ServiceSettings extends Persistence {
+/** How to reach a service. All times in milliseconds. */
+export interface ClientSettings extends ServiceKeys, Persistence {
   baseUrl: string
-  /** Sent as Authorization, as it is (U1). */
-  secretKey: string | null
-  /** Sent as chatrobot-sessionkey (U1). */
-  sessionKey: string | null
-  /** Most calls under way at a time. */
+  /** Most calls under way at a time; a stream is one until its first piece has come. */
   concurrency: number
   /** Calls a second; Infinity for no limit. */
   rate: number
-  profile: ServiceProfile
-  /** Fields that move by themselves: left out of the hash of what is shown. */
-  volatile: ReadonlySet<FieldName>
-  /** The pace, where feeds with keys of their own call one service; else an own one. */
+  /** The pace, where others call the same service; else an own one. */
   limiter?: Limiter
-  /** Carries requests instead of an own connection pool. */
-  send?: Send
 }
 
-/** What a service is doing at present, for progress and metrics. */
-export interface ServiceState {
-  /** Calls a second that are allowed now; less than configured after a 429 or 503. */
-  rate: number
-  running: number
-  waiting: number
-  /** PageSize in use, smaller than the profile's where that was refused (U8). */
-  pageSize: number
-  /** Why nothing more is sent; null where all is well. */
-  stopped: string | null
+/** What any call takes beside its body. */
+export interface CallOptions {
+  /** Ends the call and its waiting. */
+  signal?: AbortSignal
 }
 
-export interface Service {
+/** What a call about listings takes beside that; the last three are for learning what a service does (`probe`). */
+export interface ListingCallOptions extends CallOptions {
+  /** Ends its waiting only: once the call is under way, its answer is waited for. */
+  stop?: AbortSignal
+  /** Sent with this call instead of the client's keys: a service says by its answer which of them it takes (U1). */
+  keys?: ServiceKeys
+  /** Sends a body that the document forbids, to learn what the service says to it. */
+  unchecked?: true
+  /** Told the HTTP status of every answer, also of those that are no success. */
+  answered?: (status: number) => void
+}
+
+/**
+ * All calls throw `RequestError` for a body that the document forbids, before anything is sent, and `ServiceError` where the
+ * service says no or gives no answer; its `effect` says whether the call was perhaps carried out all the same.
+ */
+export class ServiceClient {
+  readonly #settings: ClientSettings
+  readonly #runtime: Runtime
+  readonly #headers: Record<string, string>
+  readonly #limiter: Limiter
+  readonly #clean: (text: string) => string
+  readonly #version: (version: string | null) => void
+  #pools: Promise<{ send: Send; stream: StreamSend; rest(this: void): void; close(): Promise<void> }> | null = null
+
+  /** Throws `UserError` for a key that no header can carry. */
+  constructor(settings: ClientSettings, runtime: Runtime) {
+    this.#settings = settings
+    this.#runtime = runtime
+    this.#headers = headersOf(settings)
+    this.#limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
+    this.#clean = createCleaner([settings.secretKey, settings.sessionKey])
+    this.#version = createVersionCheck(runtime, this.#clean)
+  }
+
+  /** Changes settings of a chatbot (interface, "1. Edit"); what is left out stays. Sent again where an answer was lost. */
+  async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
+    const { serialNumber, ...fields } = settings
+    const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
+    problems.push(...(await import('./settings.ts')).settingsProblems(fields))
+    if (problems.length > 0) throw new RequestError('Edit', problems)
+    const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
+    if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit, and 1 means success`)
+  }
+
   /**
-   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
-   * its waiting only (fault-model F134: no new call after SIGTERM, while those under way are waited for).
-   * Clients share limiter and breaker; one made after the breaker tripped belongs to a new run and starts with a new one.
+   * Asks the chatbot and waits for the whole answer (interface, "2. Message a chatbot"). Sent again only where it surely was not taken;
+   * where the answer was lost the error says so.
    */
-  forChatbot(serialNumber: string, signal?: AbortSignal, stop?: AbortSignal): ServiceWriter
-  readonly state: ServiceState
+  async ask(question: ChatQuestion, options?: CallOptions): Promise<ChatAnswer> {
+    return this.#call(askOperation, askBody(question, false), options, lostMessage)
+  }
+
+  /**
+   * The same, streamed: pieces `{ content }` as they come, then the final object with `Answer`. Throws `BrokenAnswerError`
+   * where that does not come. Leaving the loop early ends the call, but not what the chatbot does.
+   */
+  async *askStreaming(
+    question: ChatQuestion,
+    { signal }: CallOptions = {},
+  ): AsyncGenerator<ChatPiece | ChatEnd, void, void> {
+    const body = JSON.stringify(askBody(question, true))
+    const { send, stream } = await this.#connect()
+    const { clock } = this.#runtime
+    const { timeout } = this.#settings
+    const persist = createPersist(this.#line(send, { signal }))
+    const begin = async () => {
+      const response = await stream({ path: askPath, headers: this.#headers, body, timeout, signal })
+      const parts = chatParts(response, () => clock.now(), this.#clean)
+      return { parts, first: await parts.next() }
+    }
+    const { parts, first } = (await persist(askOperation, begin).catch(saying(lostMessage))).value
+    try {
+      if (first.done) return
+      yield first.value
+      yield* parts
+    } finally {
+      await parts.return()
+    }
+  }
+
+  /**
+   * Creates a listing (interface, "3. Create") and gives its identifier, which need not be the ID that List shows (U2). Sent
+   * again only where it surely was not carried out: after a lost answer look the listing up first.
+   */
+  async create(body: Listing & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
+    if (!options?.unchecked) checkBody('Create', body, createRules)
+    return this.#call(createOperation, body, options, lostCreate)
+  }
+
+  /**
+   * Updates the listings that a key names (interface, "4. Update") and gives how many. What happens to fields that are left out is
+   * not documented (U4); a key that names nothing may give 0 or a refusal (U5).
+   */
+  async update(
+    body: Listing & { SerialNumber: string; Key: string; KeyType: KeyType },
+    options?: ListingCallOptions,
+  ): Promise<number> {
+    if (!options?.unchecked) checkBody('Update', body, updateRules)
+    return this.#call(updateOperation, body, options)
+  }
+
+  /**
+   * One page of listings (interface, "5. List"). Order and the meaning of VirtualCount are not documented (U9): pages may
+   * overlap, and only an empty page says that there are no more.
+   */
+  async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
+    if (!options?.unchecked) checkBody('List', filter, listRules)
+    const { items, virtualCount } = await this.#call(listOperation, filter, options)
+    return { List: items as unknown as RealEstateListItem[], VirtualCount: virtualCount }
+  }
+
+  /** Deletes listings by their keys (interface, "6. Delete") and gives SuccessCount; it may be less than the keys (U6). */
+  async delete(
+    body: { SerialNumber: string; Keys: string[]; KeyType: KeyType },
+    options?: ListingCallOptions,
+  ): Promise<number> {
+    if (!options?.unchecked) checkBody('Delete', body, deleteRules)
+    return this.#call(deleteOperation, body, options)
+  }
+
   /** Closes the connections; calls under way are lost. */
-  close(): Promise<void>
+  async close(): Promise<void> {
+    const pools = this.#pools
+    this.#pools = null
+    await (await pools)?.close()
+  }
+
+  async #call<T>(operation: Operation<T>, body: object, options: ListingCallOptions = {}, lost?: string): Promise<T> {
+    const { send, rest } = await this.#connect()
+    try {
+      return (await createCall(this.#line(send, options))(operation, body).catch(saying(lost))).value
+    } finally {
+      rest()
+    }
+  }
+
+  /** What one call goes over. A client lives for long, so that no call is refused for the failures of those before it. */
+  #line(send: Send, { signal, stop, keys, answered }: ListingCallOptions): Line {
+    return {
+      runtime: this.#runtime,
+      persistence: this.#settings,
+      send,
+      headers: keys === undefined ? this.#headers : headersOf(keys),
+      clean: this.#clean,
+      limiter: this.#limiter,
+      breaker: new Breaker(),
+      signal,
+      stop,
+      calls: { create: 0, update: 0, delete: 0, list: 0 },
+      version: this.#version,
+      ...(answered !== undefined && { answered }),
+    }
+  }
+
+  /**
+   * The network's library is loaded with the first call, as that of the settings is: each leaves something in the
+   * process's globals, and importing a client should not.
+   */
+  #connect() {
+    this.#pools ??= (async () => {
+      const { baseUrl, concurrency } = this.#settings
+      const [{ createPoolSend }, { createStreamSend }] = await Promise.all([
+        import('./send.ts'),
+        import('./send-stream.ts'),
+      ])
+      const pool = createPoolSend(baseUrl, concurrency, this.#runtime.clock)
+      const streams = createStreamSend(baseUrl, this.#runtime.clock)
+      return {
+        send: pool.send,
+        stream: streams.send,
+        rest: pool.rest,
+        close: async () => void (await Promise.all([pool.close(), streams.close()])),
+      }
+    })()
+    return this.#pools
+  }
 }
 
-/** Throws `UserError` for a key that no header can carry. */
-export function createService(settings: ServiceSettings, runtime: Runtime): Service {
-  const { profile } = settings
-  const headers = headersOf(settings)
-  const clean = createCleaner([settings.secretKey, settings.sessionKey])
-  const limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
-  const pool = settings.send ? null : createPoolSend(settings.baseUrl, settings.concurrency, runtime.clock)
-  const send = settings.send ?? pool!.send
-  const readItem = createItemReader(settings.volatile, profile.saleTypeShown)
-  const readItems = (items: ListItem[]) => items.map(readItem).filter((shown) => shown !== null)
-  let breaker = new Breaker()
-  const pageSize = { current: profile.pageSize }
-  return {
-    forChatbot(serialNumber, signal, stop) {
-      if (breaker.error) breaker = new Breaker()
-      const calls = { create: 0, update: 0, delete: 0, list: 0 }
-      const persistence = settings
-      const version = createVersionCheck(runtime, clean)
-      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, stop, calls, version }
-      return createWriter({
-        serialNumber,
-        profile,
-        pageSize,
-        readItems,
-        clock: runtime.clock,
-        calls,
-        call: createCall(line),
-      })
-    },
-    get state() {
-      const { rate, running, waiting } = limiter
-      return { rate, running, waiting, pageSize: pageSize.current, stopped: breaker.error?.message ?? null }
-    },
-    async close() {
-      await pool?.close()
-    },
+const lostMessage = 'the chatbot may have taken the message all the same, so it was not sent again'
+const lostCreate = 'the listing may be there all the same, so it was not sent again; look it up first'
+
+/** Adds a sentence to an error where it is not known whether the call was carried out. */
+function saying(lost: string | undefined): (error: unknown) => never {
+  return (error) => {
+    if (lost !== undefined && error instanceof ServiceError && error.effect === 'unknown')
+      error.message = `${error.message}; ${lost}`
+    throw error
   }
 }

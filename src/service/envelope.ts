@@ -2,10 +2,9 @@
  * What an answer of the service means (interface, "Errors"; service-unknowns U14; fault-model §3.5): the one place where
  * success, refusal, a passing failure and a perhaps executed call are told apart.
  */
-import { ServiceError } from '../errors.ts'
-import type { Effect } from '../errors.ts'
-import { scrubber, withoutScheme } from '../secrets.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Effect } from '../core/errors.ts'
+import { scrubber, withoutScheme } from '../core/secrets.ts'
 import type { SendResponse } from './send.ts'
 
 /** Takes an operation's value out of `Data`; undefined where `Data` is not what the interface says. */
@@ -100,4 +99,25 @@ export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
     clean = clean.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
     return (clean.length > 500 ? `${clean.slice(0, 499)}…` : clean).toWellFormed()
   }
+}
+
+/** Shortest wait that is taken from the header: a past date or a zero is no leave to hammer (fault-model F116). */
+const shortestWait = 1000
+/** More does not fit into a timer, which would then fire at once. */
+const longestWait = 2 ** 31 - 1
+
+/** Milliseconds to wait by Retry-After (seconds or an HTTP date, U15); null where there is none or it makes no sense. */
+export function readRetryAfter(headers: SendResponse['headers'], now: number): number | null {
+  const value = headers['retry-after']
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  const wait = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseHttpDate(text) - now
+  return Number.isNaN(wait) ? null : Math.min(longestWait, Math.max(shortestWait, wait))
+}
+
+/** Milliseconds since the epoch of one of HTTP's three date forms; NaN for anything else. */
+function parseHttpDate(text: string): number {
+  // Date.parse alone takes "-5" for a day in 2001.
+  if (!/^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? /i.test(text)) return Number.NaN
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

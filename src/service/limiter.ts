@@ -6,7 +6,7 @@
  * late by less than a slot, so that the jitter of timers costs no throughput; and no window of one second ever sees more
  * than rate + 1 calls.
  */
-import type { Clock } from '../runtime.ts'
+import type { Clock } from '../core/machine.ts'
 
 /** How long after the last slowing the rate grows by a step, in milliseconds. */
 const recoveryInterval = 10_000

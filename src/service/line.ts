@@ -1,6 +1,6 @@
 /** What every call to the service carries, and what is made of the version that it answers with. */
-import { UserError } from '../errors.ts'
-import type { Runtime } from '../runtime.ts'
+import { UserError } from '../core/errors.ts'
+import type { Runtime } from '../core/machine.ts'
 import type { Cleaner } from './envelope.ts'
 
 /** The keys of the interface's "Authentication"; null where there is none. */
@@ -39,4 +39,21 @@ export function headersOf({ secretKey, sessionKey }: ServiceKeys): Record<string
         `service: the key for the ${name} header holds a character that no header can carry, perhaps a line break at its end`,
       )
   return headers
+}
+
+/** The service's base address: http or https, with nothing that a path could not follow. */
+export function baseUrlProblem(address: string): string | null {
+  const url = URL.parse(address)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return 'must be an http or https address, such as https://listings.example.com'
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials; use secretKey and sessionKey'
+  if (url.search !== '' || url.hash !== '') return 'must not carry a query or a fragment'
+  return null
+}
+
+/** Whether an address leads to this very machine, where a service may go without keys. */
+export function isLoopback(address: string): boolean {
+  const host = URL.parse(address)?.hostname ?? ''
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }

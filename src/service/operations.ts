@@ -1,6 +1,6 @@
 /** The operations of the interface but ClientAsk: paths, bodies in a stable field order, and what `Data` must hold. */
-import { fieldRules, ownerKey } from '../listing.ts'
-import type { ExtensionEntry, FieldName, FieldValue, Listing } from '../listing.ts'
+import { fieldRules, ownerKey } from '../core/listing.ts'
+import type { ExtensionEntry, FieldName, FieldValue, Listing } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
 import type { Page } from './observe.ts'
 import type { Operation } from './retry.ts'

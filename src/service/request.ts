@@ -1,8 +1,8 @@
 /** What a request body may hold (interface, "Resources and their fields"), checked before anything is sent. */
-import { UserError } from '../errors.ts'
-import { fieldRules } from '../listing.ts'
-import type { FieldRule } from '../listing.ts'
-import { nearestName } from '../text.ts'
+import { UserError } from '../core/errors.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { FieldRule } from '../core/listing.ts'
+import { nearestName } from '../core/text.ts'
 
 /** A request that the interface's document forbids: nothing was sent. Each problem begins with the name of its field. */
 export class RequestError extends UserError {

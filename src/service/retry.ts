@@ -2,16 +2,15 @@
  * Sends one operation until its answer is certain or no further attempt is allowed (DESIGN, "Apply"; fault-model §3.5).
  * Callers know nothing of slots, waits and repetitions.
  */
-import { ServiceError } from '../errors.ts'
-import type { Effect } from '../errors.ts'
-import type { Calls } from '../run.ts'
-import type { Runtime } from '../runtime.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Effect } from '../core/errors.ts'
+import type { Runtime } from '../core/machine.ts'
 import type { Breaker } from './breaker.ts'
 import { readAnswer } from './envelope.ts'
 import type { Cleaner, DataReader } from './envelope.ts'
 import type { Limiter } from './limiter.ts'
 import type { Send } from './send.ts'
-import type { Answer, BeforeSend } from './service.ts'
+import type { Calls, Answer, BeforeSend } from './service.ts'
 
 /**
  * How long a Retry-After that is beyond a run's patience is remembered at most, in milliseconds: no run calls before it is

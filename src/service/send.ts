@@ -4,9 +4,9 @@
  */
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
-import { messageOf, ServiceError } from '../errors.ts'
-import type { Effect } from '../errors.ts'
-import type { Clock } from '../runtime.ts'
+import { messageOf, ServiceError } from '../core/errors.ts'
+import type { Effect } from '../core/errors.ts'
+import type { Clock } from '../core/machine.ts'
 
 /** A POST to `path` under the base address. `timeout` is milliseconds for the whole exchange. */
 export interface SendRequest {

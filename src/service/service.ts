@@ -2,8 +2,7 @@
  * The listing service as the rest of the program sees it, bound to one chatbot. Callers never see a page, a retry,
  * the envelope or the rate.
  */
-import type { FieldName, Listing, RemoteSummary, Shown } from '../listing.ts'
-import type { Calls } from '../run.ts'
+import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
 
 /** Answers to the interface's open questions (service-unknowns.md). */
 export interface ServiceProfile {
@@ -61,3 +60,5 @@ export interface ServiceWriter extends ServiceReader {
    */
   deleteById(id: number, beforeSend: BeforeSend): Promise<Answer<number>>
 }
+
+export type Calls = Record<'create' | 'update' | 'delete' | 'list', number>

@@ -1,6 +1,6 @@
 /** The settings of a chatbot (interface, "Chatbot settings"). */
 import { z } from 'zod'
-import { issueSentence, located } from '../schema-words.ts'
+import { issueSentence, located } from '../core/schema-words.ts'
 
 /** What Edit can change, by the names of the interface's table. A field that is left out stays as it is. */
 export interface ChatbotSettings {

@@ -4,11 +4,8 @@ import type { AskRequest } from './check-chat.ts'
 import { Refusal, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
 import { checkFiles } from './files.ts'
-import type { Call, ServiceParts } from './service.ts'
+import type { Call, ServiceParts } from './parts.ts'
 import { streamOf } from './stream.ts'
-
-/** Which chatbot each session (its ID in digits) belongs to; null: any session is one of the only chatbot. */
-export type Sessions = Readonly<Record<string, string>> | null
 
 /** Answers one message: from the session over the limits and the search to the answer's form. Throws `Refusal`. */
 export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply {

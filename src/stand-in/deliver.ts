@@ -3,7 +3,7 @@ import { failure } from './envelope.ts'
 import type { Envelope, Reply } from './envelope.ts'
 import type { Fault } from './faults.ts'
 import type { Operation } from './fields.ts'
-import type { Call } from './service.ts'
+import type { Call } from './parts.ts'
 import {
   drip,
   htmlPage,

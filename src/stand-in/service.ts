@@ -1,52 +1,15 @@
-import type { Said } from './answer.ts'
 import { ask } from './chat.ts'
-import type { Sessions } from './chat.ts'
-import type { Chatbots } from './chatbots.ts'
 import { checkRequest } from './check.ts'
 import type { CheckedRequest, SentListing } from './check.ts'
 import { Refusal, failure, refused, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
 import { isListingField, listingFields } from './fields.ts'
 import type { ListingFieldName, Operation, StandInListing } from './fields.ts'
-import type { Files } from './files.ts'
-import type { Lag } from './lag.ts'
-import type { Messages } from './messages.ts'
 import { page } from './pages.ts'
 import type { Page } from './pages.ts'
+import type { Call, ServiceParts } from './parts.ts'
 import type { StandInProfile } from './profile.ts'
 import type { Row, Rows } from './rows.ts'
-
-/** One call as it came in. `json` is undefined where the body is not JSON. */
-export interface Call {
-  operation: Operation
-  /** Number of the request since the start. */
-  request: number
-  authorization: string | undefined
-  sessionKey: string | undefined
-  contentType: string | undefined
-  json: unknown
-  /** What ClientAsk is to say in place of its own answer. */
-  say?: Said
-}
-
-/** Keys that must be right where they are sent; one that is not configured is right whatever it is. */
-export interface StandInKeys {
-  secret?: string | undefined
-  session?: string | undefined
-}
-
-export interface ServiceParts {
-  rows: Rows
-  lag: Lag
-  chatbots: Chatbots
-  messages: Messages
-  keys: StandInKeys
-  sessions: Sessions
-  files: Files
-  profile: StandInProfile
-  /** Milliseconds since the epoch. */
-  now: () => number
-}
 
 /** Checks a call and carries it out, giving the answer a healthy service would send. */
 export function carryOut(call: Call, parts: ServiceParts): Reply {

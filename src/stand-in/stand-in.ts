@@ -8,19 +8,15 @@ import type { FaultRuleInput } from './faults.ts'
 import type { Operation, StandInListing } from './fields.ts'
 import { filesSchema } from './files.ts'
 import type { JournalEntry } from './journal.ts'
+import type { StandInKeys } from './parts.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfileInput } from './profile.ts'
 import type { Row } from './rows.ts'
-import type { StandInKeys } from './service.ts'
 import type { ChatbotSettings } from './setting-fields.ts'
 import type { StandInSettings } from './settings.ts'
 import { htmlPage, send, sendReply } from './wire.ts'
 import type { Delay } from './wire.ts'
 import { World } from './world.ts'
-
-export type { FaultRuleInput } from './faults.ts'
-export type { StandInListing } from './fields.ts'
-export type { StandInProfileInput } from './profile.ts'
 
 export interface StandInOptions {
   /** Default 127.0.0.1. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Sessions } from './chat.ts'
 import { Chatbots } from './chatbots.ts'
 import { deliver } from './deliver.ts'
+import { Refusal, refused } from './envelope.ts'
 import type { Reply } from './envelope.ts'
 import { Faults } from './faults.ts'
 import type { Operation, StandInListing } from './fields.ts'
@@ -10,13 +10,12 @@ import type { Files } from './files.ts'
 import { Journal } from './journal.ts'
 import { Lag } from './lag.ts'
 import { Messages } from './messages.ts'
+import type { Sessions, Call, StandInKeys } from './parts.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfile, StandInProfileInput } from './profile.ts'
-import { RateLimit } from './rate.ts'
 import { Rows } from './rows.ts'
 import type { Row, RowChange } from './rows.ts'
 import { carryOut } from './service.ts'
-import type { Call, StandInKeys } from './service.ts'
 import { parseJson, readBody, reset } from './wire.ts'
 import type { Delay } from './wire.ts'
 
@@ -153,5 +152,28 @@ export class World {
       const longest = Math.max(this.profile.listLag, this.profile.answerLag ?? 0)
       if (longest > 0) this.#lag.note(change, this.#carrying, longest)
     }
+  }
+}
+
+/** Counts the calls let through in the window of one second that ends now (U15). */
+export class RateLimit {
+  #letThrough: number[] = []
+
+  /** The refusal of one call too many, or null. `now` is in milliseconds since the epoch. */
+  check(profile: StandInProfile, now: number): Reply | null {
+    if (!profile.rateLimit) return null
+    const { callsPerSecond, retryAfter } = profile.rateLimit
+    this.#letThrough = this.#letThrough.filter((instant) => instant > now - 1000)
+    if (this.#letThrough.length < callsPerSecond) {
+      this.#letThrough.push(now)
+      return null
+    }
+    const headers: Record<string, Record<string, string>> = {
+      seconds: { 'retry-after': '1' },
+      // An HTTP date has whole seconds: the next but one is at least one second away.
+      date: { 'retry-after': new Date(Math.ceil(now / 1000) * 1000 + 1000).toUTCString() },
+      none: {},
+    }
+    return refused(new Refusal('rate', 'Too many requests', headers[retryAfter]), profile)
   }
 }

@@ -1,6 +1,6 @@
 /** What SQLite throws, in words for the person who has to put it right. */
 import Database from 'better-sqlite3'
-import { StoreError } from '../errors.ts'
+import { StoreError } from '../core/errors.ts'
 
 /** The sentence for a result code; null where the fault is the program's own and not the store's. */
 function sentence(code: string, message: string): string | null {

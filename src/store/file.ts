@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { messageOf } from '../errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { createPrivate, takeLock } from './lock.ts'

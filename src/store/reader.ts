@@ -1,12 +1,12 @@
 /** The reading half of the store, on an open connection. */
 import type Database from 'better-sqlite3'
-import type { Absence, Recalled, SnapshotRow } from '../run.ts'
+import type { Absence, Recalled, SnapshotRow } from '../plan/inputs.ts'
 import { inStore, storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
 import { createRecentReader } from './recent.ts'
+import { createStartsReader } from './records.ts'
 import { createSettingsReader } from './settings.ts'
-import { createStartsReader } from './starts.ts'
 import type { FeedState, Held, OpenApproval, RunRecord, StoreReader } from './store.ts'
 
 const day = 86_400_000

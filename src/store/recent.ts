@@ -1,27 +1,6 @@
 /** What happened last to a feed: its listings, its deletes, its deliveries, its verification. */
 import type Database from 'better-sqlite3'
-import type { Verification } from '../verification.ts'
-
-/** What the chatbot said of a run's listings, in numbers; `at`: when that run ended. */
-export interface Verified extends Pick<Verification, 'asked' | 'agreed' | 'disagreed' | 'unanswered' | 'tokens'> {
-  at: number
-}
-
-/** The part of `StoreReader` that tells it. */
-export interface RecentReader {
-  /** MLSNumbers of listings that are confirmed as they are, the latest first. */
-  latestConfirmed(chatbot: string, feed: string, most: number): string[]
-  /** MLSNumbers deleted after `since` that no row stands for again, the latest first; without those that were approved. */
-  latestDeleted(chatbot: string, feed: string, since: number, most: number): string[]
-  /** Whether a listing of any feed of the chatbot that is not sold has exactly this Address. */
-  hasAddress(chatbot: string, address: string): boolean
-  /** How many changes are held; `held` gives them all, which may be as many as the feed has listings. */
-  heldCount(feed: string): number
-  /** When the last run began whose delivery was complete and not doubted; null: never. */
-  lastAccepted(feed: string): number | null
-  /** Of the last run after which the chatbot was asked; null: never. */
-  lastVerified(feed: string): Verified | null
-}
+import type { Verified, RecentReader } from './store.ts'
 
 export function createRecentReader(database: Database.Database): RecentReader {
   const confirmed = database

@@ -1,7 +1,7 @@
 /** Writing what is remembered of a feed's past: runs, deliveries, what is held and approved, what was learnt. */
 import type Database from 'better-sqlite3'
 import { ledgerKept } from './listings.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreReader, StartsWriter } from './store.ts'
 
 type RecordMethods = Pick<
   Store,
@@ -169,5 +169,28 @@ export function createRecords(database: Database.Database): RecordMethods {
     revoke,
     consumeApproval,
     learn,
+  }
+}
+
+/** How often in a row a daemon on this store was started and ended without a word. */
+
+export function createStartsReader(database: Database.Database): Pick<StoreReader, 'starts'> {
+  const read = database.prepare<[], { times: number; at: number }>('SELECT times, at FROM start')
+  return { starts: () => read.get() ?? { times: 0, at: 0 } }
+}
+
+export function createStartsWriter(database: Database.Database): StartsWriter {
+  const note = database
+    .prepare<[number], number>(
+      `INSERT INTO start VALUES (1, 1, ?) ON CONFLICT (one) DO UPDATE SET times = times + 1, at = excluded.at
+      RETURNING times`,
+    )
+    .pluck()
+  const forget = database.prepare('UPDATE start SET times = 0')
+  return {
+    noteStart: (now) => note.get(now)! - 1,
+    noteSteady() {
+      forget.run()
+    },
   }
 }

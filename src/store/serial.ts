@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { messageOf } from '../errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { storeError } from './failure.ts'
 
 export interface Serial {

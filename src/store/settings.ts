@@ -1,6 +1,7 @@
 /** What was applied of a chatbot's settings, and the feed's figures that their texts may use. */
 import type Database from 'better-sqlite3'
-import type { FeedFigures, SettingValue, Store, StoreReader } from './store.ts'
+import type { FeedFigures } from '../core/figures.ts'
+import type { SettingValue, Store, StoreReader } from './store.ts'
 
 interface Group {
   saleType: string

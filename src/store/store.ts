@@ -2,11 +2,11 @@
  * The durable side. A reader can't write by type: `diff` gets nothing else. Keys are MLSNumbers, times milliseconds.
  * All methods throw `StoreError` where the store can't be used.
  */
-import type { DeliverySummary, FieldName, FieldValue, Moving, MovingListing } from '../listing.ts'
-import type { Absence, CallKind, HeldKind, Recalled, RunResult, SnapshotRow } from '../run.ts'
-import type { Validators, Written } from '../feed/feed.ts'
-import type { RecentReader, Verified } from './recent.ts'
-import type { StartsWriter } from './starts.ts'
+import type { RunResult } from '../core/exit.ts'
+import type { FeedFigures } from '../core/figures.ts'
+import type { DeliverySummary, FieldName, FieldValue, Moving, MovingListing } from '../core/listing.ts'
+import type { HeldKind } from '../plan/change.ts'
+import type { Absence, CallKind, Recalled, SnapshotRow } from '../plan/inputs.ts'
 
 /** A held change as kept for `approve` and `status`. */
 export interface Held {
@@ -56,11 +56,13 @@ export interface Generation {
   digest: string
   at: number
   /** When it said that it was written; null: it did not. */
-  written: { by: Written['by']; at: number } | null
+  written: { by: 'document' | 'server'; at: number } | null
 }
 
 /** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */
-export interface SavedValidators extends Validators {
+export interface SavedValidators {
+  etag?: string
+  lastModified?: string
   source: string
   mapping: string
   summary: DeliverySummary
@@ -97,15 +99,6 @@ export interface KnownRecords {
 
 /** The value of one chatbot setting. */
 export type SettingValue = string | number | boolean
-
-/** What a feed offers: its listings as last confirmed on the service, without those that are sold. */
-export interface FeedFigures {
-  listings: number
-  /** Different cities. */
-  cities: number
-  /** The lowest SalePrice, or where nothing with a price is for sale the lowest RentPrice; in whole units. */
-  minPrice: { amount: number; currency: string } | null
-}
 
 export interface StoreReader extends RecentReader {
   feedState(feed: string, chatbot: string, now: number): FeedState
@@ -247,4 +240,38 @@ export interface Store extends StoreReader, StartsWriter {
   rememberSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): void
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): void
+}
+
+/** What a daemon notes of its own starts. Times in milliseconds. */
+export interface StartsWriter {
+  /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order (fault-model F138). */
+  noteStart(now: number): number
+  /** A daemon stayed up or ends in order: the starts so far count no more. */
+  noteSteady(): void
+}
+
+/** What the chatbot said of a run's listings, in numbers; `at`: when that run ended. */
+export interface Verified {
+  asked: number
+  agreed: number
+  disagreed: number
+  unanswered: number
+  tokens: number
+  at: number
+}
+
+/** The part of `StoreReader` that tells it. */
+export interface RecentReader {
+  /** MLSNumbers of listings that are confirmed as they are, the latest first. */
+  latestConfirmed(chatbot: string, feed: string, most: number): string[]
+  /** MLSNumbers deleted after `since` that no row stands for again, the latest first; without those that were approved. */
+  latestDeleted(chatbot: string, feed: string, since: number, most: number): string[]
+  /** Whether a listing of any feed of the chatbot that is not sold has exactly this Address. */
+  hasAddress(chatbot: string, address: string): boolean
+  /** How many changes are held; `held` gives them all, which may be as many as the feed has listings. */
+  heldCount(feed: string): number
+  /** When the last run began whose delivery was complete and not doubted; null: never. */
+  lastAccepted(feed: string): number | null
+  /** Of the last run after which the chatbot was asked; null: never. */
+  lastVerified(feed: string): Verified | null
 }

@@ -1,5 +1,5 @@
 /** An answer made ready to be read for amounts and words: one spelling of digits and blanks, names of the listing marked. */
-import type { Listing } from '../listing.ts'
+import type { Listing } from '../core/listing.ts'
 
 /** Stands where the answer names the listing. A private character: no text of a person has it. */
 export const mention = '\ue000'

@@ -1,6 +1,6 @@
 /** The question that is asked about a listing: a template with `{MLSNumber}` and `{address}`. */
-import type { Listing } from '../listing.ts'
-import { printable, shorten } from '../text.ts'
+import type { Listing } from '../core/listing.ts'
+import { printable, shorten } from '../core/text.ts'
 
 /** It names no status: an answer that repeats the question must not be taken for one that says so. */
 export const defaultQuestion =

@@ -12,12 +12,12 @@
  * The status agrees where its word stands there, disagrees where only another one does, and is else not said: words are
  * known of English and a few more languages.
  */
-import type { Listing } from '../listing.ts'
-import type { Finding, Verdict } from '../verification.ts'
+import type { Listing } from '../core/listing.ts'
 import { amountsIn, isPrice } from './amounts.ts'
 import type { Amount } from './amounts.ts'
 import { blocksOf, mention, readable } from './answer-text.ts'
 import { statusIn } from './status-words.ts'
+import type { Finding, Verdict } from './verification.ts'
 
 export interface Reading {
   verdict: Verdict

@@ -1,5 +1,5 @@
 /** What an answer says of a listing's state, in the words of a few languages. What it says in others is not understood. */
-import type { Listing } from '../listing.ts'
+import type { Listing } from '../core/listing.ts'
 
 type Status = Listing['Status']
 type SaleType = Listing['SaleType']

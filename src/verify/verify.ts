@@ -1,9 +1,9 @@
 /** Asks the chatbot about one listing after another and reads what it says. What goes wrong is told, never thrown. */
-import { ServiceError, UserError } from '../errors.ts'
-import type { Listing } from '../listing.ts'
-import type { Verification, VerifiedListing } from '../verification.ts'
+import { ServiceError, UserError } from '../core/errors.ts'
+import type { Listing } from '../core/listing.ts'
 import { questionOf } from './question.ts'
 import { readAnswer, readAnswerOfGone } from './read-answer.ts'
+import type { Verification, VerifiedListing } from './verification.ts'
 
 /** `gone`: it was deleted; of it no more than the number need be known. */
 export type Subject =

@@ -1,8 +1,8 @@
 /** The plan in the workspace: changes with their outcomes, and the bookkeeping. */
 import type Database from 'better-sqlite3'
-import type { Bookkeeping, Change, Outcome } from '../run.ts'
-import { inOneGo } from './scratch.ts'
-import type { StoredChange, Workspace } from './workspace.ts'
+import type { Bookkeeping, Change } from '../plan/change.ts'
+import { inOneGo } from './failure.ts'
+import type { Outcome, StoredChange, Workspace } from './workspace.ts'
 
 type PlanMethods = Pick<
   Workspace,

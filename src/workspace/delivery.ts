@@ -1,9 +1,9 @@
 /** The delivery in the workspace: what the feed's records became. */
 import type Database from 'better-sqlite3'
-import type { MovingListing, Problem } from '../listing.ts'
-import type { DeliveredRow, RejectRow } from '../run.ts'
-import { inOneGo } from './scratch.ts'
-import type { NewDelivered, Workspace } from './workspace.ts'
+import type { MovingListing, Problem } from '../core/listing.ts'
+import type { DeliveredRow } from '../plan/inputs.ts'
+import { inOneGo } from './failure.ts'
+import type { RejectRow, NewDelivered, Workspace } from './workspace.ts'
 
 type DeliveryMethods = Pick<Workspace, 'addDelivered' | 'delivered' | 'deliveredAt' | 'rejects'>
 

@@ -1,8 +1,8 @@
 /** The service's list items in the workspace. */
 import type Database from 'better-sqlite3'
-import type { Shown } from '../listing.ts'
-import type { ShownRow } from '../run.ts'
-import { inOneGo } from './scratch.ts'
+import type { Shown } from '../core/listing.ts'
+import type { ShownRow } from '../plan/inputs.ts'
+import { inOneGo } from './failure.ts'
 import type { Workspace } from './workspace.ts'
 
 type ShownMethods = Pick<Workspace, 'addShown' | 'clearShown' | 'shown' | 'shownAs'>

@@ -2,8 +2,9 @@
  * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
  * read while another is written.
  */
-import type { Delivered, MovingListing, Shown } from '../listing.ts'
-import type { Bookkeeping, Change, DeliveredRow, Outcome, RejectRow, ReportedChange, ShownRow } from '../run.ts'
+import type { Delivered, MovingListing, Shown } from '../core/listing.ts'
+import type { Bookkeeping, Change } from '../plan/change.ts'
+import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 
 /** A row to add; see `DeliveredRow`. */
 export interface NewDelivered {
@@ -47,4 +48,24 @@ export interface Workspace {
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>
   close(): void
+}
+
+/** What became of one change. `unknown`: the call may have been carried out. */
+export type OutcomeResult = 'done' | 'failed' | 'unknown' | 'skipped'
+
+export interface Outcome {
+  result: OutcomeResult
+  error: string | null
+}
+
+/** A record that could not become a listing, as the report shows it. */
+export interface RejectRow {
+  at: string
+  mlsNumber: string | null
+  problems: string[]
+}
+
+/** A change with what became of it; `outcome` is null in a dry run and for holds. */
+export interface ReportedChange extends Change {
+  outcome: Outcome | null
 }

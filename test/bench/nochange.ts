@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { hash } from 'node:crypto'
 import Papa from 'papaparse'
 import { SaxesParser } from 'saxes'
-import { shortHash } from '../../src/hash.ts'
-import type { RecordFields, RecordNode } from '../../src/feed/feed.ts'
-import type { Listing } from '../../src/listing.ts'
+import { shortHash } from '../../src/core/hash.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import type { RecordFields, RecordNode } from '../../src/feed/format/format.ts'
+import { inFolder, ratio, sideBySide, writeFeed } from './measure.ts'
 import { planned, receiving, remembered } from './pipeline.ts'
 import type { Pipeline } from './pipeline.ts'
-import { inFolder, ratio, sideBySide, writeFeed } from './measure.ts'
 
 const [, , name, size] = process.argv
 const records = Number(size)

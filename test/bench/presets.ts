@@ -6,8 +6,8 @@
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shortHash } from '../../src/hash.ts'
-import type { Mapping } from '../../src/feed/feed.ts'
+import { shortHash } from '../../src/core/hash.ts'
+import type { Mapping } from '../../src/feed/mapping/mapping.ts'
 import { inFolder, sideBySide } from './measure.ts'
 import { moment, openMapping, receiving } from './pipeline.ts'
 

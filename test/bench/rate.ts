@@ -3,7 +3,7 @@
  * rate on a virtual clock whose timers come late, as real ones do, and ten seconds of real time.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '../../src/runtime.ts'
+import type { Clock } from '../../src/core/machine.ts'
 import { Limiter } from '../../src/service/limiter.ts'
 import { seeded } from '../support/random.ts'
 import { ratio } from './measure.ts'

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ChatPrinter } from '../../src/chat-printer.ts'
+import { ChatPrinter } from '../../src/commands/ask.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 

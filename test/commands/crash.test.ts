@@ -1,7 +1,7 @@
 /** A defect that nobody caught (fault-model F137), a crash loop (F138), and what tells an operator of it (F146). */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { beat } from '../../src/daemon/heartbeat.ts'
+import { beat } from '../../src/daemon/health.ts'
 import { openStoreReader } from '../../src/store/sqlite.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, command } from '../support/run-world.ts'

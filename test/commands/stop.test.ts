@@ -1,10 +1,10 @@
 /** SIGTERM with the ten seconds of a container (fault-model F134 to F136): whatever a run waits for, it ends in time. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import type { FaultRuleInput } from '../../src/stand-in/stand-in.ts'
+import { afterEach, expect, test } from 'vitest'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { startFeedServer } from '../runs/feed-server.ts'
 import type { FeedServer } from '../runs/feed-server.ts'
 import { home, zillowFeed } from '../support/homes.ts'

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { FeedError } from '../../src/errors.ts'
-import { RecordError } from '../../src/feed/feed.ts'
-import type { Format, FormatOptions, RecordFields } from '../../src/feed/feed.ts'
+import { FeedError } from '../../src/core/errors.ts'
+import { RecordError } from '../../src/feed/format/format.ts'
+import type { Format, FormatOptions, RecordFields } from '../../src/feed/format/format.ts'
 
 export interface Read {
   /** Place and content of every record; a record that can't be parsed is its problem. */

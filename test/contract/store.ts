@@ -1,10 +1,10 @@
 /** What every store must do, whatever it is kept in. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { StoreError } from '../../src/errors.ts'
-import { compareKeys } from '../../src/listing.ts'
-import type { Listing } from '../../src/listing.ts'
-import type { SnapshotRow } from '../../src/run.ts'
+import { StoreError } from '../../src/core/errors.ts'
+import { compareKeys } from '../../src/core/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import type { SnapshotRow } from '../../src/plan/inputs.ts'
 import type { Confirmation, RunRecord, Store } from '../../src/store/store.ts'
 
 const chatbot = 'SN-1001'

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { FeedError } from '../../src/errors.ts'
-import type { Login, Opened, Transport, TransportOptions } from '../../src/feed/feed.ts'
-import type { Clock } from '../../src/runtime.ts'
+import { FeedError } from '../../src/core/errors.ts'
+import type { Clock } from '../../src/core/machine.ts'
+import type { Login, Opened, Transport, TransportOptions } from '../../src/feed/transport/transport.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'listing-sync-scratch-'))
 afterAll(() => rmSync(scratch, { recursive: true }))

@@ -1,8 +1,8 @@
 /** What every workspace must do. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { compareKeys } from '../../src/listing.ts'
-import type { Delivered, Shown } from '../../src/listing.ts'
-import type { Bookkeeping, Change } from '../../src/run.ts'
+import { compareKeys } from '../../src/core/listing.ts'
+import type { Delivered, Shown } from '../../src/core/listing.ts'
+import type { Bookkeeping, Change } from '../../src/plan/change.ts'
 import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
 import { house } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
-import type { Clock } from '../../src/runtime.ts'
+import type { Clock } from '../../src/core/machine.ts'
 
 /** Waits that are over at once: the rate, and tries again. */
 const shortSleep = 2000

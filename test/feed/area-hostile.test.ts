@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createMapping } from '../../src/feed/mapping.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 
 test('a long word where an area should be is refused at once', () => {
   const mapping = createMapping(loadPreset(readFileSync('config/presets/zillow.yaml', 'utf8'), 'zillow.yaml'), {})

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dateReader, dayOf, instantOf, readTime } from '../../src/feed/converters/date.ts'
-import { numberReader } from '../../src/feed/converters/number.ts'
-import { withUnit, withoutCity } from '../../src/feed/converters/street.ts'
-import { isKey, readableLine, readableLines, webAddress } from '../../src/feed/converters/text.ts'
-import { xmlPaths } from '../../src/feed/select.ts'
-import type { RecordFields } from '../../src/feed/feed.ts'
+import type { RecordFields } from '../../src/feed/format/format.ts'
+import { dateReader, dayOf, instantOf, readTime } from '../../src/feed/mapping/converters/date.ts'
+import { numberReader } from '../../src/feed/mapping/converters/number.ts'
+import { withUnit, withoutCity } from '../../src/feed/mapping/converters/street.ts'
+import { isKey, readableLine, readableLines, webAddress } from '../../src/feed/mapping/converters/text.ts'
+import { xmlPaths } from '../../src/feed/mapping/path.ts'
 import {
   hidesPrice,
   is3dTour,
@@ -13,7 +13,7 @@ import {
   saysNothing,
   squareFeetIn,
   wordKey,
-} from '../../src/feed/vocabulary.ts'
+} from '../../src/feed/mapping/vocabulary.ts'
 
 describe('numbers', () => {
   it.each([

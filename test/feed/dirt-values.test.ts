@@ -3,8 +3,8 @@
  * of the listing they become. Each value is in the middle of three homes; the other two arrive whatever it is.
  */
 import { describe, expect, test } from 'vitest'
-import type { Listing } from '../../src/listing.ts'
-import type { FieldMapping, Numbers } from '../../src/feed/mapping-schema.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import type { FieldMapping, Numbers } from '../../src/feed/mapping/schema.ts'
 import { delivered, resoRow, resoTable, zillowDocument, zillowHome } from '../support/delivery.ts'
 import type { DeliveryOptions } from '../support/delivery.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayBeDoubled, mendRecord, mendedText } from '../../src/feed/double-utf8.ts'
+import { mayBeDoubled, mendRecord, mendedText } from '../../src/feed/mapping/mojibake.ts'
 import { randomFrom } from '../contract/format.ts'
 
 /** What a program makes of a text that takes its UTF-8 for `encoding`, and writes UTF-8. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { RecordError } from '../../src/feed/feed.ts'
-import type { RecordFields } from '../../src/feed/feed.ts'
 import { blm } from '../../src/feed/format/blm.ts'
+import { RecordError } from '../../src/feed/format/format.ts'
+import type { RecordFields } from '../../src/feed/format/format.ts'
 
 const head = "#HEADER#\nVERSION : 3\nEOF : '|'\nEOR : '~'\n\n#DEFINITION#\nAGENT_REF|PRICE|DESCRIPTION|~\n\n#DATA#\n"
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RecordError } from '../../src/feed/feed.ts'
-import type { RecordFields } from '../../src/feed/feed.ts'
+import { RecordError } from '../../src/feed/format/format.ts'
+import type { RecordFields } from '../../src/feed/format/format.ts'
 import { retsCompact } from '../../src/feed/format/rets.ts'
 
 async function read(document: string | Buffer, { step = 7, maxRecordBytes = 1000 } = {}) {

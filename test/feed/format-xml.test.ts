@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { FeedError } from '../../src/errors.ts'
-import { xml } from '../../src/feed/format/xml.ts'
+import { FeedError } from '../../src/core/errors.ts'
+import type { FormatOptions } from '../../src/feed/format/format.ts'
 import { XmlSplitter } from '../../src/feed/format/xml-splitter.ts'
+import { xml } from '../../src/feed/format/xml.ts'
 import { formatContract, inChunks, mutated, randomFrom, read } from '../contract/format.ts'
-import type { FormatOptions } from '../../src/feed/feed.ts'
 
 const options: Partial<FormatOptions> = { record: 'Listings/Listing' }
 const document = `<?xml version="1.0"?>

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { blm } from '../../src/feed/format/blm.ts'
-import type { FieldMapping } from '../../src/feed/mapping-schema.ts'
+import type { FieldMapping } from '../../src/feed/mapping/schema.ts'
 import { read } from '../contract/format.ts'
 import { delivered, resoHeader, resoRow, resoTable } from '../support/delivery.ts'
 

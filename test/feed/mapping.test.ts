@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/errors.ts'
-import type { Delivered } from '../../src/listing.ts'
-import type { Moment } from '../../src/feed/feed.ts'
+import { ConfigError } from '../../src/core/errors.ts'
+import type { Delivered } from '../../src/core/listing.ts'
 import { csv } from '../../src/feed/format/csv.ts'
 import { xml } from '../../src/feed/format/xml.ts'
-import { createMapping } from '../../src/feed/mapping.ts'
-import type { MappingOptions } from '../../src/feed/mapping-schema.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
+import type { Moment } from '../../src/feed/mapping/mapping.ts'
+import type { MappingOptions } from '../../src/feed/mapping/schema.ts'
 
 const moment: Moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 const presetOf = (name: string) =>

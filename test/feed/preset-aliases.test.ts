@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Delivered } from '../../src/listing.ts'
+import type { Delivered } from '../../src/core/listing.ts'
 import { csv } from '../../src/feed/format/csv.ts'
-import { createMapping } from '../../src/feed/mapping.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 
 const file = join(import.meta.dirname, '../../config/presets/mls-csv.yaml')
 const preset = loadPreset(readFileSync(file, 'utf8'), file)

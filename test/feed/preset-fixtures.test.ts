@@ -1,15 +1,16 @@
 import { createReadStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Delivered } from '../../src/listing.ts'
-import type { Format, Mapping } from '../../src/feed/feed.ts'
+import type { Delivered } from '../../src/core/listing.ts'
 import { blm } from '../../src/feed/format/blm.ts'
 import { csv } from '../../src/feed/format/csv.ts'
+import type { Format } from '../../src/feed/format/format.ts'
 import { retsCompact } from '../../src/feed/format/rets.ts'
 import { xml } from '../../src/feed/format/xml.ts'
-import { createMapping } from '../../src/feed/mapping.ts'
-import { mappingOptionsSchema } from '../../src/feed/mapping-schema.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
+import type { Mapping } from '../../src/feed/mapping/mapping.ts'
+import { mappingOptionsSchema } from '../../src/feed/mapping/schema.ts'
 
 /*
  * Every folder of fixtures/presets proves the preset of its name: feed.* read through the real format must become

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/errors.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import { ConfigError } from '../../src/core/errors.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 
 const good = `
 name: tiny

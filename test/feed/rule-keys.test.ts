@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { RecordFields } from '../../src/feed/feed.ts'
-import { createMapping } from '../../src/feed/mapping.ts'
-import type { FieldMapping } from '../../src/feed/mapping-schema.ts'
-import { loadPreset } from '../../src/feed/preset.ts'
+import type { RecordFields } from '../../src/feed/format/format.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
+import type { FieldMapping } from '../../src/feed/mapping/schema.ts'
 
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'UTC' }
 const preset = (format: 'xml' | 'csv') =>

@@ -1,8 +1,8 @@
 /** What must hold of a run over any bytes at all. Nothing here asks the program whether a document is whole. */
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import { SaxesParser } from 'saxes'
-import { fieldRules } from '../../src/listing.ts'
-import type { Listing } from '../../src/listing.ts'
+import { fieldRules } from '../../src/core/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
 import { deletesAllowed } from './feeds.ts'
 import type { FuzzWorld, Read } from './world.ts'
 

@@ -1,8 +1,8 @@
 /** What the broken feeds found, each as the shortest document that shows it. */
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import type { Format, FormatOptions } from '../../src/feed/feed.ts'
 import { blm } from '../../src/feed/format/blm.ts'
+import type { Format, FormatOptions } from '../../src/feed/format/format.ts'
 import { xml } from '../../src/feed/format/xml.ts'
 
 const options: FormatOptions = {

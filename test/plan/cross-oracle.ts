@@ -2,7 +2,7 @@
  * What DESIGN says of a world, written from its words and its table alone: nothing here comes from src/plan. `expected`
  * names the one row of the table that holds; `violations` are the rules that no row may break.
  */
-import type { Bookkeeping } from '../../src/run.ts'
+import type { Bookkeeping } from '../../src/plan/change.ts'
 import { wantedContent } from './cross-world.ts'
 import type { Content, Item, Planned, Row, Setting, World } from './cross-world.ts'
 

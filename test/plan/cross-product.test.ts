@@ -4,10 +4,10 @@
  * to rest.
  */
 import { expect, test } from 'vitest'
-import { guard, heldBy } from '../../src/plan/guard.ts'
-import { Tally } from '../../src/plan/tally.ts'
-import type { Limits } from '../../src/plan/guard.ts'
-import type { Change } from '../../src/run.ts'
+import type { Change } from '../../src/plan/change.ts'
+import { guard, heldBy } from '../../src/plan/guard/guard.ts'
+import type { Limits } from '../../src/plan/guard/rule.ts'
+import { Tally } from '../../src/plan/guard/tally.ts'
 import { expected, mayStand, violations } from './cross-oracle.ts'
 import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } from './cross-world.ts'
 import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'

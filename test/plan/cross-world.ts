@@ -2,12 +2,21 @@
  * A world of one MLSNumber in a few words: what the feed says of it, what we remember, what the service shows. It becomes
  * the inputs of a real plan, and a small model of service and store carries that plan out perfectly.
  */
-import { contentHash } from '../../src/hash.ts'
-import { filledFields } from '../../src/listing.ts'
-import type { Listing } from '../../src/listing.ts'
-import type { Doubt, PlanFacts, PlanInputs, PlanSettings } from '../../src/plan/plan.ts'
-import { planChanges, settleDoubts } from '../../src/plan/plan-changes.ts'
-import type { Bookkeeping, CallKind, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
+import { contentHash } from '../../src/core/hash.ts'
+import { filledFields } from '../../src/core/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import type { Doubt, Bookkeeping, Change } from '../../src/plan/change.ts'
+import type {
+  PlanInputs,
+  PlanSettings,
+  CallKind,
+  DeliveredRow,
+  Recalled,
+  ShownRow,
+  SnapshotRow,
+} from '../../src/plan/inputs.ts'
+import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
+import type { PlanFacts } from '../../src/plan/plan.ts'
 import { day, hour, listing, minute, now, volatile } from '../support/plan-world.ts'
 
 const key = 'A'

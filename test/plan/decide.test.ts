@@ -1,7 +1,7 @@
 /** The decision table of the design, row by row; each test names its row. */
 import { describe, expect, test } from 'vitest'
-import type { PlanSettings } from '../../src/plan/plan.ts'
-import type { Change } from '../../src/run.ts'
+import type { Change } from '../../src/plan/change.ts'
+import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { PlanWorld, day, listing, minute, now } from '../support/plan-world.ts'
 
 const A = listing('A')

@@ -1,12 +1,13 @@
 /** The guard's rules, each at its edge: what is allowed, what trips, what it holds, and the words it uses. */
 import { describe, expect, test } from 'vitest'
-import { optionalFields } from '../../src/listing.ts'
-import { guard, heldBy } from '../../src/plan/guard.ts'
-import { Tally } from '../../src/plan/tally.ts'
-import type { Limits, Past } from '../../src/plan/guard.ts'
-import { KeyHashes, sharedKeys } from '../../src/plan/keys.ts'
-import type { PlanFacts, PlanSettings } from '../../src/plan/plan.ts'
-import type { Cause, Change, ChangeKind } from '../../src/run.ts'
+import { optionalFields } from '../../src/core/listing.ts'
+import type { Cause, Change, ChangeKind } from '../../src/plan/change.ts'
+import { guard, heldBy } from '../../src/plan/guard/guard.ts'
+import type { Limits, Past } from '../../src/plan/guard/rule.ts'
+import { Tally } from '../../src/plan/guard/tally.ts'
+import type { PlanSettings } from '../../src/plan/inputs.ts'
+import { KeyHashes, sharedKeys } from '../../src/plan/key-hashes.ts'
+import type { PlanFacts } from '../../src/plan/plan.ts'
 import { PlanWorld } from '../support/plan-world.ts'
 
 const limits: Limits = {

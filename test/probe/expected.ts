@@ -2,7 +2,7 @@
  * What a probe may claim of a stand-in with this profile: read from the profile alone. A fact that is not here must not be
  * claimed, and one that is must.
  */
-import type { Facts } from '../../src/probe/probe.ts'
+import type { Facts } from '../../src/probe/question.ts'
 import type { StandInProfile } from '../../src/stand-in/profile.ts'
 import { others } from './world.ts'
 

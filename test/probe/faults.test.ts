@@ -1,9 +1,10 @@
 /** Whatever goes wrong in the middle, a probe ends clean, or says what is left, and the next one removes it. */
 import { afterEach, expect, test } from 'vitest'
-import { openApp } from '../../src/app.ts'
-import { probe, probedForms, resultOf } from '../../src/probe-app.ts'
+import { openApp } from '../../src/app/open.ts'
+import { probe, probedForms, resultOf } from '../../src/app/probe.ts'
 import type { Probed } from '../../src/probe/report.ts'
-import type { FaultRuleInput, StandInProfileInput } from '../../src/stand-in/stand-in.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import { pick, seeded } from '../support/random.ts'
 import { chatbot } from '../support/run-world.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { probedForms } from '../../src/probe-app.ts'
+import { probedForms } from '../../src/app/probe.ts'
 import { profileOf } from '../../src/probe/report.ts'
 import type { Probed } from '../../src/probe/report.ts'
 import { profileSchema } from '../../src/stand-in/profile.ts'

@@ -1,6 +1,6 @@
 /** A service that keeps another MLSNumber than it was sent: what a probe made is found by its Url, removed, and told. */
 import { afterEach, expect, test } from 'vitest'
-import { probedForms, resultOf } from '../../src/probe-app.ts'
+import { probedForms, resultOf } from '../../src/app/probe.ts'
 import { chatbot } from '../support/run-world.ts'
 import type { RunWorld } from '../support/run-world.ts'
 import { leftOf, others, othersOf, probed, probeWorld } from './world.ts'

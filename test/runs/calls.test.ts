@@ -1,6 +1,6 @@
 /** A run makes exactly the calls that it needs: one for each create and update, one a batch of deletes, one a page. */
 import { afterEach, describe, expect, test } from 'vitest'
-import type { StandInProfileInput } from '../../src/stand-in/stand-in.ts'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 

@@ -1,8 +1,8 @@
 /** What goes wrong on the way to the service, and what DESIGN's table ("Apply") promises for it. */
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { UserError } from '../../src/errors.ts'
-import type { FaultRuleInput } from '../../src/stand-in/stand-in.ts'
+import { UserError } from '../../src/core/errors.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'

@@ -1,7 +1,7 @@
 /** The service's moods on whole runs: every fault on every operation, the rate, credentials (fault-model 2.7). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { FaultRuleInput } from '../../src/stand-in/stand-in.ts'
-import { openApp } from '../../src/app.ts'
+import { openApp } from '../../src/app/open.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 

@@ -1,7 +1,7 @@
 /** An older delivery served again, as by a mirror that lags behind, reverts nothing unseen (fault-model F14). */
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { writtenOf } from '../../src/feed/generation.ts'
+import { writtenOf } from '../../src/run/generation.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'

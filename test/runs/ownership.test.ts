@@ -1,6 +1,6 @@
 /** What is ours and what is not, over whole runs: marks, lost stores, other feeds, hands of people, doubles. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StandInListing } from '../../src/stand-in/stand-in.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { dearer, home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'

@@ -1,6 +1,6 @@
 /** What a feed may be told about absence, edits on the service and whose a listing is: grace, drift, mirror, order. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StandInListing } from '../../src/stand-in/stand-in.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'

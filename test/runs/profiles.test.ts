@@ -1,6 +1,8 @@
 /** Whatever the service answers to the interface's open questions, runs converge and leave alone what is not ours. */
 import { afterEach, expect, test } from 'vitest'
-import type { StandInListing, StandInOptions, StandInProfileInput } from '../../src/stand-in/stand-in.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
+import type { StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 

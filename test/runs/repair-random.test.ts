@@ -1,7 +1,8 @@
 /** Repairs over random worlds and faults: a copy that is not ours never goes, nor does the last one that is. */
 import { expect, test } from 'vitest'
-import { openApp } from '../../src/app.ts'
-import type { FaultRuleInput, StandInListing } from '../../src/stand-in/stand-in.ts'
+import { openApp } from '../../src/app/open.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import { pick, seeded } from '../support/random.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'

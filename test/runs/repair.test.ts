@@ -1,10 +1,10 @@
 /** MLSNumbers that the service shows more than once: `repair` takes the surplus off, and never the last copy. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openApp } from '../../src/app.ts'
-import type { Repaired, RepairPlan } from '../../src/repair.ts'
+import { openApp } from '../../src/app/open.ts'
+import type { Repaired, RepairPlan } from '../../src/run/repair.ts'
+import { until } from '../commands/until.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
-import { until } from '../commands/until.ts'
 
 const all = homes(1, 10)
 const [a, b, c] = all.map((one) => one.mlsNumber)

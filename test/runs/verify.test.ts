@@ -1,6 +1,6 @@
 /** `verify` after syncs and as a command, against the stand-in: what is asked, what it costs, what it never changes. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Verdict, Verification } from '../../src/verification.ts'
+import type { Verdict, Verification } from '../../src/verify/verification.ts'
 import { until } from '../commands/until.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'

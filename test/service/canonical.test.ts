@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ownerKey } from '../../src/listing.ts'
-import type { FieldName, Listing, Shown } from '../../src/listing.ts'
-import { differences } from '../../src/compare.ts'
+import { differences } from '../../src/core/compare-listings.ts'
+import { ownerKey } from '../../src/core/listing.ts'
+import type { FieldName, Listing, Shown } from '../../src/core/listing.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
 import { testItem, testListing } from './server.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { ownerKey } from '../../src/listing.ts'
-import { createService } from '../../src/service/client.ts'
+import { ownerKey } from '../../src/core/listing.ts'
+import { createService } from '../../src/service/chatbot.ts'
 import { ManualClock } from './clock.ts'
 import { keepLog, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
 import type { TestWorld } from './server.ts'

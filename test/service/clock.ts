@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../src/runtime.ts'
+import type { Clock } from '../../src/core/machine.ts'
 
 interface Sleeper {
   at: number

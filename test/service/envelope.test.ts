@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { messageOf, ServiceError } from '../../src/errors.ts'
-import { readRetryAfter } from '../../src/service/retry-after.ts'
+import { messageOf, ServiceError } from '../../src/core/errors.ts'
+import { readRetryAfter } from '../../src/service/envelope.ts'
 import { portOf, refusal, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
 import type { Reply } from './server.ts'
 

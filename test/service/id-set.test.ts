@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IdSet } from '../../src/service/id-set.ts'
+import { IdSet } from '../../src/service/observe.ts'
 import { seeded } from '../support/random.ts'
 
 test.each([1, 2, 3])('tells IDs apart as a Set does, seed %i', (seed) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { RemoteSummary, Shown } from '../../src/listing.ts'
+import type { RemoteSummary, Shown } from '../../src/core/listing.ts'
 import { walkPages } from '../../src/service/observe.ts'
 import type { ServiceProfile } from '../../src/service/service.ts'
 import { refusal, startWorld, stopWorld, success, testItem } from './server.ts'

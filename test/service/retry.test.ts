@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createService } from '../../src/service/client.ts'
+import { createService } from '../../src/service/chatbot.ts'
 import { createPoolSend } from '../../src/service/send.ts'
 import { ManualClock } from './clock.ts'
 import { keepLog, refusal, startServer, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'

@@ -1,5 +1,5 @@
 /** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
-import type { Report } from '../../src/run.ts'
+import type { Report } from '../../src/report/report.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf } from './feed.ts'

@@ -3,7 +3,7 @@
  * filtered, or a stranger's, many a day over days. Nothing else fails, so every loss is the plan's own doing. A model
  * counts what the service really lost and knows nothing of ledger, guard or store.
  */
-import type { Report } from '../../src/run.ts'
+import type { Report } from '../../src/report/report.ts'
 import { Choices } from './choices.ts'
 import { listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'

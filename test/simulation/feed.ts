@@ -1,7 +1,9 @@
 /** The source: what it holds, how that changes, and how a delivery of it is spelled. One record is one line of JSON. */
-import { RecordError } from '../../src/feed/feed.ts'
-import type { Format, Mapping, Opened, RecordFields } from '../../src/feed/feed.ts'
-import type { Delivered, Listing } from '../../src/listing.ts'
+import type { Delivered, Listing } from '../../src/core/listing.ts'
+import { RecordError } from '../../src/feed/format/format.ts'
+import type { Format, RecordFields } from '../../src/feed/format/format.ts'
+import type { Mapping } from '../../src/feed/mapping/mapping.ts'
+import type { Opened } from '../../src/feed/transport/transport.ts'
 import type { Choices } from './choices.ts'
 import type { Swarm } from './world.ts'
 

@@ -1,6 +1,6 @@
 /** One life of the program: its ports, each of which may be the last thing it ever does. */
-import { ServiceError } from '../../src/errors.ts'
-import type { Clock } from '../../src/runtime.ts'
+import { ServiceError } from '../../src/core/errors.ts'
+import type { Clock } from '../../src/core/machine.ts'
 import type { Send, SendResponse } from '../../src/service/send.ts'
 import type { Lease, Store } from '../../src/store/store.ts'
 import type { ModelService } from './service.ts'

@@ -2,8 +2,8 @@
 import Database from 'better-sqlite3'
 import { createPlan } from '../../src/workspace/changes.ts'
 import { createDelivery } from '../../src/workspace/delivery.ts'
-import { schema } from '../../src/workspace/schema.ts'
 import { createShown } from '../../src/workspace/shown.ts'
+import { schema } from '../../src/workspace/sqlite.ts'
 import type { Workspace } from '../../src/workspace/workspace.ts'
 
 const made: { workspace: Workspace; empty(): void }[] = []

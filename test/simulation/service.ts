@@ -1,7 +1,7 @@
 /** The listing service as a model: rows, answers that get lost, effects that come late, pages that shift, people who edit. */
-import { ServiceError } from '../../src/errors.ts'
-import { ownerKey } from '../../src/listing.ts'
-import type { ExtensionEntry, Listing } from '../../src/listing.ts'
+import { ServiceError } from '../../src/core/errors.ts'
+import { ownerKey } from '../../src/core/listing.ts'
+import type { ExtensionEntry, Listing } from '../../src/core/listing.ts'
 import type { SendRequest, SendResponse } from '../../src/service/send.ts'
 import type { Choices } from './choices.ts'
 import { itemOf } from './item.ts'

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
-import type { StandIn, StandInListing, StandInOptions } from '../../src/stand-in/stand-in.ts'
+import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 
 export const chatbot = 'SN-1'
 

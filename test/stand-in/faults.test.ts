@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FaultRuleInput, StandIn } from '../../src/stand-in/stand-in.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import type { StandIn } from '../../src/stand-in/stand-in.ts'
 import { chatbot, create, house, list, remove, send, shown, started, update } from './caller.ts'
 
 type Fault = FaultRuleInput['fault']

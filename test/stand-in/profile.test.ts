@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StandIn, StandInProfileInput } from '../../src/stand-in/stand-in.ts'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
+import type { StandIn } from '../../src/stand-in/stand-in.ts'
 import { chatbot, create, house, item, list, remove, send, shown, started, update } from './caller.ts'
 
 const json = { 'content-type': 'application/json' }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StandIn, StandInListing } from '../../src/stand-in/stand-in.ts'
+import type { StandInListing } from '../../src/stand-in/fields.ts'
+import type { StandIn } from '../../src/stand-in/stand-in.ts'
 import { ask, chatbot, house, started } from './caller.ts'
 
 /** Invented homes that differ in what a question may ask for. */

@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import type { FaultRuleInput, StandIn, StandInOptions, StandInProfileInput } from '../../src/stand-in/stand-in.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
+import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { ask, chatbot, edit, house, started } from './caller.ts'
 
 /** What stands in these texts is what a reader of streams may trip over. */

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, wr
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { StoreError } from '../../src/errors.ts'
+import { StoreError } from '../../src/core/errors.ts'
 import { inStore } from '../../src/store/failure.ts'
 import { applicationId, migrations } from '../../src/store/migrations.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { StoreError } from '../../src/errors.ts'
+import { StoreError } from '../../src/core/errors.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { freshFolder } from './folder.ts'
 

@@ -1,10 +1,19 @@
 /** Builds the three sides of a plan from a few words, so that a test says only what its situation is about. */
-import { contentHash } from '../../src/hash.ts'
-import { compareKeys, filledFields } from '../../src/listing.ts'
-import type { FieldName, Listing, Moving, Shown } from '../../src/listing.ts'
-import type { PlanFacts, PlanInputs, PlanSettings, PlanStep } from '../../src/plan/plan.ts'
-import { planChanges, settleDoubts } from '../../src/plan/plan-changes.ts'
-import type { Absence, Bookkeeping, Change, DeliveredRow, Recalled, ShownRow, SnapshotRow } from '../../src/run.ts'
+import { contentHash } from '../../src/core/hash.ts'
+import { compareKeys, filledFields } from '../../src/core/listing.ts'
+import type { FieldName, Listing, Moving, Shown } from '../../src/core/listing.ts'
+import type { PlanStep, Bookkeeping, Change } from '../../src/plan/change.ts'
+import type {
+  PlanInputs,
+  PlanSettings,
+  Absence,
+  DeliveredRow,
+  Recalled,
+  ShownRow,
+  SnapshotRow,
+} from '../../src/plan/inputs.ts'
+import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
+import type { PlanFacts } from '../../src/plan/plan.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 export const minute = 60_000

@@ -1,7 +1,7 @@
 /** What is read out of an answer: amounts in every form, tied to the listing or not; words of the status; deleted homes. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Listing } from '../../src/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
 import { readAnswer, readAnswerOfGone } from '../../src/verify/read-answer.ts'
 
 function home(changes: Partial<Listing> = {}): Listing {

@@ -1,10 +1,9 @@
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { Format, RawRecord } from '../feed.ts'
-import { blocks } from './blocks.ts'
-import { brokenRecord, problemOf } from './broken.ts'
+import { FeedError } from '../../core/errors.ts'
 import { CsvHeader } from './csv-header.ts'
 import { decoded } from './encoding.ts'
+import { RecordError } from './format.ts'
+import type { Format, RawRecord } from './format.ts'
+import { blocks, brokenRecord, problemOf } from './raw.ts'
 
 /** The header and the definition end well before this; a document without them is not BLM. */
 const longestHead = 64 * 1024

@@ -1,7 +1,7 @@
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { RecordFields } from '../feed.ts'
+import { FeedError } from '../../core/errors.ts'
 import type { CsvColumns } from './csv-positions.ts'
+import { RecordError } from './format.ts'
+import type { RecordFields } from './format.ts'
 
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 

@@ -1,6 +1,6 @@
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { RecordFields } from '../feed.ts'
+import { FeedError } from '../../core/errors.ts'
+import { RecordError } from './format.ts'
+import type { RecordFields } from './format.ts'
 
 /** What a row's cells are called and whether they can be a record of this feed. */
 export interface CsvColumns {

@@ -1,11 +1,11 @@
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { FormatOptions, RawRecord, RecordFields } from '../feed.ts'
-import { brokenRecord } from './broken.ts'
+import { FeedError } from '../../core/errors.ts'
 import { CsvHeader } from './csv-header.ts'
 import { CsvPositions } from './csv-positions.ts'
 import type { CsvColumns } from './csv-positions.ts'
 import type { LastRow, Row } from './csv-splitter.ts'
+import { RecordError } from './format.ts'
+import type { FormatOptions, RawRecord, RecordFields } from './format.ts'
+import { brokenRecord } from './raw.ts'
 
 /**
  * Tells the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before

@@ -1,15 +1,14 @@
 import Papa from 'papaparse'
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { Format, RawRecord } from '../feed.ts'
-import { blocks } from './blocks.ts'
-import { problemOf } from './broken.ts'
+import { FeedError } from '../../core/errors.ts'
 import { dialectOf } from './csv-dialect.ts'
 import type { Dialect } from './csv-dialect.ts'
 import { CsvRecords } from './csv-records.ts'
 import { CsvSplitter } from './csv-splitter.ts'
 import { decoded } from './encoding.ts'
 import { looksLikeHtml } from './foreign.ts'
+import { RecordError } from './format.ts'
+import type { Format, RawRecord } from './format.ts'
+import { blocks, problemOf } from './raw.ts'
 
 /** Bytes looked at to find the dialect (dependencies, papaparse: the first chunk alone misleads). */
 const sampleBytes = 128 * 1024

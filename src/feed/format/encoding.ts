@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { FeedError } from '../../errors.ts'
-import { RecordError } from '../feed.ts'
-import type { FormatOptions } from '../feed.ts'
+import { FeedError } from '../../core/errors.ts'
 import { foreignKind } from './foreign.ts'
+import { RecordError } from './format.ts'
+import type { FormatOptions } from './format.ts'
 
 /** Bytes looked at before deciding: a byte order mark and an XML declaration lie well within. */
 const headBytes = 1024

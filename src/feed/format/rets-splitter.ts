@@ -1,7 +1,7 @@
-import { FeedError } from '../../errors.ts'
-import type { RawRecord } from '../feed.ts'
-import { brokenRecord } from './broken.ts'
+import { FeedError } from '../../core/errors.ts'
+import type { RawRecord } from './format.ts'
 import { endsName, isSpace, lessThan, tagEnd } from './markup.ts'
+import { brokenRecord } from './raw.ts'
 
 /** Replies that mean an answer without rows, not an error: no records found. */
 const noRecords = '20201'

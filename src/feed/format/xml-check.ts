@@ -1,4 +1,4 @@
-import { RecordError } from '../feed.ts'
+import { RecordError } from './format.ts'
 
 /** Deepest nesting within a record (fault-model F35). */
 const deepest = 64

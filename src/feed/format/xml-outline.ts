@@ -1,4 +1,4 @@
-import { FeedError } from '../../errors.ts'
+import { FeedError } from '../../core/errors.ts'
 
 /** Deepest nesting outside records; a feed has a handful (fault-model F35). */
 const deepest = 100

@@ -1,7 +1,7 @@
 import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 import { XMLParser } from 'fast-xml-parser'
-import { RecordError } from '../feed.ts'
-import type { RecordFields, RecordNode } from '../feed.ts'
+import { RecordError } from './format.ts'
+import type { RecordFields, RecordNode } from './format.ts'
 import { checkedRecord } from './xml-check.ts'
 
 /** Stands in for element names that would touch an object's prototype; such elements are left out (fault-model F37). */

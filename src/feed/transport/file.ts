@@ -2,10 +2,10 @@ import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
 import { resolve } from 'node:path'
-import { FeedError } from '../../errors.ts'
-import type { Opened, Transport, TransportOptions } from '../feed.ts'
+import { FeedError } from '../../core/errors.ts'
 import { fileAt, holdUnchanged, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
+import type { Opened, Transport, TransportOptions } from './transport.ts'
 
 /** Four times faster to read than the 64 kB of a stream (performance.md). */
 const blockBytes = 1024 * 1024

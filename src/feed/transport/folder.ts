@@ -3,8 +3,8 @@
  * and half a file looks like a feed that lost half of its listings (fault-model F16).
  */
 import { parse } from 'node:path'
-import { FeedError } from '../../errors.ts'
-import type { Readiness, TransportOptions } from '../feed.ts'
+import { FeedError } from '../../core/errors.ts'
+import type { Readiness, TransportOptions } from './transport.ts'
 
 /** What a folder shows of a file. */
 export interface Entry {

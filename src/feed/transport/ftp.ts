@@ -7,12 +7,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { Client, FTPError } from 'basic-ftp'
-import { messageOf } from '../../errors.ts'
-import type { Login, Transport } from '../feed.ts'
+import { messageOf } from '../../core/errors.ts'
 import { implicitTlsPort } from './address.ts'
 import type { RemoteAddress } from './address.ts'
 import { codeOf, networkWords, remoteTransport } from './remote.ts'
 import type { Connection, Transfer } from './remote.ts'
+import type { Login, Transport } from './transport.ts'
 
 /** Milliseconds without a byte after which a server is given up. */
 const stall = 60_000

@@ -1,9 +1,9 @@
 import { glob as matches } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
-import type { Transport } from '../feed.ts'
 import { look, openUnchanged } from './file.ts'
 import { newestOf } from './folder.ts'
 import type { Entry } from './folder.ts'
+import type { Transport } from './transport.ts'
 
 /**
  * The newest whole file that matches a pattern, relative to `options.directory` (`newestOf`). Throws `FeedError` where

@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import type { TransportEnd } from '../feed.ts'
+import type { TransportEnd } from './transport.ts'
 
 export interface DecompressionLimits {
   /** Most bytes of the document. */

@@ -4,14 +4,14 @@
  */
 import { mkdtemp } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { FeedError, UserError, messageOf } from '../../errors.ts'
-import { printable, shorten } from '../../text.ts'
-import type { Login, Opened, Transport, TransportOptions } from '../feed.ts'
+import { FeedError, UserError, messageOf } from '../../core/errors.ts'
+import { printable, shorten } from '../../core/text.ts'
 import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
 import { openFile } from './file.ts'
 import { fileAt, holdUnchanged, newestOf, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
+import type { Login, Opened, Transport, TransportOptions } from './transport.ts'
 
 /** A file as a folder's list shows it. */
 export type Listed = Omit<Entry, 'path'> & { name: string }

@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
 import type { Socket } from 'node:net'
 import Client from 'ssh2-sftp-client'
-import { FeedError, messageOf } from '../../errors.ts'
-import { printable } from '../../text.ts'
-import type { Login, Transport } from '../feed.ts'
+import { FeedError, messageOf } from '../../core/errors.ts'
+import { printable } from '../../core/text.ts'
 import type { RemoteAddress } from './address.ts'
 import { codeOf, networkWords, remoteTransport } from './remote.ts'
 import type { Connection, Transfer } from './remote.ts'
+import type { Login, Transport } from './transport.ts'
 
 /** Milliseconds without a byte after which a server is given up. */
 const stall = 60_000

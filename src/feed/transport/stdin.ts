@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { FeedError, messageOf } from '../../errors.ts'
-import type { Opened, Transport, TransportOptions } from '../feed.ts'
+import { FeedError, messageOf } from '../../core/errors.ts'
+import type { Opened, Transport, TransportOptions } from './transport.ts'
 
 /** The process's standard input; `isTTY` where a person sits there. */
 export type InputStream = Readable & { isTTY?: boolean }

@@ -1,7 +1,7 @@
 /** Which member of a ZIP archive is the feed, by the members' names alone. They are only names: no file is ever called so. */
 import { posix } from 'node:path'
-import { FeedError } from '../../errors.ts'
-import { printable, shorten } from '../../text.ts'
+import { FeedError } from '../../core/errors.ts'
+import { printable, shorten } from '../../core/text.ts'
 
 export interface Member {
   /** Its whole path, as the archive says it. */

@@ -5,10 +5,10 @@
 import { crc32, createInflateRaw } from 'node:zlib'
 import { getFileNameLowLevel, openPromise } from 'yauzl'
 import type { Entry, ZipFile } from 'yauzl'
-import { FeedError, messageOf } from '../../errors.ts'
-import type { TransportEnd } from '../feed.ts'
+import { FeedError, messageOf } from '../../core/errors.ts'
 import { excess, inflated, outputBlock } from './inflate.ts'
 import type { DecompressionLimits } from './inflate.ts'
+import type { TransportEnd } from './transport.ts'
 import { chosenMember, shortName } from './zip-member.ts'
 
 /** More entries than any export with its photos has. */

@@ -70,13 +70,13 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'an adoption takes a baseline while an attempt may land',
-    file: 'src/apply/remember.ts',
+    file: 'src/apply/outcomes.ts',
     from: 'baseline: change.unsettled ? null :',
     to: 'baseline:',
   },
   {
     name: 'only the first of a batch is marked',
-    file: 'src/apply/mark.ts',
+    file: 'src/apply/calls.ts',
     from: 'kind, keys, runtime.clock.now(), approved)',
     to: 'kind, keys.slice(0, 1), runtime.clock.now(), approved)',
   },

@@ -1,0 +1,199 @@
+/** Asking a feed's chatbot: after a sync, about what that changed, and by hand, about what was confirmed last. */
+import type { FeedConfig } from '../config/config.ts'
+import type { VerifySettings } from '../config/verify.ts'
+import { messageOf } from '../core/errors.ts'
+import { shortHash } from '../core/hash.ts'
+import { listingAt } from '../core/listing.ts'
+import type { Listing } from '../core/listing.ts'
+import type { Log } from '../core/machine.ts'
+import type { Change } from '../plan/change.ts'
+import type { Prepared } from '../run/run.ts'
+import type { StoreReader } from '../store/store.ts'
+import type { Verification } from '../verify/verification.ts'
+import { verify } from '../verify/verify.ts'
+import type { Subject } from '../verify/verify.ts'
+import type { ReportedChange, Workspace } from '../workspace/workspace.ts'
+import type { App, Finished } from './app.ts'
+import { scrubbedTexts } from './scrubbed.ts'
+
+type Last = Listing | { MLSNumber: string }
+
+/** Listings that a plan deletes, as they were: noted before the plan is carried out. */
+export type Leaving = ReadonlyMap<string, Last>
+
+/** Notes a few of what the plan deletes, for `verifyRun`. What can't be read is not asked about. */
+export function noteLeaving(app: App, feed: FeedConfig, workspace: Workspace, { digest }: Prepared): Leaving {
+  if (feed.verify === null) return new Map()
+  try {
+    const chosen: Change[] = chooseLeaving(workspace.changes('delete'), digest)
+    return new Map(chosen.map(({ mlsNumber }) => [mlsNumber, lastOf(app.store(), feed, mlsNumber)]))
+  } catch (error) {
+    app.runtime.log.warn({ feed: feed.name, problem: app.scrub(messageOf(error)) }, 'deletes are not verified')
+    return new Map()
+  }
+}
+
+function lastOf(store: StoreReader, { chatbot, name }: FeedConfig, mlsNumber: string): Last {
+  return store.confirmed(chatbot, name, mlsNumber)?.listing ?? { MLSNumber: mlsNumber }
+}
+
+/** The run with what the chatbot says of it. Whatever goes wrong here, the run stays what it was. */
+export async function verifyRun(
+  app: App,
+  feed: FeedConfig,
+  finished: Finished,
+  leaving: Leaving,
+  signal: AbortSignal,
+): Promise<Finished> {
+  const { verify: settings } = feed
+  const { report } = finished
+  if (settings === null || settings.sample === 0 || report.command !== 'sync') return finished
+  const none = nothingAsked(settings.session)
+  if (report.result === 'failed' || signal.aborted)
+    return { ...finished, report: { ...report, verification: { ...none, stopped: 'the run was not through' } } }
+  try {
+    const keys = chooseChanged(report.changes(), settings.sample, report.digest)
+    const subjects = listedSubjects(app, feed, keys)
+    subjects.push(...goneSubjects(app, feed, deletedIn(report.changes()), leaving))
+    const verification = await verifySubjects(app, feed, settings, subjects, signal)
+    const { asked, agreed, disagreed, unanswered, tokens } = verification
+    app.store().recordVerified(feed.name, report.startedAt, { asked, agreed, disagreed, unanswered, tokens })
+    return { ...finished, report: { ...report, verification } }
+  } catch (error) {
+    return { ...finished, report: { ...report, verification: { ...none, stopped: app.scrub(messageOf(error)) } } }
+  }
+}
+
+function* deletedIn(changes: Iterable<ReportedChange>): Generator<string> {
+  for (const { kind, mlsNumber, outcome } of changes)
+    if (kind === 'delete' && outcome?.result === 'done') yield mlsNumber
+}
+
+/** A home that is on offer again under another number may be offered. */
+function goneSubjects(app: App, { chatbot }: FeedConfig, deleted: Iterable<string>, leaving: Leaving): Subject[] {
+  const done = new Set<string>()
+  for (const mlsNumber of deleted) if (leaving.has(mlsNumber)) done.add(mlsNumber)
+  const subjects: Subject[] = []
+  for (const [mlsNumber, listing] of leaving) {
+    if (subjects.length >= mostGone) break
+    const address = 'Address' in listing ? listing.Address : undefined
+    if (!done.has(mlsNumber) || (address !== undefined && app.store().hasAddress(chatbot, address))) continue
+    subjects.push({ expected: 'gone', listing })
+  }
+  return subjects
+}
+
+/** Asks about the listings, one question each. Sent once: the second try of a message may be counted and paid again. */
+export async function verifySubjects(
+  app: App,
+  feed: FeedConfig,
+  { session, question }: VerifySettings,
+  subjects: readonly Subject[],
+  signal: AbortSignal,
+): Promise<Verification> {
+  const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
+  const applied = app.store().appliedSettings(feed.chatbot)
+  const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
+  const verification = await verify(subjects, {
+    session,
+    question,
+    ask: (content) => client.ask({ sessionID: session, content }, { signal }),
+    rateLimitMessage: typeof limit === 'string' ? limit : null,
+    answerSuffix: typeof suffix === 'string' ? suffix : '',
+    signal,
+  })
+  return scrubbedTexts(verification, app.scrub)
+}
+
+/**
+ * What the chatbot should say of these listings: as they were confirmed last on the service. One that the feed has no
+ * confirmed listing of should not be offered.
+ */
+export function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Subject[] {
+  const now = app.runtime.clock.now()
+  const today = new Date(now).toISOString().slice(0, 10)
+  return mlsNumbers.map((mlsNumber): Subject => {
+    const known = app.store().confirmed(feed.chatbot, feed.name, mlsNumber)
+    return known === null
+      ? { expected: 'gone', listing: { MLSNumber: mlsNumber } }
+      : { expected: 'listed', listing: listingAt(known, now, today) }
+  })
+}
+
+/** One line of the daemon's log. */
+export function logVerification(log: Log, feed: string, verification: Verification | undefined): void {
+  if (verification === undefined) return
+  const { listings, asked, agreed, disagreed, unanswered, tokens, stopped } = verification
+  if (asked === 0 && stopped === null) return
+  const wrong = listings.filter(({ verdict }) => verdict === 'disagrees').map(({ mlsNumber }) => mlsNumber)
+  const facts = {
+    feed,
+    asked,
+    agreed,
+    disagreed,
+    unanswered,
+    tokens,
+    ...(wrong.length > 0 && { wrong }),
+    ...(stopped !== null && { stopped }),
+  }
+  if (disagreed > 0) log.warn(facts, 'the chatbot disagrees with what was synced')
+  else log.info(facts, 'the chatbot was asked about what was synced')
+}
+
+function nothingAsked(session: number): Verification {
+  return { session, listings: [], asked: 0, agreed: 0, disagreed: 0, unanswered: 0, tokens: 0, stopped: null }
+}
+
+/** Which listings of a run the chatbot is asked about: few, spread over all, and the same for the same plan. */
+
+/** The first few by rank of what is added, however much that is. */
+class Few<T> {
+  readonly #most: number
+  readonly #kept: { rank: string; item: T }[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(rank: string, item: T): void {
+    const last = this.#kept.at(-1)
+    if (this.#most === 0 || (this.#kept.length >= this.#most && last !== undefined && last.rank <= rank)) return
+    this.#kept.push({ rank, item })
+    this.#kept.sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    if (this.#kept.length > this.#most) this.#kept.pop()
+  }
+
+  items(): T[] {
+    return this.#kept.map(({ item }) => item)
+  }
+}
+
+/** Most deleted listings that are asked about after a run. */
+export const mostGone = 2
+/** More are noted before the run, as not every delete need be carried out. */
+const goneNoted = 20
+
+/** Deletes of a plan that may be asked about once they are carried out. `seed`: the plan's digest. */
+export function chooseLeaving(changes: Iterable<Change>, seed: string): Change[] {
+  const few = new Few<Change>(goneNoted)
+  for (const change of changes) if (change.kind === 'delete') few.add(shortHash(`${seed} ${change.mlsNumber}`), change)
+  return few.items()
+}
+
+const telling: ReadonlySet<string> = new Set(['SaleType', 'Status', 'SalePrice', 'RentPrice'])
+
+/**
+ * MLSNumbers of at most `sample` listings that the run created or updated, in turn from updates of price or status, from
+ * creates and from other updates.
+ */
+export function chooseChanged(changes: Iterable<ReportedChange>, sample: number, seed: string): string[] {
+  const groups = [0, 1, 2].map(() => new Few<string>(sample))
+  for (const { kind, mlsNumber, outcome, fields } of changes) {
+    if (outcome?.result !== 'done' || (kind !== 'create' && kind !== 'update')) continue
+    const group = kind === 'create' ? 1 : fields.some(({ field }) => telling.has(field)) ? 0 : 2
+    groups[group].add(shortHash(`${seed} ${mlsNumber}`), mlsNumber)
+  }
+  const lists = groups.map((group) => group.items())
+  const turns = Array.from({ length: sample }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1)))
+  return turns.flat().slice(0, sample)
+}

@@ -1,0 +1,94 @@
+/** Files with a chatbot's settings, YAML or JSON, with everything wrong in one at once. */
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { ConfigError, messageOf } from '../core/errors.ts'
+import { figureNames, namesIn } from '../core/figures.ts'
+import { issueSentence } from '../core/schema-words.ts'
+import type { Located } from '../core/schema-words.ts'
+import { nearestName } from '../core/text.ts'
+import { settingsSchema } from '../service/settings.ts'
+import type { ChatbotSettings } from '../service/settings.ts'
+import { mappingOf, problemLines, schemaProblems } from './check.ts'
+import { readDocument } from './text.ts'
+
+type ReadFile = (path: string) => string
+
+/** The settings of one file. Throws `ConfigError`. */
+export function readSettingsFile(file: string, readFile: ReadFile): ChatbotSettings {
+  const read = settingsIn(file, readFile)
+  if (Array.isArray(read)) throw new ConfigError(file, read)
+  return read
+}
+
+/** The settings of the feeds that name a file for them; `tree` is the configuration, whose parts may be wrong. Never throws. */
+export function readSettingsFiles(
+  tree: unknown,
+  directory: string,
+  readFile: ReadFile,
+): { settings: Map<string, ChatbotSettings>; problems: Located[] } {
+  const settings = new Map<string, ChatbotSettings>()
+  const problems: Located[] = []
+  for (const [name, feed] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
+    const file = mappingOf(feed).settings
+    if (typeof file !== 'string' || file === '') continue
+    const read = settingsIn(resolve(directory, file), readFile)
+    if (!Array.isArray(read)) settings.set(name, read)
+    else
+      for (const problem of read) problems.push({ path: ['feeds', name, 'settings'], problem: `${file}: ${problem}` })
+  }
+  return { settings, problems: [...problems, ...twiceSaid(tree, settings)] }
+}
+
+/** What two feeds set of one chatbot, each would take for changed by the other, and set again after each of its runs. */
+function twiceSaid(tree: unknown, fromFiles: ReadonlyMap<string, ChatbotSettings>): Located[] {
+  const said = new Map<string, string>()
+  const problems: Located[] = []
+  for (const [feed, value] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
+    const { chatbot, settings, service } = mappingOf(value)
+    const { baseUrl } = mappingOf(service)
+    for (const name of Object.keys(mappingOf(fromFiles.get(feed) ?? settings))) {
+      const key = JSON.stringify([baseUrl, chatbot, name])
+      const other = said.get(key)
+      if (other === undefined) said.set(key, feed)
+      else
+        problems.push({
+          path: ['feeds', feed, 'settings'],
+          problem: `sets ${name}, as ${other} does for the same chatbot; say it in one of them`,
+        })
+    }
+  }
+  return problems
+}
+
+/** The settings of a file, or what is wrong with them, a line for each problem. */
+function settingsIn(file: string, readFile: ReadFile): ChatbotSettings | string[] {
+  let text: string
+  try {
+    text = readFile(file)
+  } catch (error) {
+    return [`can't be read: ${messageOf(error)}`]
+  }
+  const document = readDocument(text)
+  if (document.problems.length > 0) return document.problems
+  const parsed = writtenSettings.safeParse(document.value, { error: issueSentence, reportInput: true })
+  if (parsed.success) return parsed.data
+  const problems = schemaProblems(parsed.error, []).map((found) =>
+    /^serialNumber$/i.test(found.path.join('.')) ? { ...found, problem: 'is said by chatbot of the feed' } : found,
+  )
+  return problemLines(problems, document.lineOf, [])
+}
+
+/** Settings before their figures are filled in. For zod's `error` give `issueSentence`. */
+export const writtenSettings = settingsSchema(
+  z.string().superRefine((text, context) => {
+    const unknown = namesIn(text).filter((name) => !figureNames.includes(name))
+    for (const name of new Set(unknown)) context.addIssue({ code: 'custom', message: unknownFigure(name) })
+  }),
+)
+
+export function unknownFigure(name: string): string {
+  const nearest = nearestName(name, figureNames)
+  const known =
+    nearest === null ? `known are ${figureNames.map((one) => `{${one}}`).join(', ')}.` : `did you mean {${nearest}}?`
+  return `{${name}} is no figure of the feed; ${known} For the text itself write {{${name}}}`
+}

@@ -1,0 +1,142 @@
+/**
+ * The part of a configuration that says how records become listings. Each feed's is tried with whatever of it is sound,
+ * so that one mistake anywhere never hides another.
+ */
+import { resolve, basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readFileSync, readdirSync } from 'node:fs'
+import { ConfigError, messageOf } from '../core/errors.ts'
+import type { Located, Path } from '../core/schema-words.ts'
+import { nearestName } from '../core/text.ts'
+import { createMapping } from '../feed/mapping/create-mapping.ts'
+import { loadPreset } from '../feed/mapping/load-preset.ts'
+import type { Mapping } from '../feed/mapping/mapping.ts'
+import { optionProblems } from '../feed/mapping/options.ts'
+import type { Preset } from '../feed/mapping/preset.ts'
+import { mappingOptionsSchema } from '../feed/mapping/schema.ts'
+import type { MappingOptions } from '../feed/mapping/schema.ts'
+import { mappingOf } from './check.ts'
+
+/** Presets that come with the program. */
+export const presetDirectory = fileURLToPath(new URL('../../config/presets/', import.meta.url))
+
+/** A feed's preset and options: what its mapping is made from. */
+export interface MappingParts {
+  feed: string
+  /** Absolute path; null where the configuration does not say it in a way that can be understood. */
+  presetFile: string | null
+  options: MappingOptions
+}
+
+/** Makes a feed's mapping. Throws `ConfigError` whose problems begin with their path in the feed (`fields.City: …`). */
+export type MappingMaker = (parts: MappingParts) => Mapping
+
+/** A path as it is (relative to the configuration), or the name of a preset that comes with the program. */
+export function presetFileOf(preset: string, directory: string): string {
+  return /[/\\]|\.ya?ml$/.test(preset) ? resolve(directory, preset) : resolve(presetDirectory, `${preset}.yaml`)
+}
+
+/** Every feed's mapping, by the feed's name, and what is wrong with them; `known` are places already complained about. */
+export function makeMappings(tree: unknown, known: readonly Located[], directory: string, make: MappingMaker) {
+  const problems: Located[] = []
+  const mappings = new Map<string, Mapping>()
+  for (const [name, written] of Object.entries(mappingOf(mappingOf(tree).feeds))) {
+    const feed = mappingOf(written)
+    const wrong = known.flatMap(({ path }) => (path[0] === 'feeds' && path[1] === name ? [path.slice(2)] : []))
+    const { preset } = feed
+    const named = typeof preset === 'string' && preset !== '' && !wrong.some(([key]) => key === 'preset')
+    const options = soundOptions(feed, wrong)
+    try {
+      mappings.set(name, make({ feed: name, presetFile: named ? presetFileOf(preset, directory) : null, options }))
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems.map((line) => placed(line, ['feeds', name], options)))
+    }
+  }
+  return { problems, mappings }
+}
+
+/** A feed's mapping options without the entries that a problem is already known of. */
+function soundOptions(feed: Record<string, unknown>, wrong: readonly Path[]): MappingOptions {
+  const sound: Record<string, unknown> = {}
+  for (const [section, schema] of Object.entries(mappingOptionsSchema.shape)) {
+    const spoilt = new Set(wrong.filter(([first]) => first === section).map((path) => path.at(1)?.toString()))
+    if (spoilt.has(undefined)) continue
+    const parsed = schema.safeParse(withoutKeys(feed[section], spoilt))
+    if (parsed.success && parsed.data !== undefined) sound[section] = parsed.data
+  }
+  return mappingOptionsSchema.parse(sound)
+}
+
+function withoutKeys(written: unknown, spoilt: ReadonlySet<string | undefined>): unknown {
+  // The place of what is wrong in a list is its number, which must not shift.
+  if (Array.isArray(written)) return spoilt.size === 0 ? written : []
+  if (typeof written !== 'object') return written
+  return Object.fromEntries(Object.entries(mappingOf(written)).filter(([key]) => !spoilt.has(key)))
+}
+
+/** `fields.City: words` as a place of the file. A key may hold dots and colons, so the keys there are decide. */
+function placed(line: string, above: Path, options: MappingOptions): Located {
+  const places = Object.entries({ preset: null, ...options }).flatMap(([section, entries]): Path[] => [
+    [section],
+    ...Object.keys(mappingOf(entries)).map((key) => [section, key]),
+  ])
+  const place = places.findLast((path) => line.startsWith(`${path.join('.')}: `))
+  if (place === undefined) return { path: above, problem: line }
+  return { path: [...above, ...place], problem: line.slice(place.join('.').length + 2) }
+}
+
+/**
+ * Where presets come from, and what is said where they don't.
+ */
+
+/** The mapping of a feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
+export function makeMapping({ feed, presetFile, options }: MappingParts): Mapping {
+  const problems: string[] = []
+  const preset = presetFile === null ? null : presetOrProblems(presetFile, problems)
+  if (preset === null) throw new ConfigError(feed, [...problems, ...optionProblems(options)])
+  return createMapping(preset, options, feed)
+}
+
+function presetOrProblems(file: string, problems: string[]): Preset | null {
+  let found = ''
+  try {
+    const text = readPreset(file)
+    found = `in ${basename(file)}, `
+    return loadPreset(text, file)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems.map((problem) => `preset: ${found}${problem}`))
+    return null
+  }
+}
+
+/** Every preset that comes with the program, by name. */
+export function shippedPresets(): Preset[] {
+  const files = readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
+  return files.toSorted().map((name) => presetAt(join(presetDirectory, name)))
+}
+
+/** One preset. Throws `ConfigError` where it can't be read or is wrong. */
+export function presetAt(file: string): Preset {
+  return loadPreset(readPreset(file), file)
+}
+
+function readPreset(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const isOurs = dirname(file) === resolve(presetDirectory)
+    throw new ConfigError(file, [
+      isOurs ? unknownPreset(basename(file, '.yaml')) : `can't be read: ${messageOf(error)}`,
+    ])
+  }
+}
+
+function unknownPreset(name: string): string {
+  const files = readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
+  const known = files.map((file) => basename(file, '.yaml'))
+  const near = nearestName(name, known)
+  const hint = near === null ? '' : ` did you mean "${near}"?`
+  return `there is no "${name}";${hint} there is ${known.join(', ')}`
+}

@@ -1,0 +1,99 @@
+/**
+ * From the text of a configuration file to plain values: YAML, then the references in them.
+ * `${NAME}` is an environment variable, `${NAME:-text}` one with a default, `${file:PATH}` a file's content without its
+ * last line break; `$${` stands for `${` itself.
+ */
+import { LineCounter, isNode, parseDocument } from 'yaml'
+import { messageOf } from '../core/errors.ts'
+import type { Located, Path } from '../core/schema-words.ts'
+
+/** A configuration file read as YAML. */
+export interface ConfigDocument {
+  value: unknown
+  problems: string[]
+  /** Line that a path stands on, counted from 1; that of the nearest parent where the path is not there. */
+  lineOf: (path: Path) => number | null
+}
+
+/** Where references are looked up. */
+export interface ReferenceSources {
+  env: Record<string, string | undefined>
+  /** Content of a file; the path is as written. Throws where it can't be read. */
+  readFile: (path: string) => string
+}
+
+/** A reference that was filled in: what it gave, and how it was written. */
+export interface Filled {
+  value: string
+  reference: string
+}
+
+/** Reads YAML; duplicate keys, unknown tags and a second document are problems. Never throws. */
+export function readDocument(text: string): ConfigDocument {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  const problems = [...document.errors, ...document.warnings].map(
+    (error) => `line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`,
+  )
+  let value: unknown = null
+  try {
+    if (problems.length === 0) value = document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    problems.push(messageOf(error))
+  }
+  const lineOf = (path: Path): number | null => {
+    const node = path.length === 0 ? document.contents : document.getIn(path, true)
+    if (isNode(node) && node.range) return lineCounter.linePos(node.range[0]).line
+    return path.length === 0 ? null : lineOf(path.slice(0, -1))
+  }
+  return { value, problems, lineOf }
+}
+
+/** A copy of the value with every reference in its texts filled in; a reference that can't be is a problem. */
+export function fillReferences(value: unknown, sources: ReferenceSources) {
+  const problems: Located[] = []
+  const filled: Filled[] = []
+  const fill = (value: unknown, path: Path): unknown => {
+    if (typeof value === 'string') return fillText(value, path)
+    if (Array.isArray(value)) return value.map((item, index) => fill(item, [...path, index]))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, [...path, key])]))
+  }
+  const fillText = (text: string, path: Path): string =>
+    text.replace(/\$\$\{|\$\{([^}]*)\}?/g, (whole: string, inner: string | undefined): string => {
+      if (inner === undefined) return '${'
+      const found = lookUp(inner, whole.endsWith('}'), sources)
+      if ('value' in found) {
+        if (found.value !== '') filled.push({ value: found.value, reference: whole })
+        return found.value
+      }
+      problems.push({ path, problem: found.problem })
+      return whole
+    })
+  return { value: fill(value, []), problems, filled }
+}
+
+function lookUp(inner: string, closed: boolean, sources: ReferenceSources): { value: string } | { problem: string } {
+  const file = /^file:(.+)$/.exec(inner)?.[1]
+  if (closed && file !== undefined) {
+    try {
+      const value = sources.readFile(file).replace(/\r?\n$/, '')
+      return value === '' ? { problem: `file ${file} is empty` } : { value }
+    } catch (error) {
+      return {
+        problem: `file ${file} can't be read: ${error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)}`,
+      }
+    }
+  }
+  const variable = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner)
+  if (!closed || variable === null) {
+    return {
+      problem: `"\${${inner}" is no reference; write \${NAME}, \${NAME:-default}, \${file:PATH}, or $\${ for the text`,
+    }
+  }
+  const [, name, otherwise] = variable
+  const value = Object.hasOwn(sources.env, name) ? sources.env[name] : undefined
+  if (value !== undefined && value !== '') return { value }
+  if (otherwise !== undefined) return { value: otherwise }
+  return { problem: `environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}` }
+}

@@ -1,0 +1,74 @@
+/**
+ * Errors stop a run; outcomes describe one listing. Only errors live here.
+ */
+/** Something the user can put right; its message is shown as it is, without a stack. */
+export class UserError extends Error {
+  override name = 'UserError'
+  /** The exit status this error ends the program with (DESIGN, "Exit status"). */
+  readonly exitStatus: number = 1
+}
+
+/** Wrong words on the command line. */
+export class UsageError extends UserError {
+  override name = 'UsageError'
+  override readonly exitStatus = 64
+}
+
+/** Everything wrong with the configuration at once; each problem starts with its path. */
+export class ConfigError extends UserError {
+  override name = 'ConfigError'
+  override readonly exitStatus = 78
+  readonly problems: string[]
+  constructor(file: string, problems: string[]) {
+    super(
+      `${file}: ${problems.length === 1 ? 'one problem' : `${problems.length} problems`}\n${problems.map((line) => `  ${line}`).join('\n')}`,
+    )
+    this.problems = problems
+  }
+}
+
+/** The feed could not be had at all: not found, refused, not a feed. Nothing is planned. */
+export class FeedError extends UserError {
+  override name = 'FeedError'
+}
+
+/** The store can't be used: newer version, corrupt, read-only, held by another run. */
+export class StoreError extends UserError {
+  override name = 'StoreError'
+}
+
+/** Whether a failed call can have had an effect on the service. */
+export type Effect = 'none' | 'unknown'
+
+/**
+ * A call to the listing service that did not succeed (interface, "Errors"; service-unknowns U14).
+ * - `refused`: the service said no to this very request; `effect` is none.
+ * - `transient`: may work later; `effect` says whether it was perhaps carried out.
+ * - `credentials`: 401 or 403, by HTTP or envelope; the run stops.
+ * - `stopped`: ten transient failures in a row, a wait longer than the run's patience, or a redirect; the run stops.
+ */
+export class ServiceError extends Error {
+  override name = 'ServiceError'
+  readonly kind: 'refused' | 'transient' | 'credentials' | 'stopped'
+  readonly effect: Effect
+  /** HTTP status, or the envelope's Code where HTTP said 200. */
+  readonly code: number | null
+  /** Milliseconds the service asked to wait. */
+  readonly retryAfter: number | null
+  constructor(
+    kind: ServiceError['kind'],
+    message: string,
+    details: { effect?: Effect; code?: number | null; retryAfter?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause })
+    this.kind = kind
+    this.effect = details.effect ?? 'none'
+    this.code = details.code ?? null
+    this.retryAfter = details.retryAfter ?? null
+  }
+}
+
+/** The text of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+
+/** Time as everything but `main.ts` and `app.ts` gets it: handed in, so that tests hand in their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Resolves after so many milliseconds; rejects with the signal's reason when aborted before. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
+}
+
+/** What the machine gives: the clock, randomness in [0, 1), and the log. */
+export interface Runtime {
+  clock: Clock
+  random(): number
+  log: Log
+}
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** The machine's clock and randomness, for whoever starts the program or uses the client as a library. */
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
+}
+
+/** In [0, 1). */
+export const systemRandom = (): number => Math.random()

@@ -1,0 +1,111 @@
+import { saysNothing, squareFeetIn, squareFeetInAreaUnit, wordKey } from '../vocabulary.ts'
+import { RuleError, Unreadable } from './converter.ts'
+import type { Converter, Making } from './converter.ts'
+import { numberReader } from './number.ts'
+
+/**
+ * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit (domain
+ * trap 29). The unit is that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that
+ * of the listing); where there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two
+ * lengths in that unit of area; `units` says what a format's codes mean; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
+ */
+export const area: Converter = {
+  yields: 'number',
+  takes: ['numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, preset } = building
+    const read = numberReader(rule.numbers ?? preset.numbers)
+    const unitFrom = rule.unitFrom === undefined ? null : building.firstOf(rule.unitFrom)
+    if (rule.unit === undefined && unitFrom === null)
+      throw new RuleError('area needs unit or unitFrom, for a number that names no unit')
+    const unitNamed = (word: string | undefined): number | undefined => {
+      const unit = word === undefined ? undefined : squareFeetIn.get(wordKey(word))
+      if (word !== undefined && unit === undefined) throw new RuleError(`unknown unit of area "${word}"`)
+      return unit
+    }
+    const codes = new Map(Object.entries(rule.units ?? {}).map(([code, word]) => [wordKey(code), unitNamed(word)]))
+    const isListings = rule.unit === 'AreaUnit'
+    const namedUnit = isListings ? undefined : unitNamed(rule.unit)
+    const sideUnit = unitNamed(rule.dimensions)
+
+    const targetOf = ({ listing }: Making): number => squareFeetInAreaUnit[listing.AreaUnit ?? 'Square Feet']
+    const converted = (value: number, squareFeet: number, target: number): number =>
+      squareFeet === target ? Math.round(value * 100) / 100 : Math.round((value * squareFeet * 100) / target) / 100
+
+    return (node, making) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      if (sideUnit !== undefined && found.length <= longest) {
+        const [length, width] = sidesOf(found).map(read)
+        if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
+      }
+      const [digits, written] = numberAndUnit(found)
+      const value = read((rule.range === 'least' ? leastOf(digits) : digits).trim())
+      if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
+      if (value === 0 && rule.zero === 'missing') return undefined
+      if (value > 0 && value < (rule.min ?? 0)) return new Unreadable(found, `needs an area of at least ${rule.min}`)
+      if (value > (rule.max ?? 1e12)) return new Unreadable(found, `needs an area of at most ${rule.max ?? 1e12}`)
+      const target = targetOf(making)
+      const ownUnit = isListings ? target : namedUnit
+      const word = written !== '' ? written : (unitFrom?.(node) ?? '')
+      const squareFeet =
+        saysNothing(word) || wordKey(word) === 'unknown'
+          ? ownUnit
+          : (codes.get(wordKey(word)) ?? squareFeetIn.get(wordKey(word)))
+      if (squareFeet === undefined) {
+        if (written === '' && (saysNothing(word) || wordKey(word) === 'unknown')) return undefined
+        making.unmapped?.(building.field?.name ?? 'ExtensionColumn', word)
+        const text = written === '' ? `${found} ${word}` : found
+        return new Unreadable(text, 'needs a unit such as square feet, acres or m²')
+      }
+      return converted(value, squareFeet, target)
+    }
+  },
+}
+
+/** The two lengths of `50x125`, `50' X 125 ft`; none where the text is anything else, such as three sides. */
+function sidesOf(text: string): string[] {
+  const match = /^([\d.,]+)\s*(?:'|ft\.?|feet)?\s*[x×]\s*([\d.,]+)\s*(?:'|ft\.?|feet)?$/i.exec(text)
+  return match === null ? [] : [match[1], match[2]]
+}
+
+/** The lower number of `2 - 4.99`; the text itself where it is no range. */
+function leastOf(digits: string): string {
+  return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
+}
+
+/** Longer than any area is written; what is longer is taken for a number, and is none: expressions take it for ever. */
+const longest = 1000
+const letter = /^\p{L}$/u
+
+/**
+ * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`). By hand, as an
+ * expression for it tries every way to cut a long word into words (ReDoS).
+ */
+function numberAndUnit(found: string): [number: string, unit: string] {
+  if (found.length > longest) return [found, '']
+  for (let start = 0; start <= found.length; start++) {
+    const unit = found.slice(start).trimStart()
+    if (isUnit(unit)) return [found.slice(0, start), unit]
+  }
+  return [found, '']
+}
+
+/** Letters, `²`, `'` and dots, then words that begin with a letter and may hold a `2`, apart by blanks and dots or not at all. */
+function isUnit(text: string): boolean {
+  let first = true
+  let apart = false
+  let word = false
+  for (const character of text) {
+    const isLetter = letter.test(character)
+    const isDot = character === '.'
+    const any: boolean = first || apart || word
+    const inWord: boolean = (any && isLetter) || (word && (isDot || character === '²' || character === '2'))
+    apart = any && (isDot || /\s/.test(character))
+    first &&= isLetter || isDot || character === '²' || character === "'"
+    word = inWord
+    if (!first && !apart && !word) return false
+  }
+  return first || word
+}

@@ -1,0 +1,83 @@
+import type { Statuses, StatusTarget } from '../schema.ts'
+import { tables, wordKey } from '../vocabulary.ts'
+import { RuleError, Unreadable } from './converter.ts'
+import type { Converter } from './converter.ts'
+import { readableLine } from './text.ts'
+
+/**
+ * One of the words that a field takes, by the vocabulary's matching rule: the rule's own `choices` first, then its
+ * `table`, then the field's values themselves. Any other word is `otherwise` ('' says nothing), or a problem; with
+ * `keepWordAs` it is then kept in ExtensionColumn under that key.
+ */
+export const choice: Converter = {
+  yields: 'text',
+  takes: ['choices', 'table', 'otherwise', 'keepWordAs'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, field } = building
+    const words = new Map<string, string>(rule.table === undefined ? [] : tables[rule.table])
+    for (const value of field?.choices ?? []) words.set(wordKey(value), value)
+    for (const [word, value] of Object.entries(rule.choices ?? {})) words.set(wordKey(word), value)
+    if (words.size === 0) throw new RuleError('choice needs choices or a table')
+    for (const value of [...words.values(), rule.otherwise ?? '']) {
+      if (value !== '' && field?.choices && !field.choices.includes(value)) {
+        throw new RuleError(`"${value}" is not a value of ${field.name} (${field.choices.join(', ')})`)
+      }
+    }
+    const known = field?.choices ?? Object.keys(rule.choices ?? {})
+    const accepted = known.length === 0 ? `the words of ${rule.table}` : `one of ${known.slice(0, 20).join(', ')}`
+
+    const name = field?.name ?? 'ExtensionColumn'
+
+    return (node, making) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      const value = words.get(wordKey(found))
+      if (value !== undefined) return value === '' ? undefined : value
+      if (rule.otherwise === undefined) {
+        making.unmapped?.(name, found)
+        return new Unreadable(found, `needs ${accepted}; map this word with choices`)
+      }
+      // Without `keepWordAs`, what no choice names is what `otherwise` is meant for.
+      if (rule.keepWordAs !== undefined) {
+        making.unmapped?.(name, found)
+        making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
+      }
+      return rule.otherwise === '' ? undefined : rule.otherwise
+    }
+  },
+}
+
+/** The listing's Status by the preset's `statuses` and the feed's own; a word that means removal ends the record. */
+export const status: Converter = {
+  yields: 'text',
+  takes: [],
+  needsFrom: true,
+  build: (building) => {
+    const { field, statuses, from } = building
+    if (field?.name !== 'Status') throw new RuleError('status is for the field Status only')
+    const targets = targetsOf(statuses)
+    const source = from.map((select) => select.path).join(' or ')
+    return (node, making) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      const target = targets.get(wordKey(found))
+      if (target === undefined) {
+        making.unmapped?.('Status', found)
+        return new Unreadable(found, `is a word of ${source} that nothing is known of; map it with statuses`)
+      }
+      const saleType = making.listing.SaleType
+      if (typeof target !== 'string' && saleType === undefined) {
+        return new Unreadable(found, 'means one thing for a sale and another for a lease, and SaleType is not known')
+      }
+      const meaning = typeof target === 'string' ? target : target[saleType ?? 'for_sale']
+      if (meaning !== 'remove') return meaning
+      making.removal = `the feed says ${source} is "${readableLine(found).slice(0, 100)}"`
+      return undefined
+    }
+  },
+}
+
+function targetsOf(statuses: Statuses): Map<string, StatusTarget | { for_sale: StatusTarget; for_rent: StatusTarget }> {
+  return new Map(Object.entries(statuses).map(([word, target]) => [wordKey(word), target]))
+}

@@ -1,0 +1,59 @@
+import type { FieldRule } from '../../../core/listing.ts'
+import type { ConverterName } from '../schema.ts'
+import { area } from './area.ts'
+import { choice, status } from './choice.ts'
+import type { Converter } from './converter.ts'
+import { currency } from './currency.ts'
+import { daysSince } from './date.ts'
+import { images } from './images.ts'
+import { money, number, sum } from './number.ts'
+import { street } from './street.ts'
+import { codedText, flags, html, join, key, text, textAfter, url } from './text.ts'
+import { tours } from './tours.ts'
+
+/** Every converter by the name that `as` gives it. */
+export const converters: Record<ConverterName, Converter> = {
+  text,
+  html,
+  codedText,
+  textAfter,
+  join,
+  key,
+  url,
+  number,
+  sum,
+  money,
+  area,
+  daysSince,
+  choice,
+  currency,
+  status,
+  street,
+  images,
+  tours,
+  flags,
+}
+
+const byField: Partial<Record<FieldRule['name'], ConverterName>> = {
+  MLSNumber: 'key',
+  Status: 'status',
+  Url: 'url',
+  Description: 'html',
+  Address: 'street',
+  PropertyType: 'choice',
+  SalePrice: 'money',
+  RentPrice: 'money',
+  EstimatePrice: 'money',
+  UnitAreaPrice: 'money',
+  HOAMonth: 'money',
+  DepositFee: 'money',
+}
+
+/** The converter of a rule that names none: what its field is most often made by. */
+export function usualConverter(field: FieldRule | null): ConverterName {
+  if (field === null) return 'text'
+  if (field.choices && field.name !== 'Status') return 'choice'
+  const usual = byField[field.name]
+  if (usual) return usual
+  return field.type === 'number' ? 'number' : field.type === 'images' ? 'images' : 'text'
+}

@@ -1,0 +1,32 @@
+import { hidesPrice, tables, wordKey } from '../vocabulary.ts'
+import { Unreadable } from './converter.ts'
+import type { Converter } from './converter.ts'
+
+const symbols = tables.currencySymbols
+
+/**
+ * A currency's symbol from its ISO code or from the amount that has the code or the symbol beside it: `EUR`, `485000 USD`,
+ * `$1,200` (vocab §7, §8). A bare amount says nothing; an unknown code is a problem.
+ */
+export const currency: Converter = {
+  yields: 'text',
+  takes: ['choices'],
+  needsFrom: true,
+  build: (building) => {
+    const choices = new Map(Object.entries(building.rule.choices ?? {}).map(([word, value]) => [wordKey(word), value]))
+    const symbolOf = (word: string): string | undefined =>
+      choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbols.get(wordKey(word)))
+    return (node, making) => {
+      const found = building.text(node)
+      if (found === undefined || hidesPrice(found)) return undefined
+      const words = found.match(/[A-Z]{0,3}\p{Sc}|\p{L}{2,}/gu) ?? []
+      for (const word of words) {
+        const symbol = symbolOf(word)
+        if (symbol !== undefined) return symbol
+      }
+      if (words.length === 0) return undefined
+      making.unmapped?.('CurrencySymbol', words.join(' '))
+      return new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
+    }
+  },
+}

@@ -1,0 +1,84 @@
+import type { RecordNode } from '../../format/format.ts'
+import { saysNothing, wordKey } from '../vocabulary.ts'
+import type { Converter } from './converter.ts'
+import { webAddress } from './text.ts'
+
+/**
+ * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
+ * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes,
+ * by number where both are numbers, those named in `first` before all others
+ * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
+ */
+export const images: Converter = {
+  yields: 'images',
+  takes: ['split', 'orderBy', 'first', 'each'],
+  needsFrom: true,
+  build: ({ from, rule, select }) => {
+    const orderBy = rule.orderBy === undefined ? null : select(rule.orderBy)
+    const first = (rule.first ?? []).map(wordKey)
+    const rank = (key: string) => {
+      const place = first.indexOf(wordKey(key))
+      return place === -1 ? first.length : place
+    }
+    const texts = (node: RecordNode) => from.flatMap((path) => path.all(node))
+    const ordered = (node: RecordNode): string[] => {
+      const nodes = each?.nodes(node) ?? [node]
+      if (orderBy === null) return nodes.flatMap(texts)
+      return nodes
+        .map((one) => ({ one, key: orderBy.first(one) }))
+        .toSorted((a, b) => rank(a.key) - rank(b.key) || compareInOrder(a.key, b.key))
+        .flatMap(({ one }) => texts(one))
+    }
+    const each = rule.each === undefined ? null : select(rule.each)
+    const cut = cutter(rule.split)
+
+    return (node) => {
+      const found = new Set<string>()
+      for (const text of ordered(node)) {
+        for (const part of cut(text)) {
+          const address = saysNothing(part.trim()) ? null : webAddress(part)
+          if (address !== null) found.add(address)
+        }
+      }
+      return found.size === 0 ? undefined : [...found]
+    }
+  },
+}
+
+function cutter(split: string | string[] | undefined): (text: string) => string[] {
+  if (split === undefined) return (text) => [text]
+  if (typeof split === 'string') return (text) => text.split(split)
+  return (text) => cutBeforeAddresses(text, split)
+}
+
+/** Cuts where an address follows one of the marks, with blanks between or none. By hand, as long blanks take an expression for ever. */
+function cutBeforeAddresses(text: string, marks: readonly string[]): string[] {
+  const parts: string[] = []
+  let start = 0
+  for (const { index } of text.matchAll(/https?:\/\//gi)) {
+    let blank = index
+    while (blank > start && /\s/.test(text[blank - 1])) blank--
+    const isCut = marks.some((mark) => text.slice(Math.max(start, blank - mark.length), index).includes(mark))
+    if (!isCut) continue
+    parts.push(withoutEnd(text.slice(start, index), marks))
+    start = index
+  }
+  return [...parts, withoutEnd(text.slice(start), marks)]
+}
+
+/** A list may end in its separator. */
+function withoutEnd(text: string, marks: readonly string[]): string {
+  let end = text.length
+  for (;;) {
+    const mark = marks.find((one) => text.endsWith(one, end))
+    if (end > 0 && /\s/.test(text[end - 1])) end--
+    else if (mark !== undefined && end > 0) end -= mark.length
+    else return text.slice(0, end)
+  }
+}
+
+function compareInOrder(a: string, b: string): number {
+  const numbers = Number(a) - Number(b)
+  if (!Number.isNaN(numbers)) return numbers
+  return a < b ? -1 : Number(a > b)
+}

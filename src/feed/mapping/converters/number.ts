@@ -1,0 +1,157 @@
+import type { FieldName } from '../../../core/listing.ts'
+import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
+import { RuleError, Unreadable } from './converter.ts'
+import type { Converter, Separators } from './converter.ts'
+
+/** Compiles the reading of numbers written with these separators; null where the text is no such number. */
+export function numberReader({ decimal, group }: Separators): (text: string) => number | null {
+  const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
+  const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
+  const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
+  return (text) => {
+    if (!form.test(text)) return null
+    let plain = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
+    if (decimal === ',') plain = plain.replace(',', '.')
+    const value = Number(plain)
+    return Number.isFinite(value) ? value : null
+  }
+}
+
+/** What a field's number can be at all; anything else is junk of the feed (`Bedrooms 99999.0`, formats.md 0.1 fact 9). */
+const limits: Partial<Record<FieldName, readonly [number, number]>> = {
+  Bedrooms: [0, 999],
+  Bathrooms: [0, 999],
+  ParkingSpots: [0, 9999],
+  DaysOnMarket: [0, 100_000],
+  Latitude: [-90, 90],
+  Longitude: [-180, 180],
+}
+
+/** Checks a number against what its field can be; null where it may pass. */
+export function outOfLimits(field: FieldName | null, value: number): string | null {
+  if (field === 'YearBuilt')
+    return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
+  const [least, most] = (field && limits[field]) ?? [field === null ? -Infinity : 0, 1e12]
+  return value >= least && value <= most ? null : `needs a number from ${least} to ${most}`
+}
+
+const round = (value: number): number => Math.round((value + Number.EPSILON) * 100) / 100
+
+/** A plain number; `choices` are words that stand for one (`Studio: '0'`, `no: '0'`). */
+export const number: Converter = {
+  yields: 'number',
+  takes: ['numbers', 'zero', 'min', 'max', 'times', 'choices'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, field } = building
+    const numbers = rule.numbers ?? building.preset.numbers
+    const read = numberReader(numbers)
+    const { times = 1, min = 0, max = 1e12 } = rule
+    const bounded = rule.min !== undefined || rule.max !== undefined
+    const words = numberWords(rule.choices ?? {})
+    return (node) => {
+      const found = building.text(node)
+      if (found === undefined) return undefined
+      const value = words.size === 0 ? read(found) : (words.get(wordKey(found)) ?? read(found))
+      if (value === null) return new Unreadable(found, `needs a number written like ${example(numbers)}`)
+      if (value === 0 && rule.zero === 'missing') return undefined
+      const wrong = field && outOfLimits(field.name, value)
+      if (wrong) return new Unreadable(found, wrong)
+      if (bounded && (value < min || value > max)) return new Unreadable(found, `needs a number from ${min} to ${max}`)
+      return times === 1 ? value : value * times
+    }
+  },
+}
+
+function numberWords(choices: Record<string, string>): Map<string, number> {
+  const words = new Map<string, number>()
+  for (const [word, text] of Object.entries(choices)) {
+    if (text.trim() === '' || !Number.isFinite(Number(text))) throw new RuleError(`"${text}" (${word}) is no number`)
+    words.set(wordKey(word), Number(text))
+  }
+  return words
+}
+
+/** The sum of its parts, those that are there: full, half and three-quarter bathrooms; garage and carport. */
+export const sum: Converter = {
+  yields: 'number',
+  takes: ['parts', 'max'],
+  needsFrom: false,
+  build: ({ rule, inner }) => {
+    if (!rule.parts) throw new RuleError('sum needs parts')
+    const parts = rule.parts.map((part) => inner({ as: 'number', ...part }))
+    return (node, making) => {
+      let total: number | undefined
+      for (const part of parts) {
+        const value = part(node, making)
+        if (value instanceof Unreadable) return value
+        if (typeof value === 'number') total = (total ?? 0) + value
+      }
+      if (total === undefined) return undefined
+      if (rule.max !== undefined && total > rule.max) return new Unreadable(String(total), `needs at most ${rule.max}`)
+      return round(total)
+    }
+  },
+}
+
+const prices: ReadonlySet<FieldName> = new Set(['SalePrice', 'RentPrice', 'EstimatePrice'])
+const currency = /^(?:[A-Z]{1,3}\$|\p{Sc}|[A-Z]{3}(?=[\s\d]))\s*|\s*(?:\p{Sc}|[A-Z]{3}|zł|Kč|kr)$/gu
+const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
+
+/**
+ * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) turned into the amount a
+ * month. `periods` says what a format's codes mean; '' is a code that no amount a month can be made of.
+ * An amount whose period is not in the record, or is no repeated payment (one time, seasonal), says nothing.
+ */
+export const money: Converter = {
+  yields: 'number',
+  takes: ['numbers', 'zero', 'period', 'periods', 'per', 'max', 'times'],
+  needsFrom: true,
+  build: (building) => {
+    const { rule, field } = building
+    const numbers = rule.numbers ?? building.preset.numbers
+    const read = numberReader(numbers)
+    const period = rule.period === undefined ? null : building.firstOf(rule.period)
+    const words = new Map(Object.entries(rule.periods ?? {}).map(([code, word]) => [wordKey(code), word]))
+    const isPrice = field !== null && prices.has(field.name)
+    for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...words.values()]) {
+      if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
+    }
+    return (node, making) => {
+      const found = building.text(node)
+      if (found === undefined || hidesPrice(found)) return undefined
+      const value = readAmount(found, read)
+      if (value === null || value < 0 || value > (rule.max ?? 1e12)) {
+        return new Unreadable(found, `needs an amount of money written like ${example(numbers)}`)
+      }
+      // 0 and 1 stand for "no public price" (vocab §8).
+      if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
+      if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
+      const written = period?.(node) || rule.per
+      const word = written === undefined ? '' : (words.get(wordKey(written)) ?? written)
+      if (word === '') return value === 0 ? 0 : undefined
+      const factor = monthlyFactors.get(wordKey(word))
+      if (factor === undefined) {
+        making.unmapped?.(field?.name ?? 'ExtensionColumn', word)
+        return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')
+      }
+      return factor === null ? undefined : round(value * factor * (rule.times ?? 1))
+    }
+  },
+}
+
+/** Longer than any amount is written; on long blanks `currency` would take time by their square. */
+const longestAmount = 200
+
+function readAmount(text: string, read: (text: string) => number | null): number | null {
+  if (text.length > longestAmount) return null
+  const bare = text.replaceAll(currency, '').trim()
+  const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
+  if (!suffix) return read(bare)
+  const value = read(suffix[1])
+  return value === null ? null : value * suffixes[suffix[2].toLowerCase()]
+}
+
+function example({ decimal, group }: Separators): string {
+  return `1${group}234${decimal}5`
+}

@@ -1,0 +1,76 @@
+/**
+ * One field of the listing: in which order fields are read, and how a value gets into the listing or becomes a problem.
+ */
+import { fieldRules } from '../../core/listing.ts'
+import type { FieldRule, FieldValue, Listing, Problem } from '../../core/listing.ts'
+import type { RecordFields } from '../format/format.ts'
+import { Unreadable } from './converters/converter.ts'
+import type { Making, Read, Value } from './converters/converter.ts'
+import { outOfLimits } from './converters/number.ts'
+import { isKey } from './converters/text.ts'
+import type { FieldMapping } from './schema.ts'
+
+/** How one field gets its value: the record's, else the default. */
+export interface FieldStep {
+  rule: FieldRule
+  read: Read | null
+  byDefault: Value | undefined
+}
+
+/** Fields in the order they are read: what others depend on first, templates after what they may name, Tours last. */
+export function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
+  const early = ['MLSNumber', 'SaleType', 'Status', 'AreaUnit', 'City', 'State', 'ZIP']
+  const rank = ({ name }: FieldRule): number => {
+    const place = early.indexOf(name)
+    if (place !== -1 && place < 3) return place
+    if (name === 'Tours') return 1000
+    if ([fields.get(name)].flat().some((rule) => typeof rule === 'object' && rule.template !== undefined)) return 900
+    return place === -1 ? 100 : place
+  }
+  return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** The MLSNumber with the feed's prefix and a variant's suffix: the whole is a key, or can't be one. */
+export function withAffixes(read: Read, prefix: string, suffix: string): Read {
+  if (prefix + suffix === '') return read
+  const places = [prefix && `${prefix} before it`, suffix && `${suffix} behind it`].filter(Boolean).join(' and ')
+  return (record, making) => {
+    const number = read(record, making)
+    if (typeof number !== 'string') return number
+    const whole = prefix + number + suffix
+    return isKey(whole) ? whole : new Unreadable(number, `is too long to have ${places}`)
+  }
+}
+
+/** Puts the field's value into the listing being made; what is wrong with it goes to `problems`. */
+export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
+  const { name, choices, required } = step.rule
+  const found = step.read?.(record, making)
+  if (found instanceof Unreadable) {
+    problems.push(problemOf(name, found))
+    return
+  }
+  const value = found ?? step.byDefault
+  if (value === undefined) {
+    if (!required || (name === 'Status' && making.removal !== null)) return
+    const remedy = name === 'MLSNumber' ? 'fields' : 'defaults or fields'
+    problems.push({ field: name, value: null, problem: `is missing; give it with ${remedy}` })
+    return
+  }
+  const wrong = typeof value === 'number' ? outOfLimits(name, value) : null
+  if (wrong !== null) problems.push(problemOf(name, new Unreadable(String(value), wrong)))
+  else if (choices && !(typeof value === 'string' && choices.includes(value))) {
+    problems.push(problemOf(name, new Unreadable(String(value), `needs one of ${choices.join(', ')}`)))
+  } else set(making.listing, name, value)
+}
+
+/** The type of the value was checked against the field's when the rule was compiled. */
+function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void {
+  const fields: Partial<Record<keyof Listing, FieldValue>> = listing
+  fields[name] = value
+}
+
+/** A value that can't be read, as a problem of a reject; the value is cut at 200 characters. */
+export function problemOf(field: string, { value, problem }: Unreadable): Problem {
+  return { field, value: value.slice(0, 200).toWellFormed(), problem }
+}

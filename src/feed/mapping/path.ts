@@ -1,0 +1,172 @@
+/**
+ * Paths into a record. A path starts at the record and names every step: nothing is ever found further down by chance
+ * (ZIF has Office/City beside Location/City). Compiled once, read for every record.
+ *
+ * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
+ * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
+ * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
+ * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
+ * What a path of a CSV is, `select-csv.ts` says.
+ */
+import type { RecordFields, RecordNode } from '../format/format.ts'
+import { wordKey } from './vocabulary.ts'
+
+/** A compiled path. */
+export interface Select {
+  path: string
+  /** The first text that isn't blank, trimmed; '' where there is none. */
+  first: (node: RecordNode) => string
+  /** Every text that isn't blank, trimmed, in order. */
+  all: (node: RecordNode) => string[]
+  nodes: (node: RecordNode) => RecordNode[]
+}
+
+/** Compiles paths of one format. `prepare` must see each record before its paths are read. */
+export interface Paths {
+  /** Whether records have nodes below them (`each`). */
+  nested: boolean
+  /** Throws `PathError` where the path can't be read. */
+  compile: (path: string) => Select
+  prepare: (record: RecordFields) => void
+}
+
+/** A path that says nothing; its message says why. */
+export class PathError extends Error {
+  override name = 'PathError'
+}
+
+/** The text of a node: its own, or the text beside its children. */
+export function textOf(node: RecordNode): string {
+  if (typeof node === 'string') return node.trim()
+  const text = node['#text']
+  return typeof text === 'string' ? text.trim() : ''
+}
+
+/** The names of a node's child elements, in order. */
+export function childNames(node: RecordNode): string[] {
+  if (typeof node === 'string') return []
+  return Object.keys(node).filter((name) => !name.startsWith('@') && name !== '#text')
+}
+
+/** Every value under a name: one, many or none. */
+export function childrenOf(node: RecordNode, name: string): readonly RecordNode[] {
+  if (typeof node === 'string') return []
+  const child = node[name]
+  if (child === undefined) return []
+  return Array.isArray(child) ? child : [child]
+}
+
+/** Paths of XML records. */
+export function xmlPaths(): Paths {
+  return { nested: true, compile: (path) => xmlSelect(path), prepare: () => {} }
+}
+
+interface Step {
+  name: string
+  /** How the name ends under a prefix; '' where it has one of its own or is no name. */
+  anyPrefix: string
+  holds: ((node: RecordNode) => boolean) | null
+}
+
+function xmlSelect(path: string): Select {
+  const steps = path === '.' ? [] : stepsOf(path)
+
+  function first(node: RecordNode, index: number): string {
+    if (index === steps.length) return textOf(node)
+    if (typeof node === 'string') return ''
+    const step = steps[index]
+    const child = step.name === '*' || step.name === 'name()' ? undefined : node[step.name]
+    if (child !== undefined && !Array.isArray(child)) {
+      return step.holds === null || step.holds(child) ? first(child, index + 1) : ''
+    }
+    if (child === undefined && step.anyPrefix !== '' && !hasPrefixed(node, step)) return ''
+    for (const one of candidates(node, step)) {
+      const text = first(one, index + 1)
+      if (text !== '') return text
+    }
+    return ''
+  }
+
+  function collect(node: RecordNode, index: number, found: RecordNode[]): void {
+    if (index === steps.length) found.push(node)
+    else for (const one of candidates(node, steps[index])) collect(one, index + 1, found)
+  }
+
+  const nodes = (node: RecordNode): RecordNode[] => {
+    const found: RecordNode[] = []
+    collect(node, 0, found)
+    return found
+  }
+  return {
+    path,
+    first: (node) => first(node, 0),
+    all: (node) =>
+      nodes(node)
+        .map(textOf)
+        .filter((text) => text !== ''),
+    nodes,
+  }
+}
+
+function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
+  if (step.name === 'name()') return childNames(node)
+  if (step.name === '.') return step.holds === null || step.holds(node) ? [node] : []
+  const { holds } = step
+  const children =
+    step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenNamed(node, step)
+  return holds === null ? children : children.filter(holds)
+}
+
+/** Children of the step's name; where there is none, those of that name under a prefix. */
+function childrenNamed(node: RecordNode, step: Step): readonly RecordNode[] {
+  const exact = childrenOf(node, step.name)
+  if (exact.length > 0 || typeof node === 'string' || step.anyPrefix === '') return exact
+  return Object.keys(node)
+    .filter((name) => isPrefixed(name, step))
+    .flatMap((name) => childrenOf(node, name))
+}
+
+function hasPrefixed(node: RecordFields, step: Step): boolean {
+  for (const name in node) if (isPrefixed(name, step)) return true
+  return false
+}
+
+function isPrefixed(name: string, { anyPrefix, name: wanted }: Step): boolean {
+  return name.length > wanted.length && name.endsWith(anyPrefix) && name.startsWith('@') === wanted.startsWith('@')
+}
+
+function stepsOf(path: string): Step[] {
+  const steps: Step[] = []
+  for (const part of path.split(/\/(?![^[]*\])/)) {
+    const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/.exec(part.trim())
+    if (!match) throw new PathError(`${part === '' ? 'an empty step' : `"${part}"`} in the path "${path}"`)
+    if (match[1].endsWith('()') && match[1] !== 'name()') {
+      throw new PathError(`${match[1]} in the path "${path}" is not known: a path that ends at an element is its text`)
+    }
+    const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
+    steps.push({
+      name: match[1],
+      anyPrefix: match[1] === '.' || /[*:()]|^@@/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
+      holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
+    })
+  }
+  // `objektart/*/name()` asks the parent for the names of its children.
+  const last = steps.length - 1
+  if (steps[last].name === 'name()') {
+    if (steps[last - 1]?.name !== '*') throw new PathError(`name() must follow */ in the path "${path}"`)
+    steps.splice(last - 1, 1)
+  }
+  return steps
+}
+
+function conditionOf(text: string, path: string): (node: RecordNode) => boolean {
+  const match = /^([^=!]+)(!?=)(.+)$/.exec(text)
+  if (!match) throw new PathError(`"[${text}]" in the path "${path}" should be like [FeeType=HOA]`)
+  const select = xmlSelect(match[1].trim())
+  const words = new Set(match[3].split('|').map(wordKey))
+  const wanted = match[2] === '='
+  return (node) => {
+    const text = select.first(node)
+    return (text !== '' && words.has(wordKey(text))) === wanted
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * From a written rule to the function that reads a record. Done once for each mapping; what can't work is said here.
+ */
+import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
+import type { RecordNode } from '../format/format.ts'
+import { Unreadable, RuleError } from './converters/converter.ts'
+import type { Making, Read, Separators } from './converters/converter.ts'
+import { converters, usualConverter } from './converters/converters.ts'
+import { readableLine, webAddress, isKey } from './converters/text.ts'
+import type { Paths, Select } from './path.ts'
+import { didYouMean, isFieldName } from './schema.ts'
+import type { ConverterName, FieldMapping, Rule, Statuses } from './schema.ts'
+import { saysNothing } from './vocabulary.ts'
+
+/** What rules are compiled with. */
+export interface Surroundings {
+  paths: Paths
+  numbers: Separators
+  dates: readonly string[]
+  statuses: Statuses
+  /** Fields that are read before this one: a template may name them. */
+  before: ReadonlySet<string>
+}
+
+const everyRuleTakes: ReadonlySet<keyof Rule> = new Set(['from', 'each', 'as', 'when', 'missing'])
+
+/** Converters that read one text, which `split` and `nth` may cut out of a longer one. */
+const readsOneText: ReadonlySet<ConverterName> = new Set(['text', 'key', 'url', 'number', 'money', 'area', 'choice'])
+
+/** What a field's rule starts from where it names no table or choices itself. */
+export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
+  PropertyType: { table: 'propertyTypes', otherwise: 'Other', keepWordAs: 'PropertyType' },
+  SaleType: { table: 'saleTypes' },
+  SpaceType: { table: 'spaceTypes' },
+  AreaUnit: { table: 'areaUnits' },
+}
+
+/** Compiles what one field is made of; `field` null: an ExtensionColumn entry. Throws `RuleError` or `PathError`. */
+export function compileMapping(mapping: FieldMapping, field: FieldRule | null, surroundings: Surroundings): Read {
+  const rules = (Array.isArray(mapping) ? mapping : [mapping]).map((rule) =>
+    compileRule(typeof rule === 'string' ? { from: rule } : rule, field, surroundings),
+  )
+  if (rules.length === 1) return rules[0]
+  return (node, making) => {
+    for (const read of rules) {
+      const value = read(node, making)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
+
+function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
+  const read = sourceOf(rule, field, surroundings)
+  const { when } = rule
+  if (!when) return read
+  return (node, making) => {
+    if (when.SaleType !== undefined && when.SaleType !== making.listing.SaleType) return undefined
+    if (when.Status !== undefined && when.Status !== making.listing.Status) return undefined
+    return read(node, making)
+  }
+}
+
+function sourceOf(rule: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
+  const ways = [rule.value !== undefined, rule.template !== undefined, rule.from !== undefined].filter(Boolean).length
+  if (ways > 1) throw new RuleError('a rule has one of from, value and template')
+  if (rule.value !== undefined) return constant(rule, field)
+  if (rule.template !== undefined) return template(rule, field, surroundings)
+  return conversion(rule, field, surroundings)
+}
+
+function constant(rule: Rule, field: FieldRule | null): Read {
+  onlyKeys(rule, new Set(['value', 'when']), 'a constant')
+  const value = rule.value ?? ''
+  const problem = field && wrongValue(field, value)
+  if (problem) throw new RuleError(problem)
+  return () => value
+}
+
+/** Why a constant can't be this field's; null where it can. */
+export function wrongValue(field: FieldRule, value: FieldValue): string | null {
+  const type = { text: 'a text', number: 'a number', images: 'a list of addresses', extension: 'set with extension' }
+  const fits =
+    field.type === 'images'
+      ? Array.isArray(value) && value.every((one) => typeof one === 'string' && webAddress(one) !== null)
+      : field.type === 'number'
+        ? typeof value === 'number' && Number.isFinite(value)
+        : field.type === 'text' && typeof value === 'string' && value !== ''
+  if (!fits) return `${field.name} is ${type[field.type]}`
+  if (field.choices && typeof value === 'string' && !field.choices.includes(value)) {
+    return `${field.name} is one of ${field.choices.join(', ')}`
+  }
+  if (field.name === 'Url' && typeof value === 'string' && webAddress(value) === null) {
+    return 'Url is an address that begins with http:// or https://'
+  }
+  return null
+}
+
+function template(rule: Rule, field: FieldRule | null, { paths, before }: Surroundings): Read {
+  onlyKeys(rule, new Set(['template', 'when']), 'a template')
+  if (field && field.type !== 'text') throw new RuleError(`a template gives text, ${field.name} does not take it`)
+  const pieces = (rule.template ?? '').split(/\{([^{}]*)\}/)
+  if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
+    throw new RuleError(`a brace without its other half in "${rule.template}"`)
+  }
+  if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
+  const isUrl = field?.name === 'Url'
+  const readers = pieces.map((piece, index) => {
+    if (index % 2 === 0) return piece
+    if (!isFieldName(piece)) {
+      const select = paths.compile(piece)
+      return (node: RecordNode) => readableLine(select.first(node))
+    }
+    if (!before.has(piece)) throw new RuleError(`{${piece}} is not known yet when ${field?.name} is made`)
+    return (_: RecordNode, making: Making) => textOfField(making.listing[piece])
+  })
+  return (node, making) => {
+    let text = ''
+    for (const reader of readers) {
+      if (typeof reader === 'string') {
+        text += reader
+        continue
+      }
+      const part = reader(node, making)
+      if (saysNothing(part)) return undefined
+      text += isUrl ? encodeURIComponent(part.toWellFormed()) : part
+    }
+    if (isUrl) return webAddress(text) ?? new Unreadable(text, 'needs an address that begins with http:// or https://')
+    if (field?.name === 'MLSNumber' && !isKey(text)) return new Unreadable(text, 'needs 1 to 500 characters')
+    return text
+  }
+}
+
+function textOfField(value: FieldValue | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+function conversion(given: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
+  const name = given.as ?? usualConverter(field)
+  const converter = converters[name]
+  const usual = name === 'choice' && field && !given.table && !given.choices ? usualArguments[field.name] : undefined
+  const rule: Rule = { ...usual, ...given }
+  const cuts: (keyof Rule)[] = readsOneText.has(name) ? ['split', 'nth'] : []
+  onlyKeys(rule, new Set([...everyRuleTakes, ...converter.takes, ...cuts]), name)
+  const piece = pieceOf(rule, name)
+  if (field && converter.yields !== field.type) {
+    throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
+  }
+  if (rule.each !== undefined && !surroundings.paths.nested) throw new RuleError('each is for XML: a row has no parts')
+  const select = (path: string): Select => surroundings.paths.compile(path)
+  const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
+  if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
+  const missing: ReadonlySet<string> = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
+  const read = converter.build({
+    rule,
+    field,
+    preset: surroundings,
+    statuses: surroundings.statuses,
+    select,
+    from,
+    firstOf(paths) {
+      const selects = [paths].flat().map(select)
+      return (node) => {
+        for (const one of selects) {
+          const text = one.first(node)
+          if (!saysNothing(text)) return text
+        }
+        return ''
+      }
+    },
+    inner: (part) => compileRule(part, null, surroundings),
+    text(node) {
+      for (const path of from) {
+        const text = piece(path.first(node))
+        if (!saysNothing(text) && !(missing.size > 0 && missing.has(text.toLowerCase()))) return text
+      }
+      return undefined
+    },
+  })
+  if (rule.each === undefined || name === 'images') return read
+  const each = select(rule.each)
+  return (node, making) => {
+    for (const one of each.nodes(node)) {
+      const value = read(one, making)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
+
+/** Cuts one of several values out of a text; the text as it is where the rule cuts nothing. */
+function pieceOf({ split, nth }: Rule, name: ConverterName): (text: string) => string {
+  if (!readsOneText.has(name) || (split === undefined && nth === undefined)) return (text) => text
+  if (typeof split !== 'string' || nth === undefined) {
+    throw new RuleError("split and nth go together: split: ',' with nth: 2 is what stands behind the first comma")
+  }
+  return (text) => text.split(split)[nth - 1]?.trim() ?? ''
+}
+
+function onlyKeys(rule: Rule, allowed: ReadonlySet<string>, owner: string): void {
+  const others = Object.keys(rule).filter((key) => !allowed.has(key))
+  if (others.length === 0) return
+  throw new RuleError(others.map((key) => `${key} means nothing to ${owner}${didYouMean(key, allowed)}`).join('; '))
+}

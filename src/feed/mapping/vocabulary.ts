@@ -1,0 +1,223 @@
+/**
+ * The words of many feeds and what they mean (feeds/vocab.md). Every table is looked up by `wordKey`, so that
+ * `Single Family Residence`, `SINGLE_FAMILY_RESIDENCE` and `single-family residence` are one word.
+ */
+/** The form in which two words are compared: case folded, letters and digits only. */
+export function wordKey(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
+}
+
+function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyMap<string, Target> {
+  const found = new Map<string, Target>()
+  for (const [target, list] of words) for (const word of list.split(',')) found.set(wordKey(word), target)
+  return found
+}
+
+/** Texts that say nothing (vocab §8). Compared as they are, case folded: `NA` may be a word of its own, `N/A` is none. */
+const missingTexts: ReadonlySet<string> = new Set([
+  'n/a',
+  'n.a.',
+  'null',
+  'none',
+  'nan',
+  'not specified',
+  'non précisé',
+  'keine_angabe',
+  'endereço não informado',
+])
+
+/** Whether a trimmed text stands for nothing at all: empty, dashes, `N/A`, `null` … */
+export function saysNothing(text: string): boolean {
+  if (text.length === 0) return true
+  if (text.length > 22 || (text >= '0' && text < ':')) return false
+  return /^[-–—]+$/.test(text) || missingTexts.has(text.toLowerCase())
+}
+
+const noPublicPrice = new Set(
+  [
+    'poa,price on application,price on request,on request,on application,contact agent,call for price',
+    'auf Anfrage,Preis auf Anfrage,op aanvraag,prijs op aanvraag,prix sur demande,sur demande,nous consulter',
+    'consulte,sob consulta,a consultar,consultar,consultar precio,precio a consultar,su richiesta,trattativa riservata',
+    'по запросу,договорная',
+  ].flatMap((words) => words.split(',').map(wordKey)),
+)
+
+/** Whether a text stands where a price should and means that there is none to be shown (vocab §8). */
+export function hidesPrice(text: string): boolean {
+  return noPublicPrice.has(wordKey(text))
+}
+
+const booleans = new Map<string, boolean>([
+  ...'true,1,1.0,yes,y,si,sí,oui,ja,j,sim,да,tak,t,+,on,x'.split(',').map((word) => [word, true] as const),
+  ...'false,0,0.0,no,n,non,nein,não,нет,nie,f,-,off'.split(',').map((word) => [word, false] as const),
+])
+
+/** Reads a yes or no in the words of vocab §9; null where it is neither. */
+export function readBoolean(text: string): boolean | null {
+  return booleans.get(text.trim().toLowerCase()) ?? null
+}
+
+/** Square feet in one unit of each kind (vocab §6). */
+export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
+  [1, 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,square foots,squarefoot,ftk'],
+  [1 / 0.09290304, 'sqm,sq m,m²,m2,mq,qm,square meter,square meters,square metre,square metres,кв.м,meters,mtk'],
+  [43_560, 'acre,acres,ac'],
+  [10_000 / 0.09290304, 'hectare,hectares,ha,га'],
+  [100 / 0.09290304, 'are,ar,сот,сотка,соток'],
+  [9, 'square yard,square yards,sqyd,sq yd,yd²,gaj'],
+  [0.0001 / 0.09290304, 'square centimeter,square centimetre'],
+  [100, 'square'],
+  [3.305785 / 0.09290304, 'tsubo,ping,pyeong'],
+])
+
+/** Square feet in one unit of the listing's AreaUnit. */
+export const squareFeetInAreaUnit = { 'Square Feet': 1, 'Square Meters': 1 / 0.09290304 } as const
+
+/** What turns an amount per period into one a month (vocab §3); null: a payment that is not one a month at all. */
+export const monthlyFactors: ReadonlyMap<string, number | null> = table<number | null>([
+  [365 / 12, 'day,daily,per day,night,per night,tag,день,сутки'],
+  [52 / 12, 'week,weekly,pw,woche,per week,неделя'],
+  [26 / 12, 'biweekly'],
+  [2, 'semi-monthly'],
+  [1, 'month,monthly,mensuel,monat,pcm,per month,месяц'],
+  [1 / 2, 'bi-monthly'],
+  [1 / 3, 'quarter,quarterly,квартал'],
+  [1 / 6, 'semi-annually,semiannual'],
+  [1 / 12, 'year,yearly,annual,annually,jahr,per year,per annum,год'],
+  [null, 'one time,seasonal'],
+])
+
+/** PropertyType's canonical set (vocab §4). Duplex is the two-unit building of US feeds; other presets say otherwise. */
+const propertyTypes: ReadonlyMap<string, string> = table([
+  ['Single Family', 'single family,single family residence,single family home,single family residential'],
+  ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
+  ['Single Family', 'country house,home,casa,дом,domy,chalet,cabin,residential,vh,bw'],
+  [
+    'Condo',
+    'condo,condos,condominium,condo/co-op,co-ownership,stock cooperative,own your own,tenancy in common,timeshare',
+  ],
+  ['Townhouse', 'townhouse,townhomes,townhome,town house,terrace,reihenhaus,reihenend,reihenmittel,doppelhaushaelfte'],
+  ['Townhouse', 'duplexsemi-detached,semi-detached,single family attached,th'],
+  ['Multi Family', 'multi family,multi-family (2-4 unit),multi-family (5+ unit),duplex,triplex,quadruplex'],
+  [
+    'Multi Family',
+    'residential income,multi residential,blockofunits,zinshaus_renditeobjekt,mehrfamilienhaus,immeuble,bu,wb',
+  ],
+  ['Apartment', 'apartment,flat,unit,studio,penthouse,loft,servicedapartment,wohnung,appartement,apartamento'],
+  [
+    'Apartment',
+    'kitchenette/conjugados,flat/aparthotel,квартира,mieszkania,комната,pokoje,zimmer,private room,shared room',
+  ],
+  ['Apartment', 'ap,ph,dx,ha,large'],
+  ['Manufactured', 'manufactured,manufactured home,manufactured on land,manufactured in park,mobile home,mobile'],
+  ['Manufactured', 'mobile/manufactured,mobile home park,park home'],
+  ['Land', 'land,vacant land,lot/land,lots and land,unimproved land,plot,terrain,terreno,loteamento/condomínio'],
+  ['Land', 'участок,dzialki,grundstueck,prop,lp'],
+  ['Farm', 'farm,agriculture,farm and agriculture,ranch,rural,vineyard,chácara,land_und_forstwirtschaft,agri,fm'],
+  [
+    'Commercial',
+    'commercial,commercial sale,commercial lease,commercial property,business,business opportunity,office',
+  ],
+  ['Commercial', 'retail,industrial,warehouse,hotel/motel,mixed use,local,bureaux,boutique,comercial/industrial'],
+  ['Commercial', 'conjunto comercial/sala,lokale,buero_praxen,einzelhandel,gastgewerbe,hallen_lager_prod'],
+  ['Commercial', 'of,re,sh,sr,wh,fa,indus,gastro'],
+  ['Parking', 'parking,deeded parking,boat slip,parking/box,parken,park,garage,garages'],
+  ['Other', 'other'],
+])
+
+/** SaleType in words (vocab §2); what a format says in another way is in its preset. */
+const saleTypes: ReadonlyMap<string, string> = table([
+  ['for_sale', 'for_sale,sale,sell,buy,purchase,venta,vente,kauf,verkauf,vendita,venda,koop,te koop'],
+  ['for_sale', 'продажа,продам,sprzedaż,sprzedaz,satılık,للبيع'],
+  ['for_rent', 'for_rent,rent,rental,let,lease,to let,alquiler,location,miete,affitto,aluguel,locação,huur,te huur'],
+  ['for_rent', 'аренда,сдам,wynajem,kiralık,للإيجار'],
+])
+
+/** SpaceType in words (vocab §5). */
+const spaceTypes: ReadonlyMap<string, string> = table([
+  ['Entire place', 'entire place,entire home/apt,entire home'],
+  [
+    'Room',
+    'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje,house share,flat share,house_room',
+  ],
+])
+
+/** The symbol of a currency's ISO code (vocab §7), where it is not the code itself. */
+const currencySymbols: ReadonlyMap<string, string> = table([
+  ['$', 'usd,ars,clp,cop,uyu,$'],
+  ['CA$', 'cad'],
+  ['A$', 'aud'],
+  ['NZ$', 'nzd'],
+  ['MX$', 'mxn'],
+  ['HK$', 'hkd'],
+  ['S$', 'sgd'],
+  ['NT$', 'twd'],
+  ['R$', 'brl'],
+  ['RD$', 'dop'],
+  ['J$', 'jmd'],
+  ['€', 'eur'],
+  ['£', 'gbp'],
+  ['E£', 'egp'],
+  ['kr', 'sek,nok,dkk,isk'],
+  ['₽', 'rub,rur'],
+  ['₴', 'uah'],
+  ['₸', 'kzt'],
+  ['₺', 'try'],
+  ['zł', 'pln'],
+  ['Kč', 'czk'],
+  ['Ft', 'huf'],
+  ['lei', 'ron'],
+  ['лв', 'bgn'],
+  ['₪', 'ils'],
+  ['R', 'zar'],
+  ['₦', 'ngn'],
+  ['KSh', 'kes'],
+  ['GH₵', 'ghs'],
+  ['₹', 'inr'],
+  ['Rs', 'pkr,lkr,npr'],
+  ['৳', 'bdt'],
+  ['฿', 'thb'],
+  ['₫', 'vnd'],
+  ['Rp', 'idr'],
+  ['RM', 'myr'],
+  ['₱', 'php'],
+  ['¥', 'cny,jpy'],
+  ['₩', 'krw'],
+  ['S/', 'pen'],
+  ['₡', 'crc'],
+  ['₾', 'gel'],
+  ['CHF', 'chf'],
+  ['AED', 'aed'],
+  ['SAR', 'sar'],
+  ['QAR', 'qar'],
+  ['KWD', 'kwd'],
+  ['BHD', 'bhd'],
+  ['OMR', 'omr'],
+  ['MAD', 'mad'],
+])
+
+/** AreaUnit for the units in which areas are written: the one of the two that belongs to the same system. */
+const areaUnits: ReadonlyMap<string, string> = table([
+  ['Square Feet', 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,ftk,acre,acres,ac'],
+  ['Square Meters', 'sqm,sq m,m²,m2,mq,qm,square meter,square metre,square metres,meters,mtk,hectare,hectares,ha'],
+  ['Square Meters', 'кв.м,га,are,ar,сот,сотка'],
+])
+
+/** The tables that a preset may name with `table`. */
+export const tableNames = ['propertyTypes', 'saleTypes', 'spaceTypes', 'areaUnits', 'currencySymbols'] as const
+export type TableName = (typeof tableNames)[number]
+export const tables: Record<TableName, ReadonlyMap<string, string>> = {
+  propertyTypes,
+  saleTypes,
+  spaceTypes,
+  areaUnits,
+  currencySymbols,
+}
+
+const tourHosts =
+  /matterport|tourfactory|previsite|kuula\.co|cloudpano|iguide|youriguide|view360|zillow\.com\/view-3d-home|zillow\.com\/view-imx/i
+
+/** Whether an address is that of a tour one can walk through (vocab §11). A video is none. */
+export function is3dTour(url: string): boolean {
+  return tourHosts.test(url) && !/youtube\.|youtu\.be|vimeo\./i.test(url)
+}

@@ -1,0 +1,52 @@
+import type { Change } from '../change.ts'
+import type { Older } from './older.ts'
+
+/** Shares are percent; a floor is a number of listings that is never too many. */
+export interface Limits {
+  delete: { percent: number; floor: number }
+  update: { percent: number; floor: number }
+  /** A full delivery smaller than this percentage of the median of the last five is an accident. */
+  shrink: number
+  /** Least percentage of MLSNumbers shared with the last delivery. */
+  overlap: number
+  recreate: { percent: number; floor: number }
+  /** A field that most listings had and that more than this percentage of them lose is a renamed column. */
+  lostField: { percent: number; floor: number }
+  onTrip: 'hold' | 'abort'
+}
+
+/** What the past says, from the store. */
+export interface Past {
+  /** Records of the last complete deliveries, five at most. */
+  deliveries: readonly { records: number }[]
+  lastKeys: BigUint64Array | null
+  /** Keys in the delete calls of the last 24 hours that no approval covered. */
+  deletes24h: number
+  /** The delivery is an older one. */
+  older: Older | null
+  /** The service is called with other keys than in the last run whose list was like ours. */
+  otherKeys: boolean
+}
+
+export type Rule =
+  | 'delivery'
+  | 'remote'
+  | 'older'
+  | 'overlap'
+  | 'shrink'
+  | 'nothingLeft'
+  | 'delete'
+  | 'update'
+  | 'recreate'
+  | 'spelling'
+  | 'writers'
+  | 'lostField'
+  | 'abort'
+
+/** A rule that tripped. `holds` says which changes it is about; where it finds none, only `always` rules are worth a word. */
+export interface Trip {
+  rule: Rule
+  sentence: string
+  always: boolean
+  holds(change: Change): boolean
+}

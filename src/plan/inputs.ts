@@ -1,0 +1,139 @@
+import type {
+  Delivered,
+  FieldName,
+  FieldValue,
+  MovingListing,
+  Shown,
+  DeliverySummary,
+  RemoteSummary,
+} from '../core/listing.ts'
+
+/** A writing call of the service. */
+export type CallKind = 'create' | 'update' | 'delete'
+
+/**
+ * A parsed record in the workspace, one row a listing. Rows come sorted by `key` (`compareKeys`), then `position`.
+ * A record whose bytes are those of the snapshot has no row: its snapshot rows are *seen* instead.
+ */
+export interface DeliveredRow {
+  key: string
+  /** Running number in the delivery. */
+  position: number
+  at: string
+  kind: Delivered['kind']
+  /** Why it is gone (removal, filtered) or what is wrong with it (reject), in words. */
+  why: string | null
+  /** Content hash (`hash.ts`) of the listing as of this run; null when there is no listing. */
+  content: string | null
+  /** Hash of the record's raw bytes, null where the record may not be skipped next time. */
+  raw: string | null
+  /** How many listings the record gave: it may be skipped only where all of them are in the snapshot. */
+  parts: number
+  /** `filledFields` of the listing. */
+  filled: number
+  /** When the listing changes by itself (an open house ends), in milliseconds. */
+  movesAt: number | null
+  /** Reads the listing from the workspace; only for kind `listing`. */
+  listing(): MovingListing
+}
+
+/** A list item in the workspace, sorted by `key`. */
+export interface ShownRow {
+  key: string
+  hash: string
+  owner: string | null
+  /** Reads the item; null where it is as its baseline and was therefore not kept. */
+  shown(): Shown | null
+}
+
+/**
+ * What the store remembers of one MLSNumber of one chatbot. `owned` rows are the snapshot; a row that isn't is only a
+ * call in flight or a refusal. All hashes are 22 characters of base64url, all times milliseconds since the epoch.
+ */
+export interface SnapshotRow {
+  id: number
+  key: string
+  feed: string
+  owned: boolean
+  /** Content hash of what the service last confirmed; null: not known, must be sent again. */
+  content: string | null
+  raw: string | null
+  parts: number
+  mapping: string | null
+  filled: number
+  sentAt: number
+  /** Hash of the item when it was first shown after our last confirmed write; null: not seen yet. */
+  baseline: string | null
+  movesAt: number | null
+  /** An earlier attempt of the last write may still land until then: no baseline is taken before. */
+  suspectUntil: number | null
+  /** How many runs running it was updated for the reason in `streakReason`. */
+  streak: number
+  streakReason: string | null
+  flight: CallKind | null
+  flightAt: number | null
+  refusedContent: string | null
+  refusedMapping: string | null
+  refusedAt: number | null
+  refusedMessage: string | null
+}
+
+/** What was sent and what the service made of it at first sight, read on demand by `SnapshotRow.id`. */
+export interface Recalled extends MovingListing {
+  /** Fields shown otherwise than sent at first sight; null where the field was not shown at all. */
+  echo: Partial<Record<FieldName, FieldValue | null>>
+}
+
+/** How often and since when a listing of ours was absent from deliveries that prove it, one after another. */
+export interface Absence {
+  key: string
+  runs: number
+  /** When it was first absent, in milliseconds. */
+  since: number
+}
+
+/** The three sides, each sorted by key (`compareKeys`). */
+export interface PlanInputs {
+  delivered: Iterable<DeliveredRow>
+  snapshot: Iterable<SnapshotRow>
+  shown: Iterable<ShownRow>
+  /** What earlier runs noted of listings that are in their grace (`limits.grace`). */
+  absences: Iterable<Absence>
+  /** Whether a record with the very bytes of this snapshot row was delivered. */
+  seen(id: number): boolean
+  recall: (id: number) => Recalled
+}
+
+/** What the decision depends on beside the three sides. Times in milliseconds. */
+export interface PlanSettings {
+  feed: string
+  now: number
+  /** YYYY-MM-DD in the feed's time zone. */
+  today: string
+  delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
+  /** Records whose MLSNumber could not be read: any absent listing may be one of them. */
+  unreadable: number
+  remote: Pick<RemoteSummary, 'complete' | 'reasons'>
+  /** When the walk over the service's pages began. */
+  remoteStartedAt: number
+  /** `delta`: absence means nothing. */
+  mode: 'full' | 'delta'
+  /** Backfill never deletes. */
+  deletes: boolean
+  mapping: string
+  /** `mirror`: the chatbot belongs to this feed alone, so whatever it shows is ours. */
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
+  outranks(feed: string): boolean
+  /** What is done where the service shows another listing than after our last write. */
+  drift: 'overwrite' | 'keep' | 'report'
+  /** A listing must be absent in so many complete deliveries running, over so many milliseconds, before it is deleted. */
+  grace: { runs: number; time: number }
+  volatile: ReadonlySet<FieldName>
+  refresh: number
+  settle: number
+  /** When the last run of these 24 hours began that sent many listings again because they had drifted; null: none did. */
+  driftedSince: number | null
+  /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
+  lostUntil: number | null
+}

@@ -1,0 +1,315 @@
+/** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
+import { differences } from '../core/compare-listings.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
+import { isSettled } from './absent.ts'
+import { change, held, note, unchanged } from './change.ts'
+import type { PlanStep, FirstSight } from './change.ts'
+import type { ShownRow, SnapshotRow, PlanSettings, Recalled } from './inputs.ts'
+import { keyShare } from './key-hashes.ts'
+import { changedFields, disappearing } from './own-difference.ts'
+import type { Case, WantedListing } from './situation.ts'
+
+export function present(one: Case, wanted: WantedListing): PlanStep[] {
+  const { key, mine, shown } = one
+  const { position } = wanted
+  const other = otherOwner(one)
+  const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
+  if (other !== null && !takeOver)
+    return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
+  if (shown.length > 1) {
+    const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`
+    return [held(key, 'twice-shown', why, { position })]
+  }
+  const item = shown.length === 1 ? shown[0] : null
+  const { lostUntil, now } = one.settings
+  // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
+  const unsettled =
+    (mine !== null && mine.flight !== null && !isSettled(mine, one.settings)) || (lostUntil !== null && now < lostUntil)
+  const finish = (step: PlanStep): PlanStep => {
+    if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
+    const finished = notConverging(one, refusedBefore(one, wanted, step))
+    if (unsettled && finished.step === 'change') finished.change.unsettled = true
+    if (finished.step === 'change' && finished.change.cause === 'drifted')
+      finished.change.again = isSentAgain(mine, one.settings)
+    return finished
+  }
+  return (takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)).map(finish)
+}
+
+function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
+  if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
+  if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
+  return item === null ? fresh(one, wanted) : unsent(one, wanted, item)
+}
+
+/** The name of another feed that has this listing, by our own memory or by its mark on the service. */
+function otherOwner({ row, mine, shown, settings }: Case): string | null {
+  if (row !== null && mine === null && (row.owned || row.flight !== null)) return row.feed
+  if (settings.ownership === 'snapshot') return null
+  return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
+}
+
+/** While a call of the other feed may still land, nobody knows what it leaves behind. */
+function mayTakeOver({ row, settings }: Case): boolean {
+  return row === null || row.flight === null || isSettled(row, settings)
+}
+
+/** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
+function takenOver(one: Case, wanted: WantedListing, other: string, item: ShownRow | null): PlanStep[] {
+  const why = `taken over from feed ${other}, which comes later`
+  if (item === null) return [create(one, wanted, 'new', why, true)]
+  if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, wanted, item, 'never-sent', why)
+  return [update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item))]
+}
+
+/** A call was under way when we last knew: what the service shows settles it. */
+function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep[] {
+  const { key, settings } = one
+  const { flight } = mine
+  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle', `an earlier ${flight} got no answer`)
+  if (flight === 'update') return lost(one, wanted, mine)
+  if (!isSettled(mine, settings)) {
+    const until = new Date(mine.flightAt! + settings.settle).toISOString()
+    const why = `an earlier ${flight} got no answer and may still land: decided by a list begun after ${until}`
+    return [held(key, 'in-flight', why, { position: wanted.position, kind: 'create' })]
+  }
+  const why =
+    flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
+  // A list that hides a row by mistake must not make a second one: one absence is weak evidence (fault-model A3).
+  return [create(one, wanted, 'new', why, true)]
+}
+
+/** Ours and shown. */
+function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
+  const { key, seen, settings, recall } = one
+  if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
+  if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
+  const notes: PlanStep[] = []
+  if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
+  const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
+  // A first look that shows otherwise than sent is no sign of rest: it may be something else each time.
+  const atRest = mine.baseline !== null || fields.length === 0
+  if (mine.streak > 0 && atRest) notes.push(note({ op: 'steady', snapshot: mine.id }))
+
+  if (mine.baseline === null) {
+    if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil) return [unchanged, ...notes]
+    if (mine.suspectUntil !== null && fields.length > 0) {
+      return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
+    }
+    const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
+    if (fields.length === 0 || settings.drift === 'keep') return rest
+    const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
+    // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
+    const isForm = asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason
+    const again = isForm && isSentAgain(mine, settings)
+    const doubted = fields.filter(isExact).map(({ field }) => field)
+    if (!again && (isForm || doubted.length === 0)) return rest
+    const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
+    return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit, asForm: rest }]
+  } else if (mine.baseline !== item.hash) {
+    const { echo } = recall(mine.id)
+    const edits = withoutEcho(fields, echo)
+    if (edits.length > 0 && settings.drift !== 'keep') return [drifted(one, wanted, 'drifted on the service', edits)]
+    const kept = { ...echo, ...Object.fromEntries(edits.map(({ field, from }) => [field, from])) }
+    const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: edits.length > 0 }
+    notes.push(note(sight))
+  }
+  return [refreshed(one, wanted, mine, key), ...notes]
+}
+
+/** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
+function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): PlanStep {
+  if (one.settings.drift === 'overwrite') return update(one, wanted, 'drifted', why, fields)
+  const details = { fields, position: wanted.position, snapshot: one.mine?.id ?? null, kind: 'update' } as const
+  return held(one.key, 'drifted', `${why} (drift: report)`, details)
+}
+
+function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
+  const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), one.settings.volatile)
+  const step = wanted.byMapping
+    ? update(one, wanted, 'mapping', 'the mapping changed', fields)
+    : update(one, wanted, 'changed', 'changed in the feed', fields)
+  const others = item === null ? [] : putThere(one, wanted, mine, item)
+  if (step.step === 'change') step.change.clear = [...new Set([...step.change.clear, ...others])]
+  return step
+}
+
+/**
+ * Fields that we neither sent nor want: of an attempt without answer that landed late, or somebody's. An update leaves
+ * alone what it is not told to clear, and the first sight after it would take them for what can't be cleared (U4).
+ */
+function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
+  const { drift } = one.settings
+  const isExpected = mine.baseline === null ? mine.suspectUntil === null : mine.baseline === item.hash
+  if (isExpected || (mine.baseline !== null && drift !== 'overwrite')) return []
+  return disappearing(withoutEcho(shownDifferences(one, wanted, item), one.recall(mine.id).echo))
+}
+
+/** The moving fields travel alone once in `volatile.refresh`. */
+function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: string): PlanStep {
+  const { volatile, refresh, now } = one.settings
+  if (!refreshDue(key, mine.sentAt, now, refresh)) return unchanged
+  const sent = one.recall(mine.id).listing
+  const due = wanted.listing()
+  const fields = movedFields(sent, due, volatile).map((field) => ({
+    field,
+    from: sent[field] ?? null,
+    to: due[field] ?? null,
+  }))
+  return fields.length === 0
+    ? unchanged
+    : update(one, wanted, 'refresh', 'fields that move by themselves are due', fields)
+}
+
+/** Ours, delivered, and not shown. */
+function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
+  const { remote, remoteStartedAt, settle } = one.settings
+  if (remote.complete || mine.content === null) {
+    const step = create(one, wanted, 'gone-from-service', 'gone from the service')
+    if (step.step === 'change') step.change.unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
+    return [step]
+  }
+  if (wanted.content === mine.content && mine.flight === null) return [unchanged]
+  // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
+  return [changed(one, wanted, mine, null)]
+}
+
+/** Delivered, not ours, not shown. */
+function fresh(one: Case, wanted: WantedListing): PlanStep[] {
+  const { lostUntil, now } = one.settings
+  // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
+  if (lostUntil === null || lostUntil <= now) return [create(one, wanted, 'new', 'new in the feed', lostUntil !== null)]
+  const until = new Date(lostUntil).toISOString()
+  const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
+  return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
+}
+
+/** Delivered and shown, but not in our snapshot. */
+function unsent(one: Case, wanted: WantedListing, item: ShownRow): PlanStep[] {
+  const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
+  return adoptOrUpdate(one, wanted, item, 'never-sent', why)
+}
+
+function adoptOrUpdate(
+  one: Case,
+  wanted: WantedListing,
+  item: ShownRow,
+  cause: 'settle' | 'never-sent',
+  why: string,
+): PlanStep[] {
+  const fields = shownDifferences(one, wanted, item)
+  // An update hits every copy, and one that an incomplete list does not show may be another feed's.
+  const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
+  if (fields.length > 0) return [update(one, wanted, cause, why, fields, lookUp)]
+  const details = { position: wanted.position, snapshot: one.mine?.id ?? null, shownHash: item.hash }
+  return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
+}
+
+function create(
+  one: Case,
+  wanted: WantedListing,
+  cause: 'new' | 'gone-from-service',
+  why: string,
+  doubtful = false,
+): PlanStep {
+  const lookUp = doubtful || cause === 'gone-from-service' || !one.settings.remote.complete
+  const { position, content } = wanted
+  return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
+}
+
+type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'settle' | 'refresh' | 'never-sent'
+
+function update(
+  one: Case,
+  wanted: WantedListing,
+  cause: UpdateCause,
+  why: string,
+  fields: FieldChange[],
+  lookUp = false,
+): PlanStep {
+  const { position, content } = wanted
+  return change('update', one.key, cause, why, {
+    fields,
+    position,
+    content,
+    clear: disappearing(fields),
+    lookUp,
+    snapshot: one.mine?.id ?? null,
+  })
+}
+
+/** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
+function shownDifferences({ settings, row, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+  const shown = item.shown()
+  if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
+  if (row === null || wanted.content === row.content) return []
+  return changedFields(recall(row.id).listing, wanted.listing(), settings.volatile)
+}
+
+/** What is not sent again, though it is still wanted: a refusal, and what does not converge. */
+
+const day = 86_400_000
+/** Updates for the same reason in so many runs running, and the listing is held as not converging. */
+const convergeWithin = 3
+
+/** A refusal is not sent again until its content or the mapping changes, or a day has passed (DESIGN, "Apply"). */
+export function refusedBefore({ key, row, settings }: Case, wanted: WantedListing, step: PlanStep): PlanStep {
+  if (step.step !== 'change' || (step.change.kind !== 'create' && step.change.kind !== 'update')) return step
+  if (row === null || row.refusedAt === null || row.refusedContent !== wanted.content) return step
+  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return step
+  const at = new Date(row.refusedAt).toISOString()
+  const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
+  return held(key, 'refused-before', why, { position: wanted.position, snapshot: row.id, kind: step.change.kind })
+}
+
+/** The same update for the same reason, run after run, is held: something undoes it each time. */
+export function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
+  if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
+  const { kind, reason, why: due, position, fields } = step.change
+  if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
+  const why = `not converging: sent ${row.streak} times running for the same reason (${due})`
+  return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
+}
+
+/** How the service shows a listing for the first time after our write, and what of it is its own spelling. */
+
+/** The baseline to remember; `fields`: what is shown otherwise than sent. */
+export function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
+  const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
+  const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
+  return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
+}
+
+/** Numbers and choices that services seldom spell their own way; what can't be cleared (U4) is no edit either. */
+export function isExact({ field, to }: FieldChange): boolean {
+  const rule = fieldRules.find(({ name }) => name === field)
+  return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
+}
+
+/** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */
+export function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
+  const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
+    JSON.stringify(a) === JSON.stringify(b)
+  return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
+}
+
+/** Whether a listing was sent when many were that had drifted. */
+export function isSentAgain(mine: SnapshotRow | null, { driftedSince }: Pick<PlanSettings, 'driftedSince'>): boolean {
+  return mine !== null && driftedSince !== null && mine.sentAt >= driftedSince
+}
+
+/**
+ * Whether a listing's moving fields are due to be sent again: once every `refresh`, at an instant that its key decides,
+ * so that a feed loaded in one night is not sent again in one night (DESIGN, "Fields that move by themselves").
+ */
+export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
+  const offset = Math.floor(keyShare(key) * refresh)
+  return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
+}
+
+/** The volatile fields that differ between what was sent and what would be sent now. */
+export function movedFields(sent: Listing, wanted: Listing, volatile: ReadonlySet<FieldName>): FieldName[] {
+  return [...volatile].filter((field) => JSON.stringify(sent[field]) !== JSON.stringify(wanted[field]))
+}

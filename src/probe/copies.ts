@@ -1,0 +1,110 @@
+/** Several rows with one MLSNumber (U3), and what `repair` needs: a Delete of one of them by its ID. */
+import { refusalWords } from './calls.ts'
+import type { ListItem } from './calls.ts'
+import { emptyAnswer } from './question.ts'
+import type { Answer, Context, Question } from './question.ts'
+import { idOf, textOf, wholeListing } from './sentinel-listing.ts'
+
+/** U3. Sentinel 2 is gone or about to be removed, afterwards. */
+export const duplicates: Question = {
+  key: 'duplicates',
+  unknown: 'U3',
+  title: 'A second Create with the same MLSNumber',
+  needs: [2],
+  async ask(context) {
+    const answer = emptyAnswer()
+    const second = await createSecond(context, answer)
+    if (second === null) return answer
+    if (second.rows.length !== 2) {
+      await deleteById(answer, context, second.rows.length === 1 ? context.sentinels.identifier(2) : null)
+      return answer
+    }
+    const isOne = await deleteById(answer, context, second.identifier)
+    if (isOne) await createSecond(context, null)
+    if ((await context.sentinels.lookUp(context.sentinels.names.mlsNumber(2))).length === 2)
+      await deleteBoth(answer, context)
+    else answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because there are not two any more')
+    return answer
+  },
+}
+
+interface Second {
+  rows: ListItem[]
+  identifier: string | null
+}
+
+/** Creates sentinel 2 once more and tells (where there is an answer) what came of it; null where that is not known. */
+async function createSecond({ sentinels }: Context, answer: Answer | null): Promise<Second | null> {
+  const body = wholeListing(sentinels.names, 2, sentinels.nextWrite())
+  const reply = await sentinels.create(body)
+  if (!reply.taken) {
+    if (answer === null) return null
+    answer.facts.duplicates = 'refused'
+    answer.words.push(`A second Create with the same MLSNumber is refused (${refusalWords(reply)}).`)
+    return { rows: await sentinels.lookUp(body.MLSNumber), identifier: null }
+  }
+  const { rows } = await sentinels.awaitRows(body.MLSNumber, (found) =>
+    found.some((row) => textOf(row, 'Url') === body.Url),
+  )
+  if (rows.length === 0) {
+    answer?.notLearnt.push('what a second Create with the same MLSNumber does, because it was taken and not listed')
+    return null
+  }
+  if (answer !== null) {
+    answer.facts.duplicates = rows.length > 1 ? 'allowed' : 'replaces'
+    answer.words.push(
+      rows.length > 1
+        ? 'A second Create with the same MLSNumber makes a second listing.'
+        : 'A second Create with the same MLSNumber changes the listing that is there.',
+    )
+  }
+  return { rows, identifier: reply.value }
+}
+
+/** Deletes one row of sentinel 2 by the ID that Create gave. Gives whether exactly that one went. */
+async function deleteById(answer: Answer, { calls, sentinels }: Context, identifier: string | null): Promise<boolean> {
+  const mlsNumber = sentinels.names.mlsNumber(2)
+  const { id, why } = await sentinels.certainId(mlsNumber, identifier)
+  if (id === null) {
+    answer.notLearnt.push(`whether Delete takes the ID of the list as NativeId, which repair needs, because ${why}`)
+    return false
+  }
+  const before = (await sentinels.lookUp(mlsNumber)).map(idOf)
+  const reply = await calls.remove('NativeId', [id])
+  const { missed } = await sentinels.awaitRows(mlsNumber, (rows) => !rows.map(idOf).includes(id))
+  const after = (await sentinels.lookUp(mlsNumber)).map(idOf)
+  const isGone = !after.includes(id)
+  const othersStay = before.every((one) => one === id || after.includes(one))
+  answer.facts.deleteById = isGone && othersStay
+  if (isGone && othersStay) {
+    answer.words.push('A Delete by the ID of the list, as NativeId, takes exactly that row: repair works.')
+    return true
+  }
+  const said = reply.taken ? `counts ${reply.value}` : `is refused (${refusalWords(reply)})`
+  answer.words.push(
+    !othersStay
+      ? `A Delete by the ID of one row takes ${isGone ? 'the other rows of its MLSNumber too' : 'another row of its MLSNumber'}: don't use repair.`
+      : `A Delete by the ID of the list, as NativeId, ${said} and the row was still there at look-up ${missed}: repair can't work.`,
+  )
+  return false
+}
+
+const pause = 1000
+
+async function deleteBoth(answer: Answer, { calls, sentinels }: Context): Promise<void> {
+  const mlsNumber = sentinels.names.mlsNumber(2)
+  const reply = await calls.remove('MLSNumber', [mlsNumber])
+  if (!reply.taken)
+    return void answer.words.push(`A Delete by an MLSNumber that two rows have is refused (${refusalWords(reply)}).`)
+  await sentinels.awaitRows(mlsNumber, (rows) => rows.length < 2)
+  // The second of them may leave the list a little later.
+  await calls.pause(pause)
+  const { length } = await sentinels.lookUp(mlsNumber)
+  if (length > 1)
+    return void answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because both are still listed')
+  answer.facts.doubles = length === 0 ? 'all' : 'first'
+  answer.facts.deleteCounts = reply.value
+  answer.words.push(
+    `A Delete by an MLSNumber that two rows have counts ${reply.value} and takes ${length === 0 ? 'both' : 'one of them'}.`,
+  )
+}
