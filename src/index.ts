@@ -8,20 +8,24 @@ export type { ExtensionEntry, Listing } from './core/listing.ts'
 import { systemClock, systemRandom } from './core/machine.ts'
 import type { Runtime } from './core/machine.ts'
 export type { Clock, Log, Runtime } from './core/machine.ts'
+import { baseUrlProblem } from './service/base-url.ts'
 export { BrokenAnswerError } from './service/chat.ts'
 export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from './service/chat.ts'
 import { ServiceClient } from './service/client.ts'
 import type { ClientSettings } from './service/client.ts'
 export type { CallOptions, ListingCallOptions } from './service/client.ts'
-import { baseUrlProblem } from './service/line.ts'
 export type { ListFilter, ListPage, RealEstateListItem } from './service/list-item.ts'
-export { RequestError } from './service/request.ts'
-export type { KeyType } from './service/request.ts'
-export type { ChatbotSettings } from './service/settings.ts'
+export { RequestError } from './service/operations.ts'
+export type { KeyType } from './service/operations.ts'
+export type { ChatbotSettings } from './service/settings-file.ts'
 
-/** How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. */
+/**
+ * How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. `rate` is in
+ * calls a second, Infinity for no limit; `concurrency` the most calls under way at a time, of which a stream is one until its
+ * first piece has come; `attempts` are all of one call; `patience` is the longest Retry-After that is waited for.
+ */
 export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
-  Partial<Omit<ClientSettings, 'baseUrl' | 'limiter'>> & {
+  Partial<Omit<ClientSettings, 'baseUrl'>> & {
     /** Clock, randomness and log, where they are not to be the machine's and none. */
     runtime?: Partial<Runtime>
   }

@@ -1,7 +1,7 @@
 /** Arguments, signals, exit status. Parts are loaded when a command needs them, so that `--help` answers at once. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import type { CommandContext } from './app/app.ts'
+import type { CommandContext, Machine } from './app/app.ts'
 import { UserError } from './core/errors.ts'
 import { exitStatus } from './core/exit.ts'
 import { printableLines } from './core/text.ts'
@@ -19,7 +19,7 @@ export async function main(): Promise<void> {
       stop.abort(new UserError(`stopped by ${signal}`))
     })
   }
-  process.exitCode = await execute(process.argv.slice(2), stop.signal, crashes())
+  process.exitCode = await execute(process.argv.slice(2), { env: process.env, signal: stop.signal, onCrash: crashes() })
   // Nothing may keep the process up once its command is through: a socket kept alive, a timer of a library.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()))
 }
@@ -28,7 +28,7 @@ export async function main(): Promise<void> {
  * Ends the process where something was thrown that nobody caught, as nothing can be trusted after it. Whoever is registered
  * with what this gives leaves a word before, and gives the error as it may be shown.
  */
-function crashes(): NonNullable<CommandContext['onCrash']> {
+function crashes(): NonNullable<Machine['onCrash']> {
   const last: ((error: unknown) => unknown)[] = []
   process.on('uncaughtException', (error: unknown) => {
     sayDefect(last.reduce((told, leaveWord) => leaveWord(told), error))
@@ -42,9 +42,11 @@ function sayDefect(error: unknown): void {
   process.stderr.write(`listing-sync: this is a defect, please report it: ${text}\n`)
 }
 
-async function execute(words: string[], signal: AbortSignal, onCrash: CommandContext['onCrash']): Promise<number> {
+/** Carries out the words of a command line in this process; gives the exit status. */
+export async function execute(words: string[], machine: Machine): Promise<number> {
   let status: number = exitStatus.right
-  const program = commands({ env: process.env, signal, onCrash }, (result) => (status = result))
+  const forms = words.includes('diff') ? Object.keys((await import('./app/adapters.ts')).reportForms) : []
+  const program = commands(machine, forms, (result) => (status = result))
   try {
     await program.parseAsync(words, { from: 'user' })
     return status
@@ -59,7 +61,8 @@ async function execute(words: string[], signal: AbortSignal, onCrash: CommandCon
   }
 }
 
-function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: number) => void): Command {
+/** `forms`: the names of `reportForms`, for `diff` alone. */
+function commands(machine: Machine, forms: readonly string[], done: (status: number) => void): Command {
   const program = new Command('listing-sync')
     .description("Keeps a chatbot's real-estate listings equal to what an MLS-style feed says.")
     .version(version())
@@ -68,7 +71,7 @@ function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: nu
     .showHelpAfterError('(see listing-sync --help)')
   const context = (): CommandContext => ({
     configFile:
-      program.opts<{ config?: string }>().config ?? process.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
+      program.opts<{ config?: string }>().config ?? machine.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
     ...machine,
   })
   const format = new Option('--format <form>', 'the report: for people, or one JSON document')
@@ -76,7 +79,7 @@ function commands(machine: Omit<CommandContext, 'configFile'>, done: (status: nu
     .default('text')
 
   const anyForm = new Option('--format <form>', 'the report: for people, for a program, for a ticket, for a browser')
-    .choices(['text', 'json', 'markdown', 'html'])
+    .choices(forms)
     .default('text')
 
   program

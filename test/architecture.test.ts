@@ -1,64 +1,42 @@
-/**
- * Holds the rules of DESIGN §4 by reading the import lines: stages do not know one another, planning reads nothing, the
- * machine (environment, clock, randomness, timers, network) is handed in.
- */
-import { readFileSync, readdirSync } from 'node:fs'
+/** Holds docs/architecture.md: its two tables are read from the page, so that page and code can't drift apart. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-
-/** Words and small pure helpers that every stage may use. */
-const shared = [
-  'listing.ts',
-  'run.ts',
-  'verification.ts',
-  'errors.ts',
-  'runtime.ts',
-  'hash.ts',
-  'text.ts',
-  'secrets.ts',
-  'compare.ts',
-  'schema-words.ts',
-  'sentinel.ts',
-  'zone.ts',
-]
-/** A stage as the others see it: types only. */
-const interfaces = [
-  'feed/feed.ts',
-  'service/service.ts',
-  'store/store.ts',
-  'workspace/workspace.ts',
-  'report/report.ts',
-]
-/** What the commands put together beside the root's files: the daemon's parts and the stand-in's two entries. */
-const commanded = /^(daemon\/.+|stand-in\/(stand-in|settings)\.ts)$/
-/** The only files that may read the machine. */
-const machine = ['main.ts', 'machine.ts', 'app.ts', 'config.ts']
-
-const longestFile = 250
-const longerFiles: Record<string, number> = {}
+import { expect, test } from 'vitest'
 
 interface Import {
-  from: string
-  to: string
-  typeOnly: boolean
+  readonly from: string
+  readonly to: string
+  readonly typeOnly: boolean
 }
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.ts'))
-const sources = new Map(files.map((file) => [file, readFileSync(`src/${file}`, 'utf8')]))
+const page = readFileSync('docs/architecture.md', 'utf8')
+const tables = page.matchAll(/^\|(.+)\|\n\|[-| ]+\|\n((?:\|.*\|\n)+)/gm)
+const [folderRows, packageRows] = [...tables].map(([, , rows]) =>
+  rows
+    .trimEnd()
+    .split('\n')
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    ),
+)
+const names = (cell: string): string[] => cell.split(',').map((name) => name.replaceAll('`', '').trim())
 
-/** Static, re-exporting and dynamic imports of files of our own, with paths from `src`. */
-function importsOf(file: string): Import[] {
-  const code = withoutComments(sources.get(file) ?? '')
-  const statics = [...code.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?['"](\.{1,2}\/[^'"]+)['"]/gm)]
-  const dynamics = [...code.matchAll(/\bimport\(\s*()['"](\.{1,2}\/[^'"]+)['"]/g)]
-  return [...statics, ...dynamics].map(([, type, path]) => ({
-    from: file,
-    to: join(dirname(file), path).replaceAll('\\', '/'),
-    typeOnly: type?.trim() === 'type',
-  }))
-}
+/** Every place of the map, from the top down, with the places that it may import. */
+const places = new Map(
+  folderRows.map(([place, , below]) => [names(place)[0], new Set(names(below).filter((name) => name !== ''))]),
+)
+/** Every package, with the places that may import it. */
+const packages = new Map(packageRows.flatMap(([list, where]) => names(list).map((name) => [name, names(where)])))
+
+const files = new Map(
+  readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => [file, readFileSync(`src/${file}`, 'utf8')]),
+)
 
 /** The code without comments; texts stay, as import paths are texts. */
 function withoutComments(code: string): string {
@@ -70,71 +48,144 @@ function withoutTexts(code: string): string {
   return withoutComments(code).replace(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g, "''")
 }
 
-/** Why an import breaks the rules, or null. */
-function complaint({ from, to, typeOnly }: Import): string | null {
-  const [stage, other] = [from, to].map((file) => (file.includes('/') ? file.split('/')[0] : ''))
-  if (stage === '') return null
-  if (to.startsWith('..')) return 'leaves src'
-  if (stage === other) return null
-  if (stage === 'stand-in') return 'the stand-in is written from the interface document alone'
-  if (stage === 'plan')
-    return ['listing.ts', 'run.ts', 'hash.ts', 'compare.ts', 'sentinel.ts'].includes(to)
-      ? null
-      : 'planning reads nothing'
-  if (stage === 'commands' && !(typeOnly && interfaces.includes(to))) {
-    if (to === 'main.ts') return 'the program starts commands, not the other way round'
-    return other === '' || commanded.test(to) ? null : 'a command gets its parts from app.ts'
-  }
-  // It tries what the feed stage is made of, and reads nothing else.
-  if (stage === 'inspect' && other === 'feed') return null
-  if (other === '') return shared.includes(to) ? null : 'a stage knows only the shared words'
-  if (!interfaces.includes(to)) return 'siblings never import siblings; wire them in app.ts'
-  return typeOnly ? null : "another stage's interface is for types only"
+/** Static, re-exporting, dynamic and type imports; files of our own with their path from `src`. */
+function importsOf(file: string, code: string): Import[] {
+  const bare = withoutComments(code)
+  const statics = [...bare.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm)]
+  const calls = [...bare.matchAll(/(typeof\s+)?\bimport\(\s*['"]([^'"]+)['"]/g)]
+  return [...statics, ...calls].map(([, type, path]) => ({
+    from: file,
+    to: path.startsWith('.') ? join(dirname(file), path).replaceAll('\\', '/') : path,
+    typeOnly: type !== undefined,
+  }))
 }
 
-test('there is something to hold', () => {
-  expect(files.length).toBeGreaterThan(10)
-  expect(files.flatMap(importsOf).length).toBeGreaterThan(10)
+function placeOf(file: string): string | null {
+  return [...places.keys()].find((place) => file === place || file.startsWith(`${place}/`)) ?? null
+}
+
+/** What the tables have against an import, or null. */
+function complaint({ from, to, typeOnly }: Import): string | null {
+  const place = placeOf(from)
+  if (place === null) return `${from}: no row of the map has it`
+  if (to.endsWith('.ts')) {
+    const other = placeOf(to)
+    if (other === null) return `${from} → ${to}: no row of the map has it`
+    return other === place || places.get(place)?.has(other) ? null : `${from} → ${to}: ${place} may not import ${other}`
+  }
+  const rows = packages.get(to)
+  if (rows === undefined) return `${from} → ${to}: no row of the packages has it`
+  const may =
+    rows[0] === 'everywhere' || rows.includes(place) || (typeOnly && rows.includes(`${place} (types)`)) || false
+  return may ? null : `${from} → ${to}: only in ${rows.join(', ')}`
+}
+
+/** One way round through `edges`, or null. */
+function circle(edges: ReadonlyMap<string, ReadonlySet<string>>): string | null {
+  const done = new Set<string>()
+  const walk = (node: string, path: readonly string[]): string | null => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node].join(' → ')
+    if (done.has(node)) return null
+    for (const next of edges.get(node) ?? []) {
+      const found = walk(next, [...path, node])
+      if (found !== null) return found
+    }
+    done.add(node)
+    return null
+  }
+  for (const node of edges.keys()) {
+    const found = walk(node, [])
+    if (found !== null) return found
+  }
+  return null
+}
+
+const imports = [...files].flatMap(([file, code]) => importsOf(file, code))
+const own = imports.filter(({ to }) => to.endsWith('.ts'))
+
+function graph(edges: readonly (readonly [string, string])[]): Map<string, Set<string>> {
+  const nodes = new Map<string, Set<string>>()
+  for (const [from, to] of edges) if (from !== to) nodes.set(from, (nodes.get(from) ?? new Set()).add(to))
+  return nodes
+}
+
+test('a folder imports only what its row of the map allows, and a package is imported only in its row', () => {
+  expect(imports.flatMap((line) => complaint(line) ?? [])).toEqual([])
 })
 
-test('the rules tell right from wrong', () => {
-  const judge = (from: string, to: string, typeOnly = false) => complaint({ from, to, typeOnly }) === null
-  expect(judge('feed/mapping/select.ts', 'feed/feed.ts')).toBe(true)
-  expect(judge('apply/executor.ts', 'service/service.ts', true)).toBe(true)
-  expect(judge('apply/executor.ts', 'service/service.ts')).toBe(false)
-  expect(judge('apply/executor.ts', 'service/client.ts', true)).toBe(false)
-  expect(judge('plan/decide.ts', 'store/store.ts', true)).toBe(false)
-  expect(judge('stand-in/server.ts', 'listing.ts', true)).toBe(false)
-  expect(judge('commands/diff.ts', 'sync.ts')).toBe(true)
-  expect(judge('commands/diff.ts', 'app.ts')).toBe(true)
-  expect(judge('commands/diff.ts', 'main.ts')).toBe(false)
-  expect(judge('commands/diff.ts', 'service/client.ts')).toBe(false)
-  expect(judge('daemon/schedule.ts', 'app.ts')).toBe(false)
-  expect(judge('report/text.ts', 'log.ts')).toBe(false)
-  expect(judge('inspect/fit.ts', 'feed/mapping.ts')).toBe(true)
-  expect(judge('inspect/fit.ts', 'store/sqlite.ts')).toBe(false)
-  expect(judge('app.ts', 'service/client.ts')).toBe(true)
-  expect(withoutTexts("a('process.env') // Date.now()\nb(`${Date.now()}`)")).toBe("a('') \nb(`${Date.now()}`)")
+test('there are no circles, of files or of folders, types included', () => {
+  expect(circle(graph(own.map(({ from, to }) => [from, to])))).toBeNull()
+  expect(circle(graph(own.map(({ from, to }) => [placeOf(from) ?? from, placeOf(to) ?? to])))).toBeNull()
 })
 
-describe.each(files)('%s', (file) => {
-  const code = sources.get(file) ?? ''
-
-  test('imports what it may', () => {
-    const broken = importsOf(file).flatMap((line) => {
-      const why = complaint(line)
-      return why === null ? [] : [`${line.to}: ${why}`]
-    })
-    expect(broken).toEqual([])
-  })
-
-  test('can be read in one sitting', () => {
-    expect(code.split('\n').length - 1).toBeLessThanOrEqual(longerFiles[file] ?? longestFile)
-  })
+test('every row of the map is a place of its own, allows only what is below it, and nothing that is not used', () => {
+  const order = [...places.keys()]
+  const used = new Set(own.map(({ from, to }) => `${placeOf(from)} → ${placeOf(to)}`))
+  const used3rd = new Set(imports.filter(({ to }) => !to.endsWith('.ts')).map(({ to }) => to))
+  for (const [place, below] of places) {
+    expect(existsSync(`src/${place}`), place).toBe(true)
+    for (const other of below) {
+      expect(order.indexOf(other), `${place} → ${other}`).toBeGreaterThan(order.indexOf(place))
+      expect(used.has(`${place} → ${other}`), `${place} may import ${other}, and does not`).toBe(true)
+    }
+  }
+  expect([...packages.keys()].filter((name) => !used3rd.has(name))).toEqual([])
 })
 
-test.each(files.filter((file) => !machine.includes(file)))('%s is handed the machine', (file) => {
+test('every file is imported by another, the three at the root apart', () => {
+  const imported = new Set(own.map(({ to }) => to))
+  expect([...files.keys()].filter((file) => !imported.has(file)).toSorted()).toEqual(['index.ts', 'main.ts'])
+})
+
+test('environment, clock, timers, randomness and network are handed in', () => {
+  const machine = ['main.ts', 'core/machine.ts', 'app/open.ts']
   const reads =
     /\bprocess\.env\b|\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|(?<!\.)\bset(?:Timeout|Interval)\b|\bglobalThis\b|(?<![.\w])fetch\(/g
-  expect([...withoutTexts(sources.get(file) ?? '').matchAll(reads)].map(([found]) => found)).toEqual([])
+  const found = [...files]
+    .filter(([file]) => !machine.includes(file))
+    .flatMap(([file, code]) => [...withoutTexts(code).matchAll(reads)].map(([what]) => `${file}: ${what}`))
+  expect(found).toEqual([])
+})
+
+test('nobody casts to a type that carries a proof', () => {
+  const casts = /\bas\s+(?:AbsenceProof|DeleteAbsent|ForgetAbsent)\b/g
+  const found = [...files].flatMap(([file, code]) =>
+    [...withoutTexts(code).matchAll(casts)].map(([cast]) => `${file}: ${cast}`),
+  )
+  expect(found).toEqual([])
+})
+
+test('the reading of this test tells right from wrong', () => {
+  const found = (code: string) => importsOf('plan/decide.ts', code).map(({ to, typeOnly }) => [to, typeOnly])
+  expect(found("import { a } from './a.ts'\nimport type { B } from '../core/b.ts'\nexport * from 'zod'")).toEqual([
+    ['plan/a.ts', false],
+    ['core/b.ts', true],
+    ['zod', false],
+  ])
+  expect(found("import './side.ts'\nawait import('../app/open.ts')\nlet x: typeof import('yaml')")).toEqual([
+    ['plan/side.ts', false],
+    ['app/open.ts', false],
+    ['yaml', true],
+  ])
+  expect(found("// import { a } from './a.ts'\nconst text = \"import('./b.ts')\"")).toEqual([['plan/b.ts', false]])
+  const judge = (from: string, to: string, typeOnly = false) => complaint({ from, to, typeOnly }) === null
+  expect(judge('plan/decide.ts', 'core/listing.ts')).toBe(true)
+  expect(judge('plan/decide.ts', 'store/store.ts', true)).toBe(false)
+  expect(judge('plan/decide.ts', 'node:fs')).toBe(false)
+  expect(judge('sync.ts', 'service/client.ts', true)).toBe(false)
+  expect(judge('main.ts', 'sync.ts')).toBe(false)
+  expect(judge('stray.ts', 'core/listing.ts')).toBe(false)
+  expect(judge('core/log.ts', 'pino', true)).toBe(true)
+  expect(judge('core/log.ts', 'pino')).toBe(false)
+  expect(judge('core/log.ts', 'left-pad')).toBe(false)
+  expect(
+    circle(
+      graph([
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ]),
+    ),
+  ).toBe('a → b → c → a')
+  expect(withoutTexts("a('process.env') // Date.now()\nb(`${Date.now()}`)")).toBe("a('') \nb(`${Date.now()}`)")
 })

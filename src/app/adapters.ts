@@ -1,39 +1,18 @@
-import { blm } from '../feed/format/blm.ts'
-import { csv } from '../feed/format/csv.ts'
-import type { Format, FormatName } from '../feed/format/format.ts'
-import { retsCompact } from '../feed/format/rets.ts'
-import { xml } from '../feed/format/xml.ts'
-import { file } from '../feed/transport/file.ts'
-import { glob } from '../feed/transport/glob.ts'
-import { http } from '../feed/transport/http.ts'
-import { standardInput } from '../feed/transport/stdin.ts'
-import type { Transport } from '../feed/transport/transport.ts'
-import { htmlForm } from '../report/html.ts'
-import { jsonForm } from '../report/json.ts'
-import { markdownForm } from '../report/markdown.ts'
+/**
+ * The parts that can be of several kinds, by name. To add one, write its file and its line here: nothing else is edited.
+ * Formats and transports, whose names the configuration is checked by, are mapped where they lie: `formats` in
+ * feed/format/formats.ts, `transports` in feed/transport/transports.ts.
+ */
 import type { FormOptions, ReportForm } from '../report/report.ts'
-import { textForm } from '../report/text.ts'
-import type { FormName } from './app.ts'
+import { openStore, openStoreReader } from '../store/sqlite.ts'
 
-/** A transport whose library is loaded once a feed needs it: most runs need none of them. */
-export const lazily =
-  (load: () => Promise<Transport>): Transport =>
-  async (source, options) =>
-    (await load())(source, options)
-
-export const sftp = lazily(async () => (await import('../feed/transport/sftp.ts')).sftp)
-
-export const ftp = lazily(async () => (await import('../feed/transport/ftp.ts')).ftp)
-
-export const stdin = standardInput(() => process.stdin)
-
-export const transports: Record<string, Transport> = { file, glob, http, https: http, sftp, ftp, ftps: ftp, '-': stdin }
-
-export const formats: Record<FormatName, Format> = { xml, csv, 'rets-compact': retsCompact, blm }
-
-export const reportForms: Record<FormName, (options: FormOptions) => ReportForm> = {
-  text: textForm,
-  json: jsonForm,
-  markdown: markdownForm,
-  html: htmlForm,
+/** Forms of a report; a form is loaded when the first report is written in it. */
+export const reportForms: Record<string, () => Promise<(options: FormOptions) => ReportForm>> = {
+  text: async () => (await import('../report/text.ts')).textForm,
+  json: async () => (await import('../report/json.ts')).jsonForm,
+  markdown: async () => (await import('../report/markdown.ts')).markdownForm,
+  html: async () => (await import('../report/html.ts')).htmlForm,
 }
+
+/** Stores, by the scheme of their place; `file` is a path. One is opened for reading and writing, or for reading only. */
+export const stores = { file: { open: openStore, openReader: openStoreReader } }

@@ -1,6 +1,6 @@
 /** What follows a run of a feed, once that is recorded: settings of the chatbot, its verification, the metrics. */
 import type { FeedConfig } from '../config/config.ts'
-import type { Writers } from '../run/run.ts'
+import type { Writers } from '../run/tools.ts'
 import type { App, Finished } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { withSettings } from './settings.ts'
@@ -18,11 +18,13 @@ export function createFollowing(app: App, signal: AbortSignal): Following {
   return (feed) => {
     let leaving: Leaving = new Map()
     return {
-      planned: (prepared, workspace) => (leaving = noteLeaving(app, feed, workspace, prepared)),
+      async planned(workspace, digest) {
+        leaving = await noteLeaving(app, feed, workspace, digest)
+      },
       async end(finished) {
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
-        metrics.write(verified.report)
+        await metrics.write(verified.report)
         return verified
       },
     }

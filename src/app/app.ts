@@ -7,21 +7,10 @@ import type { ServiceClient } from '../service/client.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import type { LogOptions } from './log.ts'
 
-export type FormName = 'text' | 'json' | 'markdown' | 'html'
-
 /** A report with the workspace it reads from; `close` throws that away. */
 export interface Finished {
   report: Report
   close: () => void
-}
-
-/** What a test hands in, and what the daemon wants otherwise. */
-export interface AppOptions {
-  logLevel?: LogOptions['level']
-  clock?: Clock
-  random?: () => number
-  /** Takes the lines of the log instead of standard error. */
-  writeLog?: LogOptions['write']
 }
 
 export interface App {
@@ -37,7 +26,8 @@ export interface App {
   repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   /** Every operation of a feed's service, at the pace that its runs share. */
   client(feed: FeedConfig): ServiceClient
-  reportForm(name: FormName, options: FormOptions): ReportForm
+  /** A form of `reportForms`, by its name. */
+  reportForm(name: string, options: FormOptions): Promise<ReportForm>
   /** The durable store, opened for writing on first use. */
   store(): Store
   /** The store for reading only: its files stay as they are. */
@@ -47,9 +37,8 @@ export interface App {
   close(): Promise<void>
 }
 
-/** What every command is given by `main.ts`. */
-export interface CommandContext {
-  configFile: string
+/** What the program gets from the machine it runs on. Clock, randomness and log are the machine's own unless a test hands in others. */
+export interface Machine {
   env: NodeJS.ProcessEnv
   /** Aborted by SIGTERM and SIGINT. */
   signal: AbortSignal
@@ -58,4 +47,14 @@ export interface CommandContext {
    * the error as it may be shown. Then the process ends.
    */
   onCrash?: (leaveWord: (error: unknown) => unknown) => void
+  clock?: Clock
+  /** In [0, 1). */
+  random?: () => number
+  /** Takes the lines of the log instead of standard error. */
+  writeLog?: LogOptions['write']
+}
+
+/** What every command is given by `main.ts`. */
+export interface CommandContext extends Machine {
+  configFile: string
 }

@@ -12,10 +12,9 @@ import { scrubber } from '../core/secrets.ts'
 import { dayIn } from '../core/zone.ts'
 import type { Findings } from '../inspect/findings.ts'
 import { inspect } from '../inspect/inspect.ts'
-import type { Inspected, InspectParts } from '../inspect/parts.ts'
+import type { Inspected, Inspection } from '../inspect/inspect.ts'
 import { findingsJson, findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
-import { formats } from './adapters.ts'
 import type { CommandContext } from './app.ts'
 import { progressLine } from './progress.ts'
 import { scrubbedError, scrubbedTexts } from './scrubbed.ts'
@@ -29,20 +28,19 @@ export const findingsForms: Record<'text' | 'json', (findings: Findings, colour:
 
 /** Reads a source for `inspect`: a feed of the configuration by its name, else any source, every setting at its default. */
 export async function inspectSource(
-  { env, signal, configFile }: CommandContext,
+  { env, signal, configFile, clock = systemClock }: CommandContext,
   source: string,
   { preset, limit }: { preset: string | undefined; limit: number | null },
 ): Promise<Inspected> {
   const { config, feed, parts } = sourceToInspect(source, configFile, env)
   const scrub = scrubber(config.secrets)
-  const wired = wire(feed, config, systemClock)
-  const moment = { now: systemClock.now(), today: dayIn(feed.timezone, systemClock.now()), timezone: feed.timezone }
+  const wired = wire(feed, config, clock)
+  const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace()
   const progress = progressLine(feed.name, process.stderr)
   try {
     const inspected = await inspect({
       feed: wired,
-      formats,
       given: givenPreset(preset, parts),
       presets: shippedPresets(),
       limit,
@@ -61,7 +59,6 @@ export async function inspectSource(
 }
 
 /** A source of the command line as a feed: one of the configuration by its name, or any other with every setting at its default. */
-
 interface Source {
   config: Config
   feed: FeedConfig
@@ -108,7 +105,7 @@ function anySource(source: string, env: NodeJS.ProcessEnv): { config: Config; fe
 }
 
 /** The preset of `--preset`, else the configured feed's. Throws `UsageError` for one that isn't there, `ConfigError` for a wrong one. */
-export function givenPreset(name: string | undefined, parts: MappingParts | null): InspectParts['given'] {
+export function givenPreset(name: string | undefined, parts: MappingParts | null): Inspection['given'] {
   if (name !== undefined) {
     const file = presetFileOf(name, process.cwd())
     if (!existsSync(file)) {

@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts'
 import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
-import type { RunRecord } from '../store/store.ts'
+import type { RunRecord, StoreReader } from '../store/store.ts'
 import type { App } from './app.ts'
 
 /** What a run is to the metrics. */
@@ -13,7 +13,7 @@ type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 
 export interface Metrics {
   /** Writes the file of all feeds, if the configuration names one. Never throws: the first failure of a kind is logged. */
-  write(report: Report): void
+  write(report: Report): Promise<void>
 }
 
 export function createMetrics(app: App): Metrics {
@@ -21,12 +21,13 @@ export function createMetrics(app: App): Metrics {
   const ran = new Map<string, Ran>()
   let failure: string | null = null
   return {
-    write(report) {
+    async write(report) {
       const file = app.config.metrics
       if (file === null) return
       ran.set(report.feed, ranOf(report))
       try {
-        writeWhole(file, exposition(app.config.feeds.map((feed) => metricsOf(app, feed, ran.get(feed.name)))))
+        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
+        writeWhole(file, exposition(await Promise.all(metrics)))
         failure = null
       } catch (error) {
         const problem = app.scrub(messageOf(error))
@@ -54,19 +55,22 @@ function ranOf({ startedAt, finishedAt, result, counts, applied, delivery }: Rep
   return { startedAt, finishedAt, result, figures }
 }
 
-function metricsOf(app: App, { name, chatbot }: FeedConfig, own: Ran | undefined): FeedMetrics {
-  const store = app.store()
-  const { lastRun: recorded, lastSuccess, owned } = store.feedState(name, chatbot, app.runtime.clock.now())
+async function metricsOf(
+  { snapshot, runs, holds }: StoreReader,
+  { name, chatbot }: FeedConfig,
+  own: Ran | undefined,
+): Promise<FeedMetrics> {
+  const recorded = await runs.last(name)
   const last: Ran | null = own !== undefined && own.startedAt >= (recorded?.startedAt ?? 0) ? own : recorded
   return {
     feed: name,
     chatbot,
     lastRun: last && lastRunOf(last),
-    lastSuccess,
-    lastAccepted: store.lastAccepted(name),
-    listings: owned,
-    held: store.heldCount(name),
-    lastVerified: store.lastVerified(name),
+    lastSuccess: await runs.lastSuccess(name),
+    lastAccepted: await runs.lastAccepted(name),
+    listings: await snapshot.count(chatbot, name),
+    held: await holds.count(name),
+    lastVerified: await runs.lastVerified(name),
   }
 }
 

@@ -1,9 +1,6 @@
-/**
- * Wiring: the only file that knows every concrete part. A transport, format or report form is one line in a map here,
- * and that line also puts it under its contract suite.
- */
+/** Wiring: opens everything that a command works with, and closes it. Which parts there are is in `adapters.ts`. */
 import { readFileSync } from 'node:fs'
-import type { FeedConfig, ServiceSettings } from '../config/config.ts'
+import type { FeedConfig } from '../config/config.ts'
 import { liveConfig } from '../config/live.ts'
 import { makeMapping } from '../config/presets.ts'
 import { FeedError, UserError } from '../core/errors.ts'
@@ -12,29 +9,28 @@ import type { Runtime } from '../core/machine.ts'
 import { scrubber } from '../core/secrets.ts'
 import type { Report } from '../report/report.ts'
 import { repair } from '../run/repair.ts'
-import { failedReport } from '../run/report.ts'
-import type { Feed, Readers } from '../run/run.ts'
-import { createService } from '../service/chatbot.ts'
-import type { Service } from '../service/chatbot.ts'
+import { reportOf } from '../run/report.ts'
+import type { Run } from '../run/run.ts'
+import type { Feed, Readers } from '../run/tools.ts'
 import { ServiceClient } from '../service/client.ts'
-import { Limiter } from '../service/limiter.ts'
-import type { ServiceWriter } from '../service/service.ts'
-import { openStore, openStoreReader } from '../store/sqlite.ts'
+import { Endpoint } from '../service/endpoint.ts'
+import type { Chatbot } from '../service/service.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import { diff, sync } from '../sync.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
-import { reportForms } from './adapters.ts'
+import { reportForms, stores } from './adapters.ts'
 import { createFollowing } from './after-run.ts'
-import type { App, AppOptions, Finished, CommandContext } from './app.ts'
+import type { App, Finished, CommandContext } from './app.ts'
 import { createLog, logLevelOf } from './log.ts'
+import type { LogOptions } from './log.ts'
 import { progressLine } from './progress.ts'
 import { scrubbedError, scrubbedReport, scrubbedStore } from './scrubbed.ts'
 import { UnderWay } from './under-way.ts'
 import { wire } from './wire.ts'
 
 /** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
-export function openApp({ configFile, env, signal, onCrash }: CommandContext, options: AppOptions = {}): App {
-  const { logLevel = 'warn', clock = systemClock, random = systemRandom, writeLog: write } = options
+export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLevel?: LogOptions['level'] } = {}): App {
+  const { configFile, env, signal, onCrash, clock = systemClock, random = systemRandom, writeLog: write } = context
   const live = liveConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   let scrubNow = scrubber(live.config.secrets)
@@ -42,10 +38,8 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
   const log = createLog({ level, scrub, pretty: process.stderr.isTTY, clock, write })
   const runtime: Runtime = { clock, random, log }
   const underWay = new UnderWay()
-  const services = new Map<string, Service>()
-  const clients = new Map<string, ServiceClient>()
   // The rate is the service's, whichever keys a feed calls it with.
-  const limiters = new Map<string, Limiter>()
+  const endpoints = new Map<string, Endpoint>()
   let store: Store | null = null
   let reader: StoreReader | null = null
 
@@ -57,17 +51,15 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
     refreshSecrets() {
       if (!live.refresh()) return false
       scrubNow = scrubber(live.config.secrets)
-      // A client keeps the keys that it was made with; those at work are closed another time.
-      if (underWay.isEmpty) void closeClients()
       return true
     },
     wasEdited: () => live.wasEdited(),
     store: () =>
       (store ??= scrubbedStore(
-        openStore(live.config.store, undefined, { ...live.config.place, warn: (remark) => log.warn(remark) }),
+        stores.file.open(live.config.store, undefined, { ...live.config.place, warn: (remark) => log.warn(remark) }),
         scrub,
       )),
-    reader: () => (reader ??= openStoreReader(live.config.store)),
+    reader: () => (reader ??= stores.file.openReader(live.config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     sync(feed, command) {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
@@ -92,14 +84,19 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
         parts.workspace.close()
       }
     },
-    client: ({ service }) =>
-      shared(clients, [service], () => new ServiceClient({ ...service, limiter: limiterOf(service) }, runtime)),
-    reportForm: (name, options) => reportForms[name](options),
+    client({ service }) {
+      const { baseUrl, rate, concurrency } = service
+      const key = JSON.stringify([baseUrl, rate, concurrency])
+      const endpoint = endpoints.get(key) ?? new Endpoint(service, clock)
+      endpoints.set(key, endpoint)
+      return new ServiceClient(service, runtime, endpoint)
+    },
+    reportForm: async (name, options) => (await reportForms[name]())(options),
     scrub,
     async close() {
-      store?.close()
-      reader?.close()
-      await closeClients()
+      await store?.close()
+      await reader?.close()
+      await Promise.all(Array.from(endpoints.values(), (endpoint) => endpoint.close()))
     },
   }
   const following = createFollowing(app, signal)
@@ -108,13 +105,6 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
     return scrubbedError(error, scrub)
   })
   return app
-
-  async function closeClients(): Promise<void> {
-    const open = [...services.values(), ...clients.values()]
-    services.clear()
-    clients.clear()
-    await Promise.all(open.map((service) => service.close()))
-  }
 
   /** Gives a job its workspace and its line to the service. A part that can't even be opened makes a failed report, too. */
   async function run(
@@ -129,7 +119,10 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
       return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
     } catch (error) {
       if (error instanceof UserError)
-        return { report: scrubbedReport(failedReport(command, wired, parts, startedAt, error.message), scrub), close }
+        return {
+          report: scrubbedReport(reportOf(command, wired, parts, startedAt, nothing, error.message), scrub),
+          close,
+        }
       close()
       throw error
     } finally {
@@ -141,7 +134,13 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
   function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
     const progress = progressLine(feedConfig.name, process.stderr)
-    const service = serviceOf(feedConfig.service, feedConfig).forChatbot(feedConfig.chatbot, calls.signal, stop)
+    const service = app.client(feedConfig).chatbot(feedConfig.chatbot, {
+      profile: feedConfig.service.profile,
+      volatile: new Set(feedConfig.volatile.fields),
+      mark: feedConfig.ownership === 'snapshot' ? null : feedConfig.name,
+      signal: calls.signal,
+      stop,
+    })
     const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
     const abandon = (reason: string): void => calls.abort(new FeedError(reason))
     const end = (): void => {
@@ -150,25 +149,9 @@ export function openApp({ configFile, env, signal, onCrash }: CommandContext, op
     }
     return { wired: wire(feedConfig, live.config, clock), parts, abandon, end }
   }
-
-  function serviceOf(settings: ServiceSettings, { volatile }: FeedConfig): Service {
-    const limiter = limiterOf(settings)
-    const make = (): Service => createService({ ...settings, limiter, volatile: new Set(volatile.fields) }, runtime)
-    return shared(services, [settings, volatile.fields], make)
-  }
-
-  function limiterOf({ baseUrl, rate, concurrency }: ServiceSettings): Limiter {
-    return shared(limiters, [baseUrl, rate, concurrency], () => new Limiter(clock, rate, concurrency))
-  }
 }
+
+const nothing: Run = { prepared: null, applied: null, notes: [] }
 
 /** What a run is given beside its store. */
-type Parts = Omit<Readers, 'store' | 'service'> & { service: ServiceWriter }
-
-/** The one value of a key, made on first use: feeds that say the same share it. */
-export function shared<T>(known: Map<string, T>, parts: unknown[], make: () => T): T {
-  const key = JSON.stringify(parts)
-  const value = known.get(key) ?? make()
-  known.set(key, value)
-  return value
-}
+type Parts = Omit<Readers, 'store' | 'service'> & { service: Chatbot }

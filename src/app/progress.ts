@@ -1,4 +1,4 @@
-import type { Readers } from '../run/run.ts'
+import type { Readers } from '../run/tools.ts'
 
 /** One line on a terminal that says how far a run is; silent elsewhere, and at most ten times a second. */
 export function progressLine(feed: string, stream: NodeJS.WriteStream): { show: Readers['progress']; end(): void } {

@@ -2,9 +2,8 @@
  * What a run tells and what the store keeps of it, with secrets out by value: a server may echo in its answer, or in the
  * feed, what it was sent.
  */
-import type { Report } from '../report/report.ts'
+import type { Report, ReportedChange } from '../report/report.ts'
 import type { Store } from '../store/store.ts'
-import type { ReportedChange } from '../workspace/workspace.ts'
 
 type Scrub = (text: string) => string
 
@@ -38,19 +37,22 @@ function scrubbedChange(change: ReportedChange, scrub: Scrub): ReportedChange {
 
 /** The store with the sentences that runs leave in it scrubbed; `status` and `approve` show them. */
 export function scrubbedStore(store: Store, scrub: Scrub): Store {
+  const { runs, holds } = store
   return {
     ...store,
-    recordRun: (run) =>
-      store.recordRun({
-        ...run,
-        error: run.error === null ? null : scrub(run.error),
-        figures: scrub(run.figures),
-      }),
-    replaceHeld(feed, held, now) {
-      function* scrubbed() {
-        for (const one of held) yield { ...one, why: scrub(one.why) }
-      }
-      store.replaceHeld(feed, scrubbed(), now)
+    runs: {
+      ...runs,
+      record: (run) =>
+        runs.record({ ...run, error: run.error === null ? null : scrub(run.error), figures: scrub(run.figures) }),
+    },
+    holds: {
+      ...holds,
+      replace(feed, held, now) {
+        function* scrubbed() {
+          for (const one of held) yield { ...one, why: scrub(one.why) }
+        }
+        return holds.replace(feed, scrubbed(), now)
+      },
     },
   }
 }

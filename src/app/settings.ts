@@ -4,8 +4,8 @@ import { ServiceError, UserError } from '../core/errors.ts'
 import { usesFigures, withFigures } from '../core/figures.ts'
 import type { FigureName, FeedFigures } from '../core/figures.ts'
 import type { Report } from '../report/report.ts'
-import type { ChatbotSettings } from '../service/settings.ts'
-import type { SettingValue, Store, StoreReader } from '../store/store.ts'
+import type { ChatbotSettings } from '../service/settings-file.ts'
+import type { SettingValue, StoreReader } from '../store/store.ts'
 import type { App, Finished } from './app.ts'
 
 export interface SettingsPlan {
@@ -16,14 +16,14 @@ export interface SettingsPlan {
 }
 
 /** What differs from what was applied last; `force`: all of it. Writes nothing. */
-export function planSettings(
+export async function planSettings(
   { chatbot, name: feed }: { chatbot: string; name: string },
   written: ChatbotSettings,
-  store: StoreReader,
+  { learnt, snapshot }: StoreReader,
   force: boolean,
-): SettingsPlan {
+): Promise<SettingsPlan> {
   const plan: SettingsPlan = { changes: [], lacking: [] }
-  const applied = store.appliedSettings(chatbot)
+  const applied = await learnt.settings(chatbot)
   let figures: FeedFigures | null = null
   for (const [name, value] of Object.entries(written) as [string, SettingValue | undefined][]) {
     if (value === undefined) continue
@@ -31,7 +31,8 @@ export function planSettings(
     if (typeof value === 'string') {
       // Counting a million listings takes seconds, and most texts need none.
       const none: FeedFigures = { listings: 0, cities: 0, minPrice: null }
-      const filled = withFigures(value, usesFigures(value) ? (figures ??= store.figures(chatbot, feed)) : none)
+      if (usesFigures(value)) figures ??= await snapshot.figures(chatbot, feed)
+      const filled = withFigures(value, figures ?? none)
       if ('lacking' in filled) {
         plan.lacking.push({ name, figure: filled.lacking })
         continue
@@ -44,47 +45,45 @@ export function planSettings(
   return plan
 }
 
-/** Sends the changes in one Edit, under the chatbot's lease. Throws what `edit` and the store throw. */
-export async function applySettings(
-  chatbot: string,
-  { changes }: SettingsPlan,
-  store: Store,
-  now: number,
-  edit: (settings: ChatbotSettings) => Promise<void>,
-): Promise<void> {
-  if (changes.length === 0) return
-  const lease = store.lease(chatbot, now)
-  try {
-    // Until the answer is there, nothing is sure: a crash now must not leave the old values for known.
-    store.forgetSettings(
-      chatbot,
-      changes.map(({ name }) => name),
-    )
-    await edit(Object.fromEntries(changes.map(({ name, to }) => [name, to]))).catch((error: unknown) => {
-      if (error instanceof ServiceError && error.effect === 'none') {
-        const before = changes.flatMap(({ name, from }) => (from === null ? [] : [[name, from] as const]))
-        store.rememberSettings(chatbot, new Map(before), now)
-      }
-      throw error
-    })
-    store.rememberSettings(chatbot, new Map(changes.map(({ name, to }) => [name, to])), now)
-  } finally {
-    lease.release()
-  }
-}
-
 /** Why a setting stays as it is, for a person. */
 export function lackingSentence({ name, figure }: SettingsPlan['lacking'][number]): string {
   return `${name} stays as it is: {${figure}} has no value, as no listing on offer has a price`
 }
 
-/** Settings of a chatbot after a run of its feed (`feeds.*.settings`). */
-
-/** Sends what a plan changes to the feed's chatbot. Throws `ServiceError` and `UserError`. */
-export async function sendSettings(app: App, feed: FeedConfig, plan: SettingsPlan, signal: AbortSignal): Promise<void> {
-  const edit = (settings: ChatbotSettings): Promise<void> =>
-    app.client(feed).edit({ serialNumber: feed.chatbot, ...settings }, { signal })
-  await applySettings(feed.chatbot, plan, app.store(), app.runtime.clock.now(), edit)
+/** Sends what a plan changes in one Edit, under the chatbot's lease. Throws `ServiceError` and `UserError`. */
+export async function sendSettings(
+  app: App,
+  feed: FeedConfig,
+  { changes }: SettingsPlan,
+  signal: AbortSignal,
+): Promise<void> {
+  if (changes.length === 0) return
+  const { chatbot } = feed
+  const store = app.store()
+  const { learnt } = store
+  const now = app.runtime.clock.now()
+  const lease = await store.lease(chatbot, now)
+  try {
+    // Until the answer is there, nothing is sure: a crash now must not leave the old values for known.
+    await learnt.forgetSettings(
+      chatbot,
+      changes.map(({ name }) => name),
+    )
+    const settings: ChatbotSettings = Object.fromEntries(changes.map(({ name, to }) => [name, to]))
+    await app
+      .client(feed)
+      .edit({ serialNumber: chatbot, ...settings }, { signal })
+      .catch(async (error: unknown) => {
+        if (error instanceof ServiceError && error.effect === 'none') {
+          const before = changes.flatMap(({ name, from }) => (from === null ? [] : [[name, from] as const]))
+          await learnt.setSettings(chatbot, new Map(before), now)
+        }
+        throw error
+      })
+    await learnt.setSettings(chatbot, new Map(changes.map(({ name, to }) => [name, to])), now)
+  } finally {
+    await lease.release()
+  }
 }
 
 /** The run with what became of its settings: notes, and `partial` for `ok` where they are not all applied; never worse. */
@@ -97,7 +96,7 @@ export async function withSettings(
   const { report } = finished
   if (feed.settings === null || report.result === 'failed' || signal.aborted) return finished
   try {
-    const plan = planSettings(feed, feed.settings, app.store(), false)
+    const plan = await planSettings(feed, feed.settings, app.store(), false)
     await sendSettings(app, feed, plan, signal)
     const names = plan.changes.map(({ name }) => name).join(', ')
     const notes = plan.lacking.map(lackingSentence)

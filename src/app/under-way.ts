@@ -7,10 +7,6 @@ type Begun = Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>
 export class UnderWay {
   #runs = new Set<Begun>()
 
-  get isEmpty(): boolean {
-    return this.#runs.size === 0
-  }
-
   /** Notes a run for as long as the job takes. */
   async during<T>(run: Begun, job: () => Promise<T>): Promise<T> {
     this.#runs.add(run)
@@ -25,14 +21,18 @@ export class UnderWay {
   recordCrash(store: () => Store, now: number, error: unknown): void {
     for (const run of this.#runs) {
       try {
-        store().recordRun({
+        const record: RunRecord = {
           ...run,
           finishedAt: now,
           result: 'failed',
           interrupted: true,
           error: `a defect ended the program in the middle of this run: ${messageOf(error)}`,
           figures: '{}',
-        })
+        }
+        // Recorded before there is a promise: the process ends at once and waits for none.
+        store()
+          .runs.record(record)
+          .catch(() => undefined)
       } catch {
         return
       }

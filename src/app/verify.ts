@@ -6,13 +6,11 @@ import { shortHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Log } from '../core/machine.ts'
-import type { Change } from '../plan/change.ts'
-import type { Prepared } from '../run/run.ts'
-import type { StoreReader } from '../store/store.ts'
+import type { ReportedChange } from '../report/report.ts'
 import type { Verification } from '../verify/verification.ts'
 import { verify } from '../verify/verify.ts'
 import type { Subject } from '../verify/verify.ts'
-import type { ReportedChange, Workspace } from '../workspace/workspace.ts'
+import type { OfKind, Stored, Workspace } from '../workspace/workspace.ts'
 import type { App, Finished } from './app.ts'
 import { scrubbedTexts } from './scrubbed.ts'
 
@@ -22,19 +20,16 @@ type Last = Listing | { MLSNumber: string }
 export type Leaving = ReadonlyMap<string, Last>
 
 /** Notes a few of what the plan deletes, for `verifyRun`. What can't be read is not asked about. */
-export function noteLeaving(app: App, feed: FeedConfig, workspace: Workspace, { digest }: Prepared): Leaving {
+export async function noteLeaving(app: App, feed: FeedConfig, workspace: Workspace, digest: string): Promise<Leaving> {
   if (feed.verify === null) return new Map()
   try {
-    const chosen: Change[] = chooseLeaving(workspace.changes('delete'), digest)
-    return new Map(chosen.map(({ mlsNumber }) => [mlsNumber, lastOf(app.store(), feed, mlsNumber)]))
+    const keys = chooseLeaving(workspace.changes('delete'), digest)
+    const confirmed = await app.store().snapshot.confirmed(feed.chatbot, feed.name, keys)
+    return new Map(keys.map((key) => [key, confirmed.get(key)?.listing ?? { MLSNumber: key }]))
   } catch (error) {
     app.runtime.log.warn({ feed: feed.name, problem: app.scrub(messageOf(error)) }, 'deletes are not verified')
     return new Map()
   }
-}
-
-function lastOf(store: StoreReader, { chatbot, name }: FeedConfig, mlsNumber: string): Last {
-  return store.confirmed(chatbot, name, mlsNumber)?.listing ?? { MLSNumber: mlsNumber }
 }
 
 /** The run with what the chatbot says of it. Whatever goes wrong here, the run stays what it was. */
@@ -53,11 +48,12 @@ export async function verifyRun(
     return { ...finished, report: { ...report, verification: { ...none, stopped: 'the run was not through' } } }
   try {
     const keys = chooseChanged(report.changes(), settings.sample, report.digest)
-    const subjects = listedSubjects(app, feed, keys)
-    subjects.push(...goneSubjects(app, feed, deletedIn(report.changes()), leaving))
+    const subjects = await listedSubjects(app, feed, keys)
+    subjects.push(...(await goneSubjects(app, feed, deletedIn(report.changes()), leaving)))
     const verification = await verifySubjects(app, feed, settings, subjects, signal)
     const { asked, agreed, disagreed, unanswered, tokens } = verification
-    app.store().recordVerified(feed.name, report.startedAt, { asked, agreed, disagreed, unanswered, tokens })
+    const figures = { asked, agreed, disagreed, unanswered, tokens }
+    await app.store().runs.recordVerified(feed.name, report.startedAt, figures)
     return { ...finished, report: { ...report, verification } }
   } catch (error) {
     return { ...finished, report: { ...report, verification: { ...none, stopped: app.scrub(messageOf(error)) } } }
@@ -70,14 +66,20 @@ function* deletedIn(changes: Iterable<ReportedChange>): Generator<string> {
 }
 
 /** A home that is on offer again under another number may be offered. */
-function goneSubjects(app: App, { chatbot }: FeedConfig, deleted: Iterable<string>, leaving: Leaving): Subject[] {
+async function goneSubjects(
+  app: App,
+  { chatbot }: FeedConfig,
+  deleted: Iterable<string>,
+  leaving: Leaving,
+): Promise<Subject[]> {
+  const { snapshot } = app.store()
   const done = new Set<string>()
   for (const mlsNumber of deleted) if (leaving.has(mlsNumber)) done.add(mlsNumber)
   const subjects: Subject[] = []
   for (const [mlsNumber, listing] of leaving) {
     if (subjects.length >= mostGone) break
     const address = 'Address' in listing ? listing.Address : undefined
-    if (!done.has(mlsNumber) || (address !== undefined && app.store().hasAddress(chatbot, address))) continue
+    if (!done.has(mlsNumber) || (address !== undefined && (await snapshot.hasAddress(chatbot, address)))) continue
     subjects.push({ expected: 'gone', listing })
   }
   return subjects
@@ -92,7 +94,7 @@ export async function verifySubjects(
   signal: AbortSignal,
 ): Promise<Verification> {
   const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
-  const applied = app.store().appliedSettings(feed.chatbot)
+  const applied = await app.store().learnt.settings(feed.chatbot)
   const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
   const verification = await verify(subjects, {
     session,
@@ -109,12 +111,13 @@ export async function verifySubjects(
  * What the chatbot should say of these listings: as they were confirmed last on the service. One that the feed has no
  * confirmed listing of should not be offered.
  */
-export function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Subject[] {
+export async function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Promise<Subject[]> {
   const now = app.runtime.clock.now()
   const today = new Date(now).toISOString().slice(0, 10)
+  const confirmed = await app.store().snapshot.confirmed(feed.chatbot, feed.name, mlsNumbers)
   return mlsNumbers.map((mlsNumber): Subject => {
-    const known = app.store().confirmed(feed.chatbot, feed.name, mlsNumber)
-    return known === null
+    const known = confirmed.get(mlsNumber)
+    return known === undefined
       ? { expected: 'gone', listing: { MLSNumber: mlsNumber } }
       : { expected: 'listed', listing: listingAt(known, now, today) }
   })
@@ -174,9 +177,9 @@ export const mostGone = 2
 const goneNoted = 20
 
 /** Deletes of a plan that may be asked about once they are carried out. `seed`: the plan's digest. */
-export function chooseLeaving(changes: Iterable<Change>, seed: string): Change[] {
-  const few = new Few<Change>(goneNoted)
-  for (const change of changes) if (change.kind === 'delete') few.add(shortHash(`${seed} ${change.mlsNumber}`), change)
+export function chooseLeaving(deletes: Iterable<Stored<OfKind<'delete'>>>, seed: string): string[] {
+  const few = new Few<string>(goneNoted)
+  for (const { change } of deletes) few.add(shortHash(`${seed} ${change.mlsNumber}`), change.mlsNumber)
   return few.items()
 }
 

@@ -4,9 +4,10 @@
  */
 import pLimit from 'p-limit'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
-import type { OutcomeResult, StoredChange } from '../workspace/workspace.ts'
+import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
-import type { ApplyContext } from './context.ts'
+import { contextOf } from './context.ts'
+import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld } from './look-again.ts'
 import { adoptAll } from './outcomes.ts'
 
@@ -23,8 +24,17 @@ export interface Applied {
 /** Why a change is skipped whose time was over. */
 export const leftForTheNext = 'the run took as long as it may: left for the next one'
 
-/** Carries the workspace's plan out. Whatever the service says becomes an outcome; a store that fails ends it. */
-export async function apply(context: ApplyContext): Promise<Applied> {
+/**
+ * Carries the workspace's plan out. Whatever the service says becomes an outcome; a store that fails ends it. `deadline`:
+ * milliseconds that changes are begun for; null: as long as it takes.
+ */
+export async function apply(
+  feed: ApplyFeed,
+  tools: ApplyTools,
+  orders: Orders,
+  deadline: number | null,
+): Promise<Applied> {
+  const context = contextOf(feed, tools, orders, deadline)
   try {
     await carryOut(context)
   } catch (error) {
@@ -40,12 +50,12 @@ export async function apply(context: ApplyContext): Promise<Applied> {
 async function carryOut(context: ApplyContext): Promise<void> {
   const { workspace, settings } = context
   const { until } = settings
-  adoptAll(context)
-  await each(context, workspace.changes('forget'), until.update, (change) => forgetOne(context, change))
-  await each(context, workspace.changes('update'), until.update, (change) =>
-    change.lookUp ? createOne(context, change) : updateOne(context, change),
+  await adoptAll(context)
+  await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
+  await each(context, workspace.changes('update'), until.update, (stored) =>
+    stored.change.lookUp ? createOne(context, stored) : updateOne(context, stored, stored.change.clear),
   )
-  await each(context, workspace.changes('create'), until.create, (change) => createOne(context, change))
+  await each(context, workspace.changes('create'), until.create, (stored) => createOne(context, stored))
   await deleteAll(context)
   // What is left in flight is settled by what the next run is shown.
   if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
@@ -53,17 +63,18 @@ async function carryOut(context: ApplyContext): Promise<void> {
 
 /** What the list showed too long ago, or where it may have hidden a second one, is looked at once more before it is deleted. */
 async function deleteAll(context: ApplyContext): Promise<void> {
-  const { listsAgain, listIsWhole, deleteBatch: size, until } = context.settings
+  const { listsAgain, listIsWhole, until } = context.settings
   const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
   if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
-  await each(context, batches(due(context.workspace.changes('delete')), size), until.delete, (batch) =>
+  const deletes = batches(due(context.workspace.changes('delete')), () => context.deleteBatch)
+  await each(context, deletes, until.delete, (batch) =>
     listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
   )
 }
 
 /** What has no outcome yet. */
-function* due(changes: Iterable<StoredChange>): Generator<StoredChange> {
-  for (const change of changes) if (change.outcome === null) yield change
+function* due<Item extends Stored>(changes: Iterable<Item>): Generator<Item> {
+  for (const stored of changes) if (stored.outcome === null) yield stored
 }
 
 /** Runs a task for each item, `concurrency` at a time, and begins no new one once the run is stopping or it is too late. */
@@ -135,11 +146,11 @@ function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<It
 function tally({ workspace, stop }: ApplyContext): Applied {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
-  for (const change of workspace.changes()) {
+  for (const { seq, change, outcome } of workspace.changes()) {
     if (change.kind === 'hold') continue
     const error = stop.reason ?? (stop.late ? leftForTheNext : null)
-    if (change.outcome === null) skipped.push({ seq: change.seq, outcome: { result: 'skipped', error } })
-    outcomes[change.outcome?.result ?? 'skipped']++
+    if (outcome === null) skipped.push({ seq, outcome: { result: 'skipped', error } })
+    outcomes[outcome?.result ?? 'skipped']++
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)

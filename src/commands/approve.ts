@@ -24,12 +24,12 @@ export function approveCommand(
     const now = (): number => app.runtime.clock.now()
     const by = userInfo().username
     if (options.revoke) {
-      const revoked = app.store().revoke(feed.name, by, now())
+      const revoked = await app.store().holds.revoke(feed.name, by, now())
       const said = revoked === 0 ? 'nothing is approved that could be taken back' : `${revoked} approved, taken back`
       process.stdout.write(`${feed.name}: ${said}\n`)
       return exitStatus.right
     }
-    const held = approvable(app, feed.name)
+    const held = await approvable(app, feed.name)
     if (held.length === 0) {
       process.stdout.write(`${feed.name}: the guard holds nothing that could be approved\n`)
       return exitStatus.right
@@ -42,10 +42,10 @@ export function approveCommand(
       !(await confirmed('approve', `Let these ${held.length} through with the next run?`, context.signal))
     )
       return exitStatus.failed
-    if (namesOf(approvable(app, feed.name)) !== namesOf(held))
+    if (namesOf(await approvable(app, feed.name)) !== namesOf(held))
       throw new UserError(`another run of ${feed.name} has ended meanwhile and holds other changes: look at them again`)
     const at = now()
-    const approved = app.store().approve(feed.name, by, at, at + validFor)
+    const approved = await app.store().holds.approve(feed.name, by, at, at + validFor)
     process.stdout.write(
       `${approved} approved until ${new Date(at + validFor).toISOString()}; the next run carries them out\n`,
     )
@@ -53,8 +53,8 @@ export function approveCommand(
   })
 }
 
-function approvable(app: App, feed: string): Held[] {
-  const held = app.store().held(feed)
+async function approvable(app: App, feed: string): Promise<Held[]> {
+  const held = await app.store().holds.held(feed)
   return held.filter(({ kind }) => kind !== null)
 }
 

@@ -1,12 +1,12 @@
-import type { AppOptions, CommandContext } from '../app/app.ts'
+import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { runDaemon } from '../daemon/daemon.ts'
 import { withApp } from './command.ts'
 
 /** `daemon`: runs each feed on its schedule until told to stop. */
-export function daemonCommand(context: CommandContext, options: AppOptions = {}): Promise<number> {
-  return withApp(openApp(context, { logLevel: 'info', ...options }), async (app) => {
+export function daemonCommand(context: CommandContext): Promise<number> {
+  return withApp(openApp(context, { logLevel: 'info' }), async (app) => {
     await runDaemon(app, context.signal)
     return exitStatus.right
   })

@@ -73,7 +73,7 @@ async function play(app: App, folder: string, count: () => number): Promise<numb
 async function shown(app: App, run: Promise<Finished>): Promise<Report> {
   const { report, close } = await run
   try {
-    const form = app.reportForm('text', { colour: process.stdout.isTTY })
+    const form = await app.reportForm('text', { colour: process.stdout.isTTY })
     await form.write(report, { write: (text) => void process.stdout.write(text) })
     return report
   } finally {

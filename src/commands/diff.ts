@@ -1,4 +1,4 @@
-import type { FormName, CommandContext } from '../app/app.ts'
+import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
@@ -8,7 +8,7 @@ import { writeReports } from './write-reports.ts'
 export function diffCommand(
   context: CommandContext,
   names: string[],
-  options: { format: FormName; out?: string },
+  options: { format: string; out?: string },
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const feeds = chosenFeeds(app.config, names)

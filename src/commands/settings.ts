@@ -25,7 +25,7 @@ export function settingsCommand(context: CommandContext, options: SettingsOption
     const written = file === undefined ? feed.settings : readSettingsFile(file, (path) => readFileSync(path, 'utf8'))
     if (written === null)
       throw new UsageError(`settings takes --file FILE, as feeds.${feed.name}.settings of the configuration says none`)
-    const plan = planSettings(feed, written, dryRun ? app.reader() : app.store(), force)
+    const plan = await planSettings(feed, written, dryRun ? app.reader() : app.store(), force)
     try {
       if (!dryRun) await sendSettings(app, feed, plan, context.signal)
     } catch (error) {

@@ -45,48 +45,48 @@ export function statusCommand(
       return aliveWithin(app.config.store, app.runtime.clock.now()) ? exitStatus.right : exitStatus.failed
     const feeds = chosenFeeds(app.config, names)
     if (options.ready) {
-      const problems = notReady(app, feeds)
+      const problems = await notReady(app, feeds)
       process.stdout.write(problems.map((problem) => `${problem}\n`).join(''))
       return problems.length === 0 ? exitStatus.right : exitStatus.failed
     }
-    const statuses = feeds.map((feed) => statusOf(app, feed))
+    const statuses = await Promise.all(feeds.map((feed) => statusOf(app, feed)))
     if (options.format === 'json')
       process.stdout.write(`${escapeUnseen(JSON.stringify(statuses.length === 1 ? statuses[0] : statuses, null, 2))}\n`)
-    else process.stdout.write([...restarts(app), ...statuses.map(written)].join('\n'))
+    else process.stdout.write([...(await restarts(app)), ...statuses.map(written)].join('\n'))
     return exitStatus.right
   })
 }
 
 /** All that is wrong with the daemon and the feeds that it runs. */
-function notReady(app: App, feeds: readonly FeedConfig[]): string[] {
+async function notReady(app: App, feeds: readonly FeedConfig[]): Promise<string[]> {
   const now = app.runtime.clock.now()
-  const alive = aliveWithin(app.config.store, now) ? [] : ['no daemon is alive on this store']
-  const stale = feeds.flatMap((feed) => {
-    const problem = staleOf(app, feed)
-    return problem === null ? [] : [`${feed.name}: ${problem}`]
-  })
-  return [...alive, ...stale]
+  const problems = aliveWithin(app.config.store, now) ? [] : ['no daemon is alive on this store']
+  for (const feed of feeds) {
+    const problem = await staleOf(app, feed)
+    if (problem !== null) problems.push(`${feed.name}: ${problem}`)
+  }
+  return problems
 }
 
 /** A daemon that is started again and again, as a line. */
-function restarts(app: App): string[] {
-  const { times, at } = app.reader().starts()
+async function restarts(app: App): Promise<string[]> {
+  const { times, at } = await app.reader().runs.starts()
   if (times < 2) return []
   const last = new Date(at).toISOString()
   return [`The daemon was started ${times} times, each time after one that ended without a word; last at ${last}\n`]
 }
 
-function staleOf(app: App, { name, chatbot, schedule, timezone, mapping }: FeedConfig): string | null {
+async function staleOf(app: App, feed: FeedConfig): Promise<string | null> {
+  const { schedule, timezone } = feed
   if (schedule === null) return null
-  const now = app.runtime.clock.now()
-  const good = lastGood(app.reader().feedState(name, chatbot, now), mapping.delivery)
-  return staleness({ expression: schedule, timezone }, good, now)
+  const good = await lastGood(app.reader(), feed)
+  return staleness({ expression: schedule, timezone }, good, app.runtime.clock.now())
 }
 
-function statusOf(app: App, feed: FeedConfig): FeedStatus {
+async function statusOf(app: App, feed: FeedConfig): Promise<FeedStatus> {
   const { name, chatbot } = feed
   const now = app.runtime.clock.now()
-  const state = app.reader().feedState(name, chatbot, now)
+  const { snapshot, runs, holds } = app.reader()
   const iso = (at: number): string => new Date(at).toISOString()
   const heldEntry = ({ mlsNumber, kind, why, since }: Held): FeedStatus['held'][number] => {
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
@@ -94,11 +94,12 @@ function statusOf(app: App, feed: FeedConfig): FeedStatus {
   const approvalEntry = ({ by, at, expires, changes }: OpenApproval): FeedStatus['approvals'][number] => {
     return { by, at: iso(at), until: iso(expires), changes }
   }
-  const { lastRun, lastSuccess } = state
+  const lastRun = await runs.last(name)
+  const lastSuccess = await runs.lastSuccess(name)
   return {
     feed: name,
     chatbot,
-    listings: state.owned,
+    listings: await snapshot.count(chatbot, name),
     lastRun: lastRun && {
       command: lastRun.command,
       startedAt: iso(lastRun.startedAt),
@@ -109,9 +110,9 @@ function statusOf(app: App, feed: FeedConfig): FeedStatus {
     },
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
-    stale: staleOf(app, feed),
-    held: app.reader().held(name).map(heldEntry),
-    approvals: app.reader().openApprovals(name, now).map(approvalEntry),
+    stale: await staleOf(app, feed),
+    held: (await holds.held(name)).map(heldEntry),
+    approvals: (await holds.openApprovals(name, now)).map(approvalEntry),
   }
 }
 

@@ -29,10 +29,11 @@ export function verifyCommand(context: CommandContext, mlsNumbers: string[], opt
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
     const [feed] = chosenFeeds(app.config, [options.feed])
     const settings = settingsOf(feed, options)
-    const keys = mlsNumbers.length > 0 ? [...new Set(mlsNumbers)] : latest(app, feed, settings.sample)
+    const keys = mlsNumbers.length > 0 ? [...new Set(mlsNumbers)] : await latest(app, feed, settings.sample)
     if (keys.length === 0)
       throw new UserError(`${feed.name}: nothing to ask about, as no listing of it was confirmed yet; run sync first`)
-    const verification = await verifySubjects(app, feed, settings, listedSubjects(app, feed, keys), context.signal)
+    const subjects = await listedSubjects(app, feed, keys)
+    const verification = await verifySubjects(app, feed, settings, subjects, context.signal)
     const text = options.format === 'json' ? json(feed, verification) : written(feed, verification)
     process.stdout.write(text)
     return statusOf(verification)
@@ -52,11 +53,11 @@ function settingsOf(feed: FeedConfig, { session, sample }: VerifyOptions): Verif
   return { ...settings, session: asked, sample: most }
 }
 
-function latest(app: App, { name, chatbot }: FeedConfig, sample: number): string[] {
-  const store = app.store()
+async function latest(app: App, { name, chatbot }: FeedConfig, sample: number): Promise<string[]> {
+  const { ledger, snapshot } = app.store()
   const most = Math.min(2, Math.ceil(sample / 2))
-  const deleted = store.latestDeleted(chatbot, name, app.runtime.clock.now() - day, most)
-  return [...store.latestConfirmed(chatbot, name, sample), ...deleted]
+  const deleted = await ledger.latest(chatbot, name, app.runtime.clock.now() - day, most)
+  return [...(await snapshot.latest(chatbot, name, sample)), ...deleted]
 }
 
 function statusOf({ listings, agreed, stopped }: Verification): number {

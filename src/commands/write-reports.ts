@@ -1,13 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import type { Writable } from 'node:stream'
-import type { App, Finished, FormName } from '../app/app.ts'
+import type { App, Finished } from '../app/app.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
 
 interface ReportOptions {
-  format: FormName
+  format: string
   out?: string
 }
 
@@ -19,7 +19,7 @@ export async function writeReports(
   run: (feed: FeedConfig) => Promise<Finished>,
 ): Promise<RunResult[]> {
   const output = new StreamOutput(out === undefined ? process.stdout : createWriteStream(out), out)
-  const form = app.reportForm(format, { colour: out === undefined && process.stdout.isTTY })
+  const form = await app.reportForm(format, { colour: out === undefined && process.stdout.isTTY })
   const around = feeds.length > 1 ? form.several : { before: '', between: '', after: '' }
   const results: RunResult[] = []
   try {

@@ -1,13 +1,10 @@
 /** Files with a chatbot's settings, YAML or JSON, with everything wrong in one at once. */
 import { resolve } from 'node:path'
-import { z } from 'zod'
 import { ConfigError, messageOf } from '../core/errors.ts'
-import { figureNames, namesIn } from '../core/figures.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import type { Located } from '../core/schema-words.ts'
-import { nearestName } from '../core/text.ts'
-import { settingsSchema } from '../service/settings.ts'
-import type { ChatbotSettings } from '../service/settings.ts'
+import { writtenSettings } from '../service/settings-file.ts'
+import type { ChatbotSettings } from '../service/settings-file.ts'
 import { mappingOf, problemLines, schemaProblems } from './check.ts'
 import { readDocument } from './text.ts'
 
@@ -76,19 +73,4 @@ function settingsIn(file: string, readFile: ReadFile): ChatbotSettings | string[
     /^serialNumber$/i.test(found.path.join('.')) ? { ...found, problem: 'is said by chatbot of the feed' } : found,
   )
   return problemLines(problems, document.lineOf, [])
-}
-
-/** Settings before their figures are filled in. For zod's `error` give `issueSentence`. */
-export const writtenSettings = settingsSchema(
-  z.string().superRefine((text, context) => {
-    const unknown = namesIn(text).filter((name) => !figureNames.includes(name))
-    for (const name of new Set(unknown)) context.addIssue({ code: 'custom', message: unknownFigure(name) })
-  }),
-)
-
-export function unknownFigure(name: string): string {
-  const nearest = nearestName(name, figureNames)
-  const known =
-    nearest === null ? `known are ${figureNames.map((one) => `{${one}}`).join(', ')}.` : `did you mean {${nearest}}?`
-  return `{${name}} is no figure of the feed; ${known} For the text itself write {{${name}}}`
 }

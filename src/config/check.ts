@@ -5,9 +5,8 @@ import type { z } from 'zod'
 import { located } from '../core/schema-words.ts'
 import type { Located } from '../core/schema-words.ts'
 import { printable } from '../core/text.ts'
-import { isHttp, isRemote, remoteAddress } from '../feed/transport/address.ts'
-import type { RemoteAddress } from '../feed/transport/address.ts'
-import { isLoopback } from '../service/line.ts'
+import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts'
+import { isLoopback } from '../service/base-url.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
 /** Zod's issues, without those about a value whose reference could not be filled in: one problem is enough. */
@@ -82,7 +81,7 @@ function mirrorProblems(feeds: Record<string, unknown>): Located[] {
 }
 
 /**
- * What one value alone can't show: a service without any key, headers that nothing would send. Works on a tree whose
+ * What one value alone can't show: a service without any key, settings that do not fit their feed's source. Works on a tree whose
  * parts may be wrong, so that it adds to the schema's problems; `known` are places already complained about.
  */
 export function keyProblems(tree: unknown, known: readonly Located[]): Located[] {
@@ -101,88 +100,26 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
       const problem = 'names another service, which needs a secretKey or a sessionKey of its own'
       problems.push({ path: ['feeds', name, 'service'], problem })
     }
-    if ('headers' in feed && typeof feed.source === 'string' && !isHttp(feed.source)) {
-      problems.push({ path: ['feeds', name, 'headers'], problem: 'only an http(s) source takes headers' })
-    }
-    problems.push(...loginProblems(feed).map(({ path, problem }) => ({ path: ['feeds', name, ...path], problem })))
+    for (const { path, problem } of sourceSettingProblems(feed))
+      problems.push({ path: ['feeds', name, ...path], problem })
   }
   problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
 }
 
-/** Standard input can be read once: by one feed, and not on a schedule. */
+/** What can be read only once is for one feed, and not on a schedule. */
 export function inputProblems(tree: unknown): Located[] {
-  const readers = Object.entries(mappingOf(mappingOf(tree).feeds)).filter(([, feed]) => mappingOf(feed).source === '-')
-  return readers.flatMap(([name, feed], index) => {
+  const readers = new Map<string, string>()
+  return Object.entries(mappingOf(mappingOf(tree).feeds)).flatMap(([name, feed]) => {
+    const { source, schedule } = mappingOf(feed)
+    const input = readOnce(source)
+    if (input === null) return []
     const problems: Located[] = []
     const at = (key: string, problem: string) => problems.push({ path: ['feeds', name, key], problem })
-    if (index > 0) at('source', `standard input can be read once, and ${readers[0][0]} reads it already`)
-    if ('schedule' in mappingOf(feed)) at('schedule', 'standard input is there only for a run by hand')
+    const reader = readers.get(input)
+    if (reader !== undefined) at('source', `${input} can be read once, and ${reader} reads it already`)
+    if (schedule !== undefined) at('schedule', `${input} is there only for a run by hand`)
+    readers.set(input, reader ?? name)
     return problems
   })
-}
-
-/**
- * What does not fit together in a feed's `source`, `login` and `ready`. Any part may be of a wrong kind: of those the
- * schema complains.
- */
-
-/** Keys of `login`, by the scheme that takes them. */
-const taken: Record<RemoteAddress['scheme'], string[]> = {
-  sftp: ['user', 'password', 'privateKey', 'passphrase', 'hostKey'],
-  ftp: ['user', 'password'],
-  ftps: ['user', 'password', 'ca'],
-}
-
-/** Problems, with their paths from the feed on. */
-export function loginProblems({ source, login, ready }: Record<string, unknown>): Located[] {
-  if (typeof source !== 'string') return []
-  const problems: Located[] = []
-  if ((isHttp(source) || source === '-') && ready !== undefined) {
-    problems.push({ path: ['ready'], problem: 'only files and folders take ready' })
-  }
-  if (!isRemote(source)) {
-    if (login !== undefined) problems.push({ path: ['login'], problem: 'only an sftp or ftp(s) source takes login' })
-    return problems
-  }
-  const address = remoteAddress(source)
-  if (typeof address === 'string') return []
-  const said = login !== null && typeof login === 'object' ? (login as Record<string, unknown>) : {}
-  return [...misplaced(address, said), ...(address.scheme === 'sftp' ? lackingForSftp : lackingForFtp)(address, said)]
-}
-
-function misplaced(address: RemoteAddress, login: Record<string, unknown>): Located[] {
-  const { scheme } = address
-  const foreign = Object.values(taken)
-    .flat()
-    .filter((key) => key in login && !taken[scheme].includes(key))
-  const twice = (['user', 'password'] as const).filter((key) => address[key] !== null && key in login)
-  return [
-    ...[...new Set(foreign)].map((key) => ({ path: ['login', key], problem: `is not for ${scheme}` })),
-    ...twice.map((key) => ({ path: ['login', key], problem: 'is in the address of the source, too; say it once' })),
-  ]
-}
-
-function lackingForFtp({ user }: RemoteAddress, login: Record<string, unknown>): Located[] {
-  if (user !== null || 'user' in login || !('password' in login)) return []
-  return [{ path: ['login', 'password'], problem: 'is for a user, and there is none' }]
-}
-
-function lackingForSftp({ user, password, host, port }: RemoteAddress, login: Record<string, unknown>): Located[] {
-  const problems: string[] = []
-  if (user === null && !('user' in login)) problems.push('lacks the user to log in as')
-  if (password === null && !('password' in login) && !('privateKey' in login)) {
-    problems.push('lacks a password or a privateKey')
-  }
-  if (!('hostKey' in login)) {
-    const scan = `ssh-keyscan ${port === 22 ? '' : `-p ${port} `}${host} | ssh-keygen -lf -`
-    problems.push(
-      `lacks hostKey, by which the server is known; compare what "${scan}" prints with what its owner says, and write it here`,
-    )
-  }
-  const lacking = problems.map((problem) => ({ path: ['login'], problem }))
-  if ('passphrase' in login && !('privateKey' in login)) {
-    lacking.push({ path: ['login', 'passphrase'], problem: 'is for a privateKey, and there is none' })
-  }
-  return lacking
 }

@@ -10,36 +10,20 @@ import type { FieldName } from '../core/listing.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
-import { addressSecrets } from '../feed/transport/address.ts'
-import type { Login, Readiness } from '../feed/transport/transport.ts'
-import type { ServiceProfile } from '../service/service.ts'
-import type { ChatbotSettings } from '../service/settings.ts'
+import { transportSettings } from '../feed/transport/settings.ts'
+import type { TransportSettings } from '../feed/transport/settings.ts'
+import { sourceSecrets } from '../feed/transport/transports.ts'
+import { serviceSchema } from '../service/settings-file.ts'
+import type { ChatbotSettings, ServiceSettings } from '../service/settings-file.ts'
 import { readSettingsFiles } from './chatbot-settings.ts'
 import { inputProblems, keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './check.ts'
 import { makeMappings } from './presets.ts'
 import type { MappingMaker } from './presets.ts'
-import { configSchema, serviceSchema } from './schema.ts'
+import { configSchema } from './schema.ts'
 import { fillReferences, readDocument } from './text.ts'
 import type { ReferenceSources } from './text.ts'
 import { verifyProblems, verifySettings } from './verify.ts'
 import type { VerifySettings } from './verify.ts'
-
-/** How the listing service is called. Times in milliseconds; an absent key is null. */
-export interface ServiceSettings {
-  /** Without a slash at the end. */
-  baseUrl: string
-  secretKey: string | null
-  sessionKey: string | null
-  /** Calls a second. */
-  rate: number
-  concurrency: number
-  timeout: number
-  /** Longest Retry-After that is waited for. */
-  patience: number
-  attempts: number
-  backoff: { base: number; max: number }
-  profile: ServiceProfile
-}
 
 /** A share of the listings that are ours, with a number that is always allowed. */
 export interface Share {
@@ -70,14 +54,13 @@ export interface FeedConfig {
    * `Config.directory`.
    */
   source: string
-  /** Which member of a ZIP archive is the feed, as a glob; null: the only one that can be one. */
-  member: string | null
+  /** How the source is fetched and read. */
+  transport: TransportSettings
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
   schedule: string | null
   timezone: string
-  encoding: string | null
   /** The preset with the feed's own options over it. */
   mapping: Mapping
   limits: Limits
@@ -87,16 +70,6 @@ export interface FeedConfig {
   settle: number
   /** How long a `sync` begins changes, once its plan is made. */
   deadline: number
-  headers: Record<string, string>
-  /** A source on the internet may redirect into this network. */
-  allowPrivateRedirects: boolean
-  login: Login
-  ready: Readiness
-  maxBytes: number
-  maxRecordBytes: number
-  /** false: a last CSV row without line break is taken for whole. */
-  endsWithLineBreak: boolean
-  transferTimeout: number
   /** Of the chatbot, applied after each sync that changed them; their texts still hold `{figures}`. null: none. */
   settings: ChatbotSettings | null
   /** Whether the chatbot is asked after a sync about what it changed; null: it is not. */
@@ -170,18 +143,17 @@ function resolved(
   fromFiles: string[],
 ): Config {
   const directory = dirname(file)
-  const service = serviceSettings(written.service)
+  const service = serviceSchema.parse(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,
     name,
-    member: feed.member ?? null,
+    transport: groupOf(feed, transportSettings.shape),
     delivery: feed.delivery ?? null,
     schedule: feed.schedule ?? null,
-    encoding: feed.encoding ?? null,
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
     verify: verifySettings(written.verify, mappingOf(mappingOf(written.feeds)[name]).verify),
-    service: serviceSettings(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
+    service: serviceSchema.parse(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
   }))
   return {
     file,
@@ -195,9 +167,12 @@ function resolved(
   }
 }
 
-function serviceSettings(written: unknown): ServiceSettings {
-  const settings = serviceSchema.parse(written)
-  return { ...settings, secretKey: settings.secretKey || null, sessionKey: settings.sessionKey || null }
+/** The settings of one group out of a feed's, where they are written side by side. */
+function groupOf<Feed extends object, Key extends keyof Feed>(
+  feed: Feed,
+  group: Record<Key, unknown>,
+): Pick<Feed, Key> {
+  return Object.fromEntries(Object.entries(feed).filter(([key]) => key in group)) as Pick<Feed, Key>
 }
 
 /** What secret files hold, keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
@@ -207,9 +182,10 @@ function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: str
     secrets.push(...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }
   for (const feed of feeds) {
-    const { password = '', privateKey = '', passphrase = '' } = feed.login
-    secrets.push(...addressSecrets(feed.source), password, privateKey, passphrase)
-    for (const value of Object.values(feed.headers)) secrets.push(...withoutScheme(value))
+    const { login, headers } = feed.transport
+    const { password = '', privateKey = '', passphrase = '' } = login
+    secrets.push(...sourceSecrets(feed.source), password, privateKey, passphrase)
+    for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }

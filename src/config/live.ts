@@ -8,7 +8,7 @@ export interface LiveConfig {
   /** As of the last `refresh`. */
   readonly config: Config
   /**
-   * Reads what `${file:…}` names anew (fault-model F148); gives whether any of it is another than before. Throws
+   * Reads what `${file:…}` names anew (docs/faults.md, F148); gives whether any of it is another than before. Throws
    * `ConfigError` where something is missing or wrong now; then all stays as it was.
    */
   refresh(): boolean

@@ -1,6 +1,6 @@
 /**
- * The part of a configuration that says how records become listings. Each feed's is tried with whatever of it is sound,
- * so that one mistake anywhere never hides another.
+ * The part of a configuration that says how records become listings, and where the presets for it lie. Each feed's is tried
+ * with whatever of it is sound, so that one mistake anywhere never hides another.
  */
 import { resolve, basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +8,12 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { ConfigError, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
 import { nearestName } from '../core/text.ts'
-import { createMapping } from '../feed/mapping/create-mapping.ts'
+import { createMapping, optionProblems } from '../feed/mapping/create-mapping.ts'
 import { loadPreset } from '../feed/mapping/load-preset.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
-import { optionProblems } from '../feed/mapping/options.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
-import { mappingOptionsSchema } from '../feed/mapping/schema.ts'
-import type { MappingOptions } from '../feed/mapping/schema.ts'
+import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
+import type { MappingOptions } from '../feed/mapping/preset.ts'
 import { mappingOf } from './check.ts'
 
 /** Presets that come with the program. */
@@ -85,10 +84,6 @@ function placed(line: string, above: Path, options: MappingOptions): Located {
   if (place === undefined) return { path: above, problem: line }
   return { path: [...above, ...place], problem: line.slice(place.join('.').length + 2) }
 }
-
-/**
- * Where presets come from, and what is said where they don't.
- */
 
 /** The mapping of a feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
 export function makeMapping({ feed, presetFile, options }: MappingParts): Mapping {

@@ -4,7 +4,7 @@
  * last line break; `$${` stands for `${` itself.
  */
 import { LineCounter, isNode, parseDocument } from 'yaml'
-import { messageOf } from '../core/errors.ts'
+import { codeOf, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
 
 /** A configuration file read as YAML. */
@@ -81,7 +81,7 @@ function lookUp(inner: string, closed: boolean, sources: ReferenceSources): { va
       return value === '' ? { problem: `file ${file} is empty` } : { value }
     } catch (error) {
       return {
-        problem: `file ${file} can't be read: ${error instanceof Error && 'code' in error ? String(error.code) : messageOf(error)}`,
+        problem: `file ${file} can't be read: ${codeOf(error) || messageOf(error)}`,
       }
     }
   }

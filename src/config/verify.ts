@@ -1,9 +1,9 @@
 /** `verify`: whether and how the chatbot is asked about what a run changed; a feed's own is put over the common one. */
 import { z } from 'zod'
 import type { Located } from '../core/schema-words.ts'
+import { text, whole } from '../core/setting-kinds.ts'
 import { defaultQuestion, questionProblem } from '../verify/question.ts'
 import { mappingOf } from './check.ts'
-import { text, whole } from './values.ts'
 
 export interface VerifySettings {
   /** Chat session, given by the user: the service's interface does not show how one is made. */

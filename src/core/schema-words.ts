@@ -111,7 +111,8 @@ function wordsOf(issue: RawIssue | Issue): string[] {
   return issue.code === 'invalid_value' ? (issue.values ?? []).map(String) : []
 }
 
-function anyOf(accepted: readonly string[]): string {
+/** `a, b or c`. */
+export function anyOf(accepted: readonly string[]): string {
   return accepted.length < 2 ? accepted.join('') : `${accepted.slice(0, -1).join(', ')} or ${accepted.at(-1)}`
 }
 

@@ -41,10 +41,14 @@ export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
-/** The known name nearest to a mistyped one, null where none is near (half of its letters differ). */
-export function nearestName(name: string, known: readonly string[]): string | null {
+/** The known name nearest to a mistyped one, at most `edits` letters away; null where none is near. */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  edits = Math.max(2, Math.floor(name.length / 2)),
+): string | null {
   let best: string | null = null
-  let least = Math.max(2, Math.floor(name.length / 2)) + 1
+  let least = edits + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < least) [best, least] = [candidate, distance]

@@ -10,6 +10,7 @@ import type { DueTimes } from './schedule.ts'
 export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
   const { clock, log } = app.runtime
   const watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
+  for (const feed of watched) await feed.lookBack()
   if (watched.length === 0)
     throw new ConfigError(app.config.file, ['feeds: none has a schedule, so the daemon would do nothing'])
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
@@ -18,43 +19,43 @@ export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
     if (turns.has(feed.name)) log.warn({ feed: feed.name }, 'still running: this tick is left out')
     else turns.take(feed, () => feed.run(signal))
   }
-  const starts = startsBefore(app)
+  const starts = await startsBefore(app)
   await waitOut(app, starts, signal)
   const upSince = clock.now()
   let isSteady = false
   let looked = upSince
   const everyLook = watched.some((feed) => feed.times.bySecond) ? 1000 : beatEvery
 
-  for (const feed of watched) if (feed.isOverdue(upSince)) begin(feed)
+  for (const feed of watched) if (await feed.isOverdue(upSince)) begin(feed)
   while (!signal.aborted) {
     heartbeat(app)
     const now = clock.now()
-    for (const feed of watched) if (feed.isDue(looked, now)) begin(feed)
+    for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
     // A clock that was put back by a little waits until it is where it was; by more, and the schedule begins anew.
     looked = now < looked - longestBack ? now : Math.max(looked, now)
-    if (!isSteady && now - upSince >= steadyAfter) isSteady = noteSteady(app)
+    if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
     await clock.sleep(everyLook - (now % everyLook), signal).catch(() => undefined)
   }
   await turns.idle()
-  noteSteady(app)
+  await noteSteady(app)
   log.info('daemon stopped')
 }
 
 const longestBack = 60_000
 
 /** How many daemons ended without a word right before this one. A store that can't be written to says so in each run. */
-function startsBefore(app: App): number {
+async function startsBefore(app: App): Promise<number> {
   try {
-    return app.store().noteStart(app.runtime.clock.now())
+    return await app.store().runs.noteStart(app.runtime.clock.now())
   } catch (error) {
     app.runtime.log.error({ problem: messageOf(error) }, 'the start could not be noted')
     return 0
   }
 }
 
-function noteSteady(app: App): true {
+async function noteSteady(app: App): Promise<true> {
   try {
-    app.store().noteSteady()
+    await app.store().runs.noteSteady()
   } catch (error) {
     app.runtime.log.error({ problem: messageOf(error) }, 'that the daemon stays up could not be noted')
   }
@@ -90,28 +91,32 @@ class Watched {
   readonly times: DueTimes
   readonly #app: App
   /** Runs that were due since the last good one. */
-  #dueSinceGood: number
+  #dueSinceGood = 0
 
   constructor(app: App, { name, chatbot, schedule, timezone }: FeedConfig) {
     this.#app = app
     this.name = name
     this.chatbot = chatbot
     this.times = dueTimes({ expression: schedule!, timezone })
-    const good = this.#lastGood()
-    this.#dueSinceGood = good === null ? 0 : this.times.count(good, app.runtime.clock.now(), staleAfter)
+  }
+
+  /** Counts the runs that were due before the daemon started. */
+  async lookBack(): Promise<void> {
+    const good = await this.#lastGood()
+    if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
   }
 
   /** Whether a run was due while no daemon was there; a feed that never succeeded always is. */
-  isOverdue(now: number): boolean {
-    const { lastSuccess } = this.#app.store().feedState(this.name, this.chatbot, now)
+  async isOverdue(now: number): Promise<boolean> {
+    const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
     return lastSuccess === null || this.times.within(lastSuccess, now)
   }
 
-  isDue(from: number, to: number): boolean {
+  async isDue(from: number, to: number): Promise<boolean> {
     const due = this.times.count(from, to, staleAfter)
     const before = this.#dueSinceGood
     this.#dueSinceGood += due
-    if (before < staleAfter && this.#dueSinceGood >= staleAfter) this.#sayStale(to)
+    if (before < staleAfter && this.#dueSinceGood >= staleAfter) await this.#sayStale(to)
     return due > 0
   }
 
@@ -129,7 +134,7 @@ class Watched {
       else log.warn({ ...facts, notes: report.notes }, `run finished: ${result}`)
       logVerification(log, this.name, report.verification)
       close()
-      const good = this.#lastGood()
+      const good = await this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
       log.error({ feed: this.name, error: messageOf(error) }, 'run failed with a defect')
@@ -156,15 +161,14 @@ class Watched {
       )
   }
 
-  #lastGood(): number | null {
-    const now = this.#app.runtime.clock.now()
-    return lastGood(this.#app.store().feedState(this.name, this.chatbot, now), this.#feed().mapping.delivery)
+  async #lastGood(): Promise<number | null> {
+    return lastGood(this.#app.store(), this.#feed())
   }
 
-  #sayStale(now: number): void {
+  async #sayStale(now: number): Promise<void> {
     let good: number | null = null
     try {
-      good = this.#lastGood()
+      good = await this.#lastGood()
     } catch {
       // A store that can't be read says so in each run.
     }

@@ -1,6 +1,7 @@
 /** Whether a feed is carried over at all: a daemon may be alive while nothing has worked for a week (fault-model F146). */
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
-import type { FeedState } from '../store/store.ts'
+import type { FeedConfig } from '../config/config.ts'
+import type { StoreReader } from '../store/store.ts'
 import { dueTimes } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -11,14 +12,15 @@ export const staleAfter = 3
  * When a run last was good: it did not fail, and of a full feed its delivery was complete and not doubted, as a run that
  * holds everything for an empty feed is none. null: never.
  */
-export function lastGood(
-  { lastSuccess, deliveries }: Pick<FeedState, 'lastSuccess' | 'deliveries'>,
-  delivery: 'full' | 'delta',
-): number | null {
+export async function lastGood(
+  { runs, deliveries }: Pick<StoreReader, 'runs' | 'deliveries'>,
+  { name, mapping }: Pick<FeedConfig, 'name' | 'mapping'>,
+): Promise<number | null> {
+  const lastSuccess = await runs.lastSuccess(name)
   // Of a delta nothing tells whether it lacks something.
-  if (delivery === 'delta' || lastSuccess === null) return lastSuccess
-  const accepted = deliveries.length === 0 ? null : deliveries[0].at
-  return accepted === null ? null : Math.min(lastSuccess, accepted)
+  if (mapping.delivery === 'delta' || lastSuccess === null) return lastSuccess
+  const [accepted] = await deliveries.accepted(name)
+  return accepted === undefined ? null : Math.min(lastSuccess, accepted.at)
 }
 
 /** What is wrong with a feed's freshness, as a sentence; null: nothing. */
@@ -38,11 +40,13 @@ const fileOf = (store: string): string => `${store}.alive`
 
 /** Sets the file's time to now, making it where it is missing. */
 export function beat(store: string, now: number): void {
+  const file = fileOf(store)
   const seconds = now / 1000
   try {
-    utimesSync(fileOf(store), seconds, seconds)
+    utimesSync(file, seconds, seconds)
   } catch {
-    writeFileSync(fileOf(store), '')
+    writeFileSync(file, '')
+    utimesSync(file, seconds, seconds)
   }
 }
 

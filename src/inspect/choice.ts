@@ -1,17 +1,26 @@
 /** Which preset a feed is read with: the one that is given, else the one that fits best. */
 import { FeedError } from '../core/errors.ts'
-import type { Kind } from '../feed/format/detect.ts'
-import type { Preset } from '../feed/mapping/preset.ts'
-import type { MappingOptions } from '../feed/mapping/schema.ts'
-import { looksLikeListings } from './facts.ts'
+import { printable, shorten } from '../core/text.ts'
+import { formats } from '../feed/format/formats.ts'
+import type { Kind } from '../feed/format/formats.ts'
+import { fieldsRead } from '../feed/mapping/fields-read.ts'
+import type { Moment } from '../feed/mapping/mapping.ts'
+import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
 import type { Findings, Fit } from './findings.ts'
-import { fitOf, numbersThatFit } from './fit.ts'
+import { firstFields, fitOf, numbersThatFit } from './fit.ts'
 import type { Beginning } from './fit.ts'
-import type { InspectParts } from './parts.ts'
 
 /** Below this a preset is none of the feed's, and its own one is needed. */
 const leastScore = 40
 const mostOthers = 4
+
+/** What can be chosen from. */
+export interface Candidates {
+  /** A preset that need not be looked for. */
+  given: { preset: Preset; options: MappingOptions; how: 'given' | 'configured' } | null
+  presets: readonly Preset[]
+  moment: Moment
+}
 
 export interface Choice {
   preset: Preset | null
@@ -22,36 +31,31 @@ export interface Choice {
 }
 
 /** Throws `FeedError` for a table that is none of listings, and where a given preset can't read the document. */
-export async function chosenPreset(parts: InspectParts, kind: Kind, beginning: Beginning): Promise<Choice> {
-  const { given, formats, moment } = parts
+export async function chosenPreset(candidates: Candidates, kind: Kind, beginning: Beginning): Promise<Choice> {
+  const { given, moment } = candidates
   if (given !== null) {
     const { preset, options, how } = given
-    const format = formats[preset.format]
-    const { score, ...fit } = await fitOf(preset, options, beginning, format, moment)
+    const { score, ...fit } = await fitOf(preset, options, beginning, moment)
     // The preset's own format says best why it can't read this.
     if (score === 0 && preset.format !== kind.format)
       throw new FeedError(
-        `the document is ${formatTitle(kind.format)}; the preset ${preset.name} reads ${formatTitle(preset.format)}`,
+        `the document is ${formats[kind.format].title}; the preset ${preset.name} reads ${formats[preset.format].title}`,
       )
     if (score === 0) throw new FeedError(`the preset ${preset.name} can't read it: ${fit.reason}`)
-    return withNumbers(
-      { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] },
-      parts,
-      beginning,
-    )
+    const choice: Choice = { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }
+    return withNumbers(choice, beginning, moment)
   }
-  const presets = parts.presets.filter(({ format }) => format === kind.format)
+  const presets = candidates.presets.filter(({ format }) => format === kind.format)
   const fits: { preset: Preset; fit: Fit }[] = []
-  for (const preset of presets)
-    fits.push({ preset, fit: await fitOf(preset, {}, beginning, formats[preset.format], moment) })
+  for (const preset of presets) fits.push({ preset, fit: await fitOf(preset, {}, beginning, moment) })
   fits.sort((a, b) => b.fit.score - a.fit.score)
   const [best] = fits
   const only = presets.length === 1
   const chosen = best !== undefined && (best.fit.score >= leastScore || (only && best.fit.score > 0)) ? best : null
   if (chosen === null && only) throw new FeedError(best.fit.reason)
-  const others = fits.filter((one) => one !== chosen && one.fit.score > 0).map(({ fit }) => fit)
+  const others = fits.filter((other) => other !== chosen && other.fit.score > 0).map(({ fit }) => fit)
   if (chosen === null) {
-    if (kind.dialect !== null) await looksLikeListings(parts, kind.dialect, beginning)
+    if (kind.dialect !== undefined) await refuseOtherTables(presets, kind, beginning)
     return { preset: null, options: {}, fit: null, others: others.slice(0, mostOthers), settings: [] }
   }
   const choice: Choice = {
@@ -61,19 +65,39 @@ export async function chosenPreset(parts: InspectParts, kind: Kind, beginning: B
     others: others.slice(0, mostOthers),
     settings: [],
   }
-  return withNumbers(choice, parts, beginning)
+  return withNumbers(choice, beginning, moment)
 }
 
-async function withNumbers(choice: Choice, { formats, moment }: InspectParts, beginning: Beginning): Promise<Choice> {
+async function withNumbers(choice: Choice, beginning: Beginning, moment: Moment): Promise<Choice> {
   const { preset, options, settings } = choice
   if (preset === null || options.numbers !== undefined) return choice
-  const numbers = await numbersThatFit(preset, options, beginning, formats[preset.format], moment)
+  const numbers = await numbersThatFit(preset, options, beginning, moment)
   if (numbers === undefined) return choice
   const write = `numbers: { decimal: '${numbers.decimal}', group: ${JSON.stringify(numbers.group)} }`
   const why = "numbers are not written in the preset's way; most of them can be read in this one"
   return { ...choice, options: { ...options, numbers }, settings: [...settings, { write, why }] }
 }
 
-function formatTitle(format: Preset['format']): string {
-  return { xml: 'XML', csv: 'CSV', 'rets-compact': 'RETS COMPACT', blm: 'BLM' }[format]
+/**
+ * Throws `FeedError` for a table whose columns are not those of listings. One that no preset knows may still be one: a
+ * column of addresses on the web, or of street addresses, tells.
+ */
+async function refuseOtherTables(presets: readonly Preset[], kind: Kind, beginning: Beginning): Promise<void> {
+  const fields = await firstFields(kind.format, kind.options ?? {}, beginning)
+  const names = fields.map(({ path }) => path)
+  const known = presets
+    .filter(({ formatOptions }) => formatOptions.columns === undefined)
+    .map((preset) => {
+      const found = fieldsRead(preset, {}, names).filter(({ reads }) => reads.length > 0)
+      return new Set(found.map(({ owner }) => owner))
+    })
+  const has = (...owners: string[]): boolean => known.some((found) => owners.every((owner) => found.has(owner)))
+  if (has('MLSNumber') || has('Address') || has('Url') || has('Bedrooms', 'SalePrice')) return
+  if (fields.some(({ examples }) => examples.some((example) => /^https?:\/\//i.test(example)))) return
+  const shown = names.slice(0, 6).map((name) => JSON.stringify(shorten(printable(name), 40)))
+  throw new FeedError(
+    `the document is a table of ${names.length} columns (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
+      "listings, as market statistics are: no column is a listing's number, its address or its page. If it is one all the " +
+      'same, write a preset of your own and name it with --preset (config/presets/README.md)',
+  )
 }

@@ -1,19 +1,20 @@
 /** What is told of fields, words and missing facts, with what to write about them in a configuration. */
 import { stringify } from 'yaml'
-import { FeedError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
-import { printable, shorten } from '../core/text.ts'
-import type { Dialect } from '../feed/format/csv-dialect.ts'
-import { fieldsRead, writtenPaths } from '../feed/mapping/fields-read.ts'
-import type { Preset } from '../feed/mapping/preset.ts'
+import { fieldsRead } from '../feed/mapping/fields-read.ts'
+import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
+import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { usualArguments } from '../feed/mapping/rule.ts'
-import type { FieldMapping, MappingOptions, Rule } from '../feed/mapping/schema.ts'
 import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
-import { firstFields } from './fit.ts'
-import type { Beginning } from './fit.ts'
-import type { InspectParts, FeedMapping } from './parts.ts'
 import type { FieldProfile } from './profile.ts'
+
+/** A preset with the feed's own options, and which of its paths the feed has anything of. */
+export interface FeedMapping {
+  preset: Preset
+  options: MappingOptions
+  found: ReadonlySet<string>
+}
 
 /** The fields of a feed and what uses them. */
 export function fieldFacts(
@@ -22,17 +23,10 @@ export function fieldFacts(
   preset: Preset | null,
   options: MappingOptions,
 ): FieldFacts[] {
-  const written = preset === null ? [] : writtenPaths(preset, options)
   const paths = profiles.map(({ path }) => path)
-  const read = preset === null ? [] : fieldsRead(preset.format === 'xml', written, paths)
   const users = new Map<string, Set<string>>()
-  for (const [index, fields] of read.entries()) {
-    for (const field of fields) {
-      const known = users.get(field)
-      if (known === undefined) users.set(field, new Set([written[index].owner]))
-      else known.add(written[index].owner)
-    }
-  }
+  for (const { owner, reads } of preset === null ? [] : fieldsRead(preset, options, paths))
+    for (const field of reads) users.set(field, (users.get(field) ?? new Set()).add(owner))
   return profiles.map(({ path, filled, examples }) => ({
     path,
     filled: Math.round((1000 * filled) / Math.max(1, records)) / 10,
@@ -90,7 +84,7 @@ export function wordsMayBeMapped({ field }: { field: string }): boolean {
 
 export function wordFacts(words: readonly Omit<WordFacts, 'write'>[], feed: FeedMapping | null): WordFacts[] {
   if (feed === null) return []
-  return words.map((one) => ({ ...one, write: wordRemedy(one, feed) }))
+  return words.map((group) => ({ ...group, write: wordRemedy(group, feed) }))
 }
 
 /** So many words are written out; the others are mapped in the same way. */
@@ -103,7 +97,7 @@ function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMappin
   const rule = fieldRules.find(({ name }) => name === field)
   const mapping = rule && mappingOf(rule.name, feed)
   if (rule === undefined || mapping === undefined) return ''
-  const rules = [mapping].flat().map((one): Rule => (typeof one === 'string' ? { from: one } : one))
+  const rules = [mapping].flat().map((rule): Rule => (typeof rule === 'string' ? { from: rule } : rule))
   const last = rules.at(-1) ?? {}
   const written = (rule: Rule): string =>
     flow({ fields: { [field]: rules.length > 1 ? [...rules.slice(0, -1), rule] : rule } })
@@ -128,14 +122,9 @@ function mappingOf(field: FieldName, { preset, options, found }: FeedMapping): F
 }
 
 export function feedMapping(preset: Preset, options: MappingOptions, profiles: readonly FieldProfile[]): FeedMapping {
-  const written = writtenPaths(preset, options)
   const filled = profiles.filter((field) => field.filled > 0).map(({ path }) => path)
-  const read = fieldsRead(preset.format === 'xml', written, filled)
-  return {
-    preset,
-    options,
-    found: new Set(written.filter((_, index) => read[index].length > 0).map(({ path }) => path)),
-  }
+  const found = fieldsRead(preset, options, filled).filter(({ reads }) => reads.length > 0)
+  return { preset, options, found: new Set(found.map(({ path }) => path)) }
 }
 
 /** One line of YAML. */
@@ -143,34 +132,4 @@ export function flow(value: Record<string, unknown>): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 })
     .trim()
     .replace(/^\{ | \}$/g, '')
-}
-
-/**
- * Throws `FeedError` for a table whose columns are not those of listings. One that no preset knows may still be one: a
- * column of addresses on the web, or of street addresses, tells.
- */
-export async function looksLikeListings(
-  { presets, formats }: InspectParts,
-  dialect: Dialect,
-  beginning: Beginning,
-): Promise<void> {
-  const formatOptions = { record: null, delimiter: dialect.delimiter, quote: '"', requiredHeaders: [] }
-  const fields = await firstFields(formatOptions, beginning, formats.csv)
-  const names = fields.map(({ path }) => path)
-  const known = presets
-    .filter(({ format, columns }) => format === 'csv' && columns === undefined)
-    .map((preset) => {
-      const written = writtenPaths(preset)
-      const read = fieldsRead(false, written, names)
-      return new Set(written.flatMap(({ owner }, index) => (read[index].length > 0 ? [owner] : [])))
-    })
-  const has = (...owners: string[]): boolean => known.some((found) => owners.every((owner) => found.has(owner)))
-  if (has('MLSNumber') || has('Address') || has('Url') || has('Bedrooms', 'SalePrice')) return
-  if (fields.some(({ examples }) => examples.some((example) => /^https?:\/\//i.test(example)))) return
-  const shown = names.slice(0, 6).map((name) => JSON.stringify(shorten(printable(name), 40)))
-  throw new FeedError(
-    `the document is a table of ${names.length} columns (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
-      "listings, as market statistics are: no column is a listing's number, its address or its page. If it is one all the " +
-      'same, write a preset of your own and name it with --preset (config/presets/README.md)',
-  )
 }

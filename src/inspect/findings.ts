@@ -1,13 +1,11 @@
 /** What `inspect` finds out about one source: the JSON document as it is printed, and what the text and `--init` are made of. */
 import type { Delivered, Listing, Problem } from '../core/listing.ts'
 
-export type FormatName = 'xml' | 'csv' | 'rets-compact' | 'blm'
-
 /** What the document is. Sizes in bytes, after decompression. */
 export interface DocumentFacts {
   /** What is around the document, outermost first: `gzip`, `zip`; empty: nothing. */
   container: string[]
-  format: FormatName
+  format: string
   /** `by` says how it is known. */
   encoding: { name: string; by: string }
   /** CSV: what parts cells and rows; null for other formats. */

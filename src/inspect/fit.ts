@@ -6,12 +6,12 @@ import { FeedError, messageOf } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { Delivered, Problem } from '../core/listing.ts'
 import { RecordError } from '../feed/format/format.ts'
-import type { Format, FormatOptions } from '../feed/format/format.ts'
+import type { FormatOptions, ReadOptions, Reading } from '../feed/format/format.ts'
+import { formats } from '../feed/format/formats.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
-import { fieldsRead, writtenPaths } from '../feed/mapping/fields-read.ts'
-import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
-import type { Preset } from '../feed/mapping/preset.ts'
-import type { MappingOptions } from '../feed/mapping/schema.ts'
+import { fieldsRead } from '../feed/mapping/fields-read.ts'
+import type { Moment } from '../feed/mapping/mapping.ts'
+import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
 import type { Fit } from './findings.ts'
 import { Profile } from './profile.ts'
 import type { FieldProfile } from './profile.ts'
@@ -22,7 +22,7 @@ export interface Beginning {
   head: Buffer
   /** Whether that is the whole document. */
   whole: boolean
-  options: Pick<FormatOptions, 'encoding' | 'charset' | 'maxRecordBytes'>
+  options: Omit<ReadOptions, 'lengthProven'>
 }
 
 /** Records that are tried. */
@@ -34,36 +34,34 @@ export async function fitOf(
   preset: Preset,
   options: MappingOptions,
   beginning: Beginning,
-  format: Format,
   moment: Moment,
 ): Promise<Fit> {
   const { name, title } = preset
-  let found: Trial
+  const { record } = preset.formatOptions
+  let tested: Trial
   try {
-    found = await trial(preset, options, beginning, format, moment)
+    tested = await trial(preset, options, beginning, moment)
   } catch (error) {
     if (!(error instanceof FeedError)) throw error
     return { name, title, score: 0, reason: error.message }
   }
-  const { profile, records, qualities } = found
-  if (records === 0)
-    return { name, title, score: 0, reason: `there is no record under ${preset.record ?? 'its header'}` }
+  const { profile, records, qualities } = tested
+  if (records === 0) return { name, title, score: 0, reason: `there is no record under ${record ?? 'its header'}` }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
-  const written = writtenPaths(preset, options)
-  const read = fieldsRead(
-    preset.format === 'xml',
-    written,
+  const paths = fieldsRead(
+    preset,
+    options,
     fields.map(({ path }) => path),
   )
-  const owners = new Set(written.map(({ owner }) => owner).filter((owner) => owner !== 'record'))
-  const filledOwners = new Set(written.flatMap(({ owner }, index) => (read[index].length > 0 ? [owner] : [])))
-  filledOwners.delete('record')
-  const known = new Set(read.flat())
+  const found = paths.filter(({ reads }) => reads.length > 0)
+  const [owners, filledOwners] = [paths, found].map((some) => new Set(some.map(({ owner }) => owner)))
+  for (const set of [owners, filledOwners]) set.delete('record')
+  const known = new Set(found.flatMap(({ reads }) => reads))
   const mapped = sum(qualities) / qualities.length
   const rules = filledOwners.size / owners.size
-  const paths = read.filter((one) => one.length > 0).length / written.length
-  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * paths + 0.1 * (known.size / fields.length))
-  const place = preset.record === undefined ? '' : `records at ${preset.record}; `
+  const shareFound = found.length / paths.length
+  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * shareFound + 0.1 * (known.size / fields.length))
+  const place = record === undefined ? '' : `records at ${record}; `
   const reason =
     `${place}the first ${records} map to ${percent(mapped)} %; ` +
     `it finds something for ${filledOwners.size} of its ${owners.size} fields, and uses ${known.size} of the feed's ${fields.length}`
@@ -78,17 +76,11 @@ interface Trial {
 }
 
 /** Maps the first records. Throws `FeedError` where the format can't read the document at all. */
-async function trial(
-  preset: Preset,
-  options: MappingOptions,
-  { head, whole, options: formatOptions }: Beginning,
-  format: Format,
-  moment: Moment,
-): Promise<Trial> {
+async function trial(preset: Preset, options: MappingOptions, beginning: Beginning, moment: Moment): Promise<Trial> {
   const mapping = createMapping(preset, options)
   const profile = new Profile()
   const delivered: Delivered[][] = []
-  const reading = format(once(head), { ...mapping.formatOptions, ...formatOptions, lengthProven: () => true })
+  const reading = readBeginning(mapping.format, mapping.formatOptions, beginning)
   for await (const batch of reading.records) {
     for (const record of batch) {
       if (delivered.length === tried) break
@@ -103,18 +95,18 @@ async function trial(
     if (delivered.length === tried) break
   }
   // What was cut off with the rest of the document is no record that can be judged.
-  if (!whole && delivered.length > 1 && delivered.length < tried) delivered.pop()
+  if (!beginning.whole && delivered.length > 1 && delivered.length < tried) delivered.pop()
   return { profile, records: delivered.length, delivered: delivered.flat(), qualities: delivered.flat().map(quality) }
 }
 
 /** The fields of the first records, whatever they mean. */
 export async function firstFields(
-  formatOptions: Mapping['formatOptions'],
-  { head, options }: Beginning,
-  format: Format,
+  format: string,
+  formatOptions: FormatOptions,
+  beginning: Beginning,
 ): Promise<FieldProfile[]> {
   const profile = new Profile()
-  const reading = format(once(head), { ...formatOptions, ...options, lengthProven: () => true })
+  const reading = readBeginning(format, formatOptions, beginning)
   for await (const batch of reading.records) {
     for (const record of batch.slice(0, tried)) {
       try {
@@ -137,22 +129,25 @@ function parsed(parse: () => Delivered[], at: string): Delivered[] {
   }
 }
 
-async function* once(head: Buffer): AsyncGenerator<Buffer> {
-  yield head
+function readBeginning(format: string, formatOptions: FormatOptions, { head, options }: Beginning): Reading {
+  async function* once(): AsyncGenerator<Buffer> {
+    yield head
+  }
+  return formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
 }
 
 /**
  * How much of one record is understood, 0 to 1. What a format never says (Url, YearBuilt) counts little against a preset;
  * a record without a number, or one that can't be parsed, counts much.
  */
-function quality(one: Delivered): number {
-  if (one.kind !== 'reject') return 1
-  if (one.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
-  const lacks = one.problems.filter(isLack).length
-  const otherNumbers = one.problems.filter(isOtherNumber).length
-  const unreadable = one.problems.length - lacks - otherNumbers
+function quality(delivered: Delivered): number {
+  if (delivered.kind !== 'reject') return 1
+  if (delivered.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
+  const lacks = delivered.problems.filter(isLack).length
+  const otherNumbers = delivered.problems.filter(isOtherNumber).length
+  const unreadable = delivered.problems.length - lacks - otherNumbers
   const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
-  return one.mlsNumber === null ? 0.2 * rest : rest
+  return delivered.mlsNumber === null ? 0.2 * rest : rest
 }
 
 /** A number in another form than the preset's: a setting of the feed (`numbers`), no sign of another format. */
@@ -174,7 +169,6 @@ export async function numbersThatFit(
   preset: Preset,
   options: MappingOptions,
   beginning: Beginning,
-  format: Format,
   moment: Moment,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
@@ -182,10 +176,9 @@ export async function numbersThatFit(
       preset,
       numbers === undefined ? options : { ...options, numbers },
       beginning,
-      format,
       moment,
     )
-    const problems = delivered.flatMap((one) => (one.kind === 'reject' ? one.problems : []))
+    const problems = delivered.flatMap((record) => (record.kind === 'reject' ? record.problems : []))
     return problems.filter(isOtherNumber).length
   }
   let least = await unreadable(undefined)

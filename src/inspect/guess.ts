@@ -4,8 +4,9 @@
  */
 import { stringify } from 'yaml'
 import { printable } from '../core/text.ts'
+import { formats } from '../feed/format/formats.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
-import type { FieldMapping, Rule } from '../feed/mapping/schema.ts'
+import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { flow } from './facts.ts'
 import type { FieldFacts, Findings } from './findings.ts'
 
@@ -22,12 +23,12 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
   const images = filled.filter(({ examples }) =>
     examples.some((text) => /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i.test(text)),
   )
-  const isXml = document.format === 'xml'
-  const names = new Names(filled, isXml)
+  const { nested } = formats[document.format]
+  const names = new Names(filled, nested)
   // `photo/url` is not the page of a listing.
   const others = new Names(
     filled.filter((field) => !images.includes(field)),
-    isXml,
+    nested,
   )
   const rules: Record<string, FieldMapping> = {}
   for (const [field, mapping] of Object.entries(aliases.fields)) {
@@ -87,10 +88,10 @@ class Names {
   readonly taken = new Set<string>()
   #byKey = new Map<string, string>()
 
-  constructor(fields: readonly FieldFacts[], isXml: boolean) {
-    const shallowFirst = isXml ? fields.toSorted((a, b) => depth(a.path) - depth(b.path)) : fields
+  constructor(fields: readonly FieldFacts[], nested: boolean) {
+    const shallowFirst = nested ? fields.toSorted((a, b) => depth(a.path) - depth(b.path)) : fields
     for (const { path } of shallowFirst) {
-      const steps = isXml ? path.split('/').map((step) => step.replace(/^@?(?:[^:]*:)?/, '')) : [path]
+      const steps = nested ? path.split('/').map((step) => step.replace(/^@?(?:[^:]*:)?/, '')) : [path]
       for (let count = 1; count <= Math.min(namesCompared, steps.length); count++) {
         const key = keyOf(steps.slice(-count).join(''))
         if (!this.#byKey.has(key)) this.#byKey.set(key, path)
@@ -122,13 +123,14 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   const read: string[] = []
   for (const key of ['from', 'unitFrom', 'period', 'virtual'] as const) {
     if (rule[key] === undefined) continue
-    const found = names.find(rule[key])
+    const found = names.find(rule[key] as string | string[])
     read.push(...found)
     if (found.length === 0) delete narrowed[key]
     else if (key === 'virtual') narrowed.virtual = found
     else narrowed[key] = found.length === 1 ? found[0] : found
   }
-  if (rule.parts !== undefined) narrowed.parts = rule.parts.flatMap((part) => narrowedRule(part, names) ?? [])
+  if (rule.parts !== undefined)
+    narrowed.parts = rule.parts.map((part) => narrowedRule(part, names)).filter((part) => part !== null)
   const isEmpty =
     (rule.from !== undefined && narrowed.from === undefined) ||
     narrowed.parts?.length === 0 ||

@@ -8,7 +8,7 @@ import { printable, shorten } from '../core/text.ts'
 import { remedyOf } from './facts.ts'
 import type { Findings } from './findings.ts'
 import { guessedPreset } from './guess.ts'
-import type { Inspected } from './parts.ts'
+import type { Inspected } from './inspect.ts'
 
 /** Throws `UserError` where the file is there already or can't be made, `UsageError` for a source that can't be configured. */
 export function checkInit(configFile: string, source: string): void {
@@ -102,7 +102,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     return remedy === null ? [] : [{ field, count, ...remedy }]
   })
   for (const section of ['fields', 'defaults'] as const) {
-    const own = remedies.filter((one) => one.section === section)
+    const own = remedies.filter((remedy) => remedy.section === section)
     if (own.length === 0) continue
     // A section whose lines are all comments would be empty, which is an error.
     const most = own.filter(({ count }) => 2 * count >= wanted)
@@ -153,17 +153,18 @@ function writeGuessedPreset(findings: Findings, source: string, configFile: stri
   return file
 }
 
-/** The address of a source as it may be written down: what is secret in it becomes a reference to the environment. */
-
-/** `text` is a value of the configuration, `variables` the names that it refers to. */
+/**
+ * The address of a source as it may be written down: what is secret in it becomes a reference to the environment. `text` is a
+ * value of the configuration, `variables` the names that it refers to.
+ */
 export function withoutSecrets(source: string): { text: string; variables: string[] } {
   const variables: string[] = []
   // A `${` of the address itself is no reference.
-  const parts = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(\?[^#]*)?(.*)$/.exec(
+  const pieces = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(\?[^#]*)?(.*)$/.exec(
     source.replaceAll('${', '$${'),
   )
-  if (parts === null) return { text: source.replaceAll('${', '$${'), variables }
-  const [, scheme, credentials, place, query = '', rest] = parts
+  if (pieces === null) return { text: source.replaceAll('${', '$${'), variables }
+  const [, scheme, credentials, place, query = '', rest] = pieces
   const hidden = (name: string): string => {
     variables.push(name)
     return `\${${name}}`

@@ -42,7 +42,7 @@ export class Profile {
     const found: FieldProfile[] = []
     const collect = ({ profile, inner, isLeaf }: Entry): void => {
       if (isLeaf) found.push(profile)
-      for (const one of inner.values()) collect(one)
+      for (const below of inner.values()) collect(below)
     }
     collect(this.#root)
     return found
@@ -56,7 +56,7 @@ export class Profile {
       const child = node[name]
       const under = name === '#text' && parent !== this.#root ? parent : this.#child(parent, name)
       if (under === null) continue
-      if (Array.isArray(child)) for (const one of child) this.#walk(one, under)
+      if (Array.isArray(child)) for (const node of child) this.#walk(node, under)
       else this.#walk(child, under)
     }
   }

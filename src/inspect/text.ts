@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
 import { printable, shorten, escapeUnseen } from '../core/text.ts'
+import { formats } from '../feed/format/formats.ts'
 import type { Findings, FieldFacts, Sample } from './findings.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -35,7 +36,6 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
 
 function* documentLines({ source, document }: Findings, paint: Paint): Generator<string> {
   const { container, format, encoding, dialect, record, bytes, records, complete, reasons } = document
-  const titles = { xml: 'XML', csv: 'CSV', 'rets-compact': 'RETS COMPACT', blm: 'BLM' }
   const how =
     dialect === null
       ? record === null
@@ -44,7 +44,7 @@ function* documentLines({ source, document }: Findings, paint: Paint): Generator
       : `, cells parted by ${markName(dialect.delimiter)}${dialect.lineEnd === '\r' ? ', rows by CR' : ''}`
   const within = container.length === 0 ? '' : `, within ${container.join(' and ')}`
   yield paint('bold', shorten(printable(source), width))
-  yield* row('format', `${titles[format]}${how}${within}`, paint)
+  yield* row('format', `${formats[format].title}${how}${within}`, paint)
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
   yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
   if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
@@ -130,8 +130,8 @@ function* rejectLines({ rejects }: Findings, paint: Paint): Generator<string> {
   for (const { field, problem, count, examples } of others.slice(0, mostShown)) {
     yield* wrapped(`${grouped(count).padStart(6)}  ${printable(field)} ${printable(problem)}`, 2, undefined, 10)
     for (const { at, mlsNumber, value } of examples) {
-      const said = value === null ? '' : `: "${shorten(printable(value), 40)}"`
-      yield `          ${paint('dim', shorten(`${printable(at)}, ${mlsNumber === null ? 'no MLSNumber' : printable(mlsNumber)}${said}`, width - 10))}`
+      const shownValue = value === null ? '' : `: "${shorten(printable(value), 40)}"`
+      yield `          ${paint('dim', shorten(`${printable(at)}, ${mlsNumber === null ? 'no MLSNumber' : printable(mlsNumber)}${shownValue}`, width - 10))}`
     }
   }
   if (others.length > mostShown) yield `  and ${others.length - mostShown} more reasons (see --format json)`
@@ -241,7 +241,7 @@ function line(name: string, text: string, paint: Paint, style?: 'yellow'): strin
 
 function valueText(value: FieldValue): string {
   if (!Array.isArray(value)) return String(value)
-  const texts = value.map((one) => (typeof one === 'string' ? one : `${one.Key}: ${one.value}`))
+  const texts = value.map((item) => (typeof item === 'string' ? item : `${item.Key}: ${item.value}`))
   return `${texts.length}: ${texts.join(', ')}`
 }
 

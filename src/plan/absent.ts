@@ -1,42 +1,41 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
-import { change, deleteAbsent, held, note } from './change.ts'
-import type { Cause, AbsenceProof, PlanStep } from './change.ts'
+import { DeleteAbsent, ForgetAbsent, hold, holdBare, note, reasonOf, stepOf } from './change.ts'
+import type { Change, DeleteStated, Hold, PlanStep } from './change.ts'
 import type { DeliveredRow, SnapshotRow, PlanSettings } from './inputs.ts'
+import { AbsenceProof } from './proof.ts'
 import type { Case } from './situation.ts'
 
 /** The feed does not hold this MLSNumber. Absence means something in a full, complete delivery only, and deletes need both proofs. */
 export function absent(one: Case): PlanStep[] {
-  const { key, mine, ours, shown, settings } = one
+  const { key, seen, delivered, mine, ours, shown, settings } = one
   if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
   if (settings.mode === 'delta' || !settings.deletes) return []
+  const proof = AbsenceProof.of(settings, key, seen || delivered.length > 0)
+  const isProven = AbsenceProof.isOne(proof)
+  if (!ours) return isProven ? handedOver(one) : []
   const snapshot = mine?.id ?? null
-  const proof = absenceProof(settings)
-  if (!ours) return 'cause' in proof ? [] : handedOver(one)
   if (shown.length === 0) {
-    const certain = !('cause' in proof) && !mayStillLand(mine, settings)
-    return certain ? [change('forget', key, 'absent', 'gone from the feed and from the service', { snapshot })] : []
+    if (!isProven || mayStillLand(mine, settings)) return []
+    const why = 'gone from the feed and from the service'
+    return [stepOf(new ForgetAbsent(proof, { why, reason: reasonOf('forget', 'absent'), snapshot }))]
   }
-  if (shown.length > 1) return [twiceShown(one)]
-  if ('cause' in proof)
-    return [held(key, proof.cause, `absent from the feed, but ${proof.why}`, { snapshot, kind: 'delete' })]
+  if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]
+  if (!isProven)
+    return [stepOf(holdBare(key, `absent from the feed, but ${proof.why}`, 'change', proof.cause, 'delete'))]
+  const deleted = new DeleteAbsent(proof, {
+    why: whyAbsent(one),
+    reason: reasonOf('delete', 'absent'),
+    shownHash: shown[0].hash,
+    snapshot,
+    unsettled: mayStillLand(mine, settings),
+  })
   const { runs, time } = settings.grace
-  if (runs <= 1 && time === 0)
-    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one)]
+  if (runs <= 1 && time === 0) return [stepOf(deleted)]
   // Noted even where it is deleted now: the guard may hold that, and the next run must not start counting again.
   const noted = note({ op: 'absent', key })
   const waiting = inGrace(one)
-  if (waiting === null)
-    return [underWay(deleteAbsent(proof, key, whyAbsent(one), { snapshot, shownHash: shown[0].hash }), one), noted]
-  return [held(key, 'grace', `absent from the feed ${waiting} (limits.grace)`, { snapshot, kind: 'delete' }), noted]
-}
-
-/** What proves that an absent listing is gone, or what is missing for it. */
-function absenceProof({ delivery, unreadable, remote }: PlanSettings): AbsenceProof | { cause: Cause; why: string } {
-  if (!delivery.complete) return { cause: 'unproven', why: `the delivery is incomplete: ${delivery.reasons[0]}` }
-  if (unreadable > 0)
-    return { cause: 'unreadable', why: `${unreadable} delivered without a readable MLSNumber may be this one` }
-  if (!remote.complete) return { cause: 'unproven', why: `the service's list is incomplete: ${remote.reasons[0]}` }
-  return {} as AbsenceProof
+  if (waiting === null) return [stepOf(deleted), noted]
+  return [stepOf(hold(deleted, `absent from the feed ${waiting} (limits.grace)`, 'time', 'grace')), noted]
 }
 
 function whyAbsent({ row, shown, settings }: Case): string {
@@ -62,19 +61,25 @@ export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
   if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
   if (!settings.deletes) return []
   if (!ours) return handedOver(one)
-  if (shown.length > 1) return [twiceShown(one)]
+  if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]
+  const cause = 'feed-says-so'
+  // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
+  const unsettled = mayStillLand(mine, settings)
   if (shown.length === 1) {
-    const details = { snapshot: mine?.id ?? null, shownHash: shown[0].hash }
-    return [underWay(change('delete', key, 'feed-says-so', why, details), one)]
+    const stated: DeleteStated = {
+      kind: 'delete',
+      cause,
+      mlsNumber: key,
+      why,
+      reason: reasonOf('delete', cause),
+      shownHash: shown[0].hash,
+      snapshot: mine?.id ?? null,
+      unsettled,
+    }
+    return [stepOf(stated)]
   }
-  if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
-  return [change('forget', key, 'feed-says-so', `${why}; no longer on the service`, { snapshot: mine.id })]
-}
-
-/** A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays. */
-function underWay(step: PlanStep, { mine, settings }: Case): PlanStep {
-  if (mayStillLand(mine, settings) && step.step === 'change') step.change.unsettled = true
-  return step
+  if (mine === null || !settings.remote.complete || unsettled) return []
+  return [stepOf(forgotten(key, cause, `${why}; no longer on the service`))]
 }
 
 /** Whether a list begun when this run's was can say what became of the call in flight. */
@@ -102,14 +107,15 @@ function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): 
 function handedOver({ key, mine, shown }: Case): PlanStep[] {
   const other = shown.find(({ owner }) => owner !== null)?.owner
   if (mine === null || !mine.owned || mine.flight !== null || other === undefined) return []
-  return [change('forget', key, 'other-feed', `feed ${other} of this chatbot has it`, { snapshot: mine.id })]
+  return [stepOf(forgotten(key, 'other-feed', `feed ${other} of this chatbot has it`))]
 }
 
-function twiceShown({ key, shown, settings }: Case): PlanStep {
-  return held(
-    key,
-    'twice-shown',
-    `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`,
-    { kind: 'delete' },
-  )
+function forgotten(mlsNumber: string, cause: 'feed-says-so' | 'other-feed', why: string): Change {
+  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause) }
+}
+
+/** Which of the copies a call would hit, nobody can tell. */
+export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null): Hold {
+  const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
+  return holdBare(key, why, 'change', 'twice-shown', held)
 }

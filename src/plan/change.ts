@@ -1,99 +1,127 @@
+/**
+ * What a plan consists of. A change says what is to be done about one MLSNumber, and why; a hold says what is not done now,
+ * and what ends that.
+ */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
-import { optionalFields } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
-import type { CallKind, Recalled } from './inputs.ts'
+import type { Recalled } from './inputs.ts'
+import type { AbsenceProof } from './proof.ts'
 
-type Details = Partial<Pick<Change, 'fields' | 'position' | 'snapshot' | 'clear' | 'lookUp' | 'shownHash'>>
-
-/** A step that changes something; `why` is a sentence for a person, `content` the hash of the wanted listing. */
-export function change<Kind extends ChangeKind>(
-  kind: Kind,
-  mlsNumber: string,
-  cause: Kind extends 'delete' ? Exclude<Cause, 'absent'> : Cause,
-  why: string,
-  details: Details & { content?: string } = {},
-): PlanStep {
-  return changeOf(kind, mlsNumber, cause, why, details)
+interface Base<Kind extends string, Cause extends string> {
+  readonly kind: Kind
+  /** Which row of the decision table it comes from; people read `why`. */
+  readonly cause: Cause
+  readonly mlsNumber: string
+  /** One sentence for a person. */
+  readonly why: string
+  /** Hash of kind, cause, fields and values: what "the same reason again" compares. */
+  readonly reason: string
 }
 
-/** The delete of a listing of ours that the feed no longer holds. */
-export function deleteAbsent(
-  _: AbsenceProof,
-  mlsNumber: string,
-  why: string,
-  details: { snapshot: number | null; shownHash: string },
-): PlanStep {
-  return changeOf('delete', mlsNumber, 'absent', why, details)
+/** Where the wanted listing lies: at a position of the delivery, or in the snapshot row of this id. */
+export type Wanted = { readonly delivered: number } | { readonly snapshot: number }
+
+interface Sends {
+  readonly wanted: Wanted
+  /** The service must be asked for this MLSNumber first. */
+  readonly lookUp: boolean
+  /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
+  readonly unsettled: boolean
 }
 
-function changeOf(
-  kind: ChangeKind,
-  mlsNumber: string,
-  cause: Cause,
-  why: string,
-  details: Details & { content?: string },
-): PlanStep {
-  const {
-    content,
-    fields = [],
-    clear = [],
-    position = null,
-    snapshot = null,
-    lookUp = false,
-    shownHash = null,
-  } = details
-  const lost = fields.reduce(
-    (mask, { field, to }) =>
-      to === null && optionalFields.includes(field) ? mask | (1 << optionalFields.indexOf(field)) : mask,
-    0,
-  )
-  const reason = shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content ?? null]))
-  return {
-    step: 'change',
-    change: { kind, mlsNumber, why, fields, cause, position, snapshot, clear, lost, lookUp, shownHash, reason },
+export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends {
+  /** Confirmed lately and never shown since, so that the list may only lag behind. */
+  readonly unseen: boolean
+}
+
+export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'never-sent' | 'settle' | 'refresh'
+
+export interface Update extends Base<'update', UpdateCause>, Sends {
+  readonly fields: readonly FieldChange[]
+  /** Optional fields that must disappear from the service with this update. */
+  readonly clear: readonly FieldName[]
+  /** It had drifted before, and was sent again lately. */
+  readonly again: boolean
+}
+
+interface Deletes<Cause extends string> extends Base<'delete', Cause> {
+  /** The item as the list showed it: the delete must find it so once more. */
+  readonly shownHash: string
+  /** The snapshot row; null: only its mark on the service makes the listing ours. */
+  readonly snapshot: number | null
+  readonly unsettled: boolean
+}
+
+/** The feed itself says that the listing is gone. */
+export type DeleteStated = Deletes<'feed-says-so'>
+
+type AbsentDetails = Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>
+
+/** The delete of a listing that the feed no longer holds. Its MLSNumber is its proof's, so neither can be put on another listing. */
+export class DeleteAbsent implements Deletes<'absent'> {
+  readonly kind = 'delete'
+  readonly cause = 'absent'
+  readonly #proof: AbsenceProof
+  readonly why: string
+  readonly reason: string
+  readonly shownHash: string
+  readonly snapshot: number | null
+  readonly unsettled: boolean
+
+  constructor(proof: AbsenceProof, details: AbsentDetails) {
+    this.#proof = proof
+    this.why = details.why
+    this.reason = details.reason
+    this.shownHash = details.shownHash
+    this.snapshot = details.snapshot
+    this.unsettled = details.unsettled
+  }
+
+  get mlsNumber(): string {
+    return this.#proof.mlsNumber
   }
 }
 
-/** A change that is not carried out now; `kind` is what it would have been. */
-export function held(
-  mlsNumber: string,
-  cause: Cause,
-  why: string,
-  { kind, ...details }: Details & { kind?: CallKind } = {},
-): PlanStep {
-  const step = change('hold', mlsNumber, cause, why, details)
-  if (step.step === 'change' && kind !== undefined) step.change.held = kind
-  return step
+/** The service shows what is wanted already: only the snapshot learns of it. */
+export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'> {
+  readonly wanted: Wanted
+  readonly shownHash: string
+  readonly unsettled: boolean
 }
 
-export function note(entry: Bookkeeping): PlanStep {
-  return { step: 'bookkeeping', entry }
+/** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'>
+
+/** The snapshot forgets a listing that is gone from the feed and from the service. */
+export class ForgetAbsent implements Base<'forget', 'absent'> {
+  readonly kind = 'forget'
+  readonly cause = 'absent'
+  readonly #proof: AbsenceProof
+  readonly why: string
+  readonly reason: string
+  readonly snapshot: number | null
+
+  constructor(proof: AbsenceProof, details: Pick<AbsentDetails, 'why' | 'reason' | 'snapshot'>) {
+    this.#proof = proof
+    this.why = details.why
+    this.reason = details.reason
+    this.snapshot = details.snapshot
+  }
+
+  get mlsNumber(): string {
+    return this.#proof.mlsNumber
+  }
 }
 
-export const unchanged: PlanStep = { step: 'unchanged' }
+/** What may be carried out. */
+export type Action = Create | Update | DeleteStated | DeleteAbsent | Adopt | ForgetStated | ForgetAbsent
 
-export type ChangeKind = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | 'hold'
-
-/** What a held change would have been. */
-export type HeldKind = Exclude<ChangeKind, 'hold'>
-
-/**
- * Which row of the decision table a change comes from. The guard, the exit status and the bookkeeping ask for it;
- * people read `why`.
- */
-export type Cause =
-  | 'new'
-  | 'gone-from-service'
-  | 'changed'
-  | 'mapping'
-  | 'drifted'
-  | 'never-sent'
-  | 'settle'
-  | 'refresh'
-  | 'as-wanted'
-  | 'feed-says-so'
-  | 'absent'
+export type HoldCause =
+  | 'guard'
+  | 'grace'
+  | 'unproven'
+  | 'unreadable'
   | 'in-flight'
   | 'lost-store'
   | 'refused-before'
@@ -101,42 +129,60 @@ export type Cause =
   | 'twice-shown'
   | 'other-feed'
   | 'not-converging'
-  | 'unproven'
-  | 'unreadable'
-  | 'grace'
-  | 'guard'
+  | 'drifted'
 
-/** One difference between feed and service and what is to be done about it. */
-export interface Change {
-  kind: ChangeKind
-  mlsNumber: string
-  /** One sentence for a person. */
-  why: string
-  fields: FieldChange[]
-  cause: Cause
-  /** For a hold made by the guard: the change it would have been. */
-  held?: HeldKind
-  /** `DeliveredRow.position` of the wanted listing; null: the snapshot's own, or none is needed. */
-  position: number | null
-  /** `SnapshotRow.id`, where there is one. */
-  snapshot: number | null
-  /** Optional fields that must disappear from the service with this update. */
-  clear: FieldName[]
-  /** Optional fields that the snapshot has and the wanted listing lacks, as bits: the guard looks for renamed columns. */
-  lost: number
-  /** Create, update: the service must be asked for this MLSNumber first. */
-  lookUp: boolean
-  /** Create: confirmed lately and never shown since, so that the list may only lag behind (fault-model F86). */
-  unseen?: boolean
-  /** It had drifted before, and was sent again lately. */
-  again?: boolean
-  /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
-  unsettled?: boolean
-  /** The item as shown: of an adoption, whose baseline it becomes, and of a delete, which must find it so once more. */
-  shownHash: string | null
-  /** Hash of kind, fields and values: the same reason three runs running is not converging. */
-  reason: string
+/**
+ * What ends a hold: the guard lets go, or a person does; an answer of the service to a call under way; time; another state
+ * of the feed, the service or the configuration. `nothing`: all is as it should be, since another feed has the listing.
+ */
+export type Until = 'approval' | 'answer' | 'time' | 'change' | 'nothing'
+
+export interface Hold extends Base<'hold', HoldCause> {
+  /** What is held back; null where it can't be told, or lacks its proof. */
+  readonly action: Action | null
+  /** What would be done; null where nothing can be told, as of a record that can't be read. */
+  readonly held: ActionKind | null
+  readonly until: Until
 }
+
+export type Change = Action | Hold
+export type ChangeKind = Change['kind']
+export type ActionKind = Action['kind']
+
+/** Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. */
+export function hold(action: Action, why: string, until: Until, cause: HoldCause = 'guard'): Hold {
+  const { mlsNumber, reason } = action
+  return { kind: 'hold', cause, mlsNumber, why, reason, action, held: action.kind, until }
+}
+
+/** A hold of what can't even be written down as an action; `held`: what it would be, as far as that can be told. */
+export function holdBare(
+  mlsNumber: string,
+  why: string,
+  until: Until,
+  cause: HoldCause,
+  held: ActionKind | null = null,
+): Hold {
+  return { kind: 'hold', cause, mlsNumber, why, reason: reasonOf('hold', cause), action: null, held, until }
+}
+
+/** `content`: the hash of the wanted listing. */
+export function reasonOf(
+  kind: ChangeKind,
+  cause: string,
+  fields: readonly FieldChange[] = [],
+  content: string | null = null,
+): string {
+  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content]))
+}
+
+/** The fields in which what is on the service would change, as far as the plan knows them. */
+export function fieldsOf(change: Change): readonly FieldChange[] {
+  const action = change.kind === 'hold' ? change.action : change
+  return action?.kind === 'update' ? action.fields : []
+}
+
+export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
 
 /** The baseline of a listing: how the service shows what we sent. */
 export interface FirstSight {
@@ -161,11 +207,6 @@ export type Bookkeeping =
   | { op: 'absent'; key: string }
   | { op: 'returned'; key: string }
 
-export type Counts = Record<
-  'create' | 'update' | 'delete' | 'adopt' | 'forget' | 'hold' | 'unchanged' | 'reject',
-  number
->
-
 /**
  * Numbers or choices shown otherwise than sent at first sight: the service's own form, if others show it too, else
  * somebody's edit. Which it is can only be said after the walk (`settleDoubts`).
@@ -188,13 +229,8 @@ export type PlanStep =
   | { step: 'unchanged' }
   | { step: 'bookkeeping'; entry: Bookkeeping }
 
-export declare const proven: unique symbol
+export const stepOf = (change: Change): PlanStep => ({ step: 'change', change })
 
-/**
- * That a listing which was not delivered is gone: the delivery is full and whole, every MLSNumber in it could be read, and
- * the list of what the service has is complete. Only `leaving.ts` gives it out, and no delete by absence can be written
- * down without one.
- */
-export interface AbsenceProof {
-  readonly [proven]: true
-}
+export const note = (entry: Bookkeeping): PlanStep => ({ step: 'bookkeeping', entry })
+
+export const unchanged: PlanStep = { step: 'unchanged' }

@@ -2,26 +2,26 @@
  * The decision table (DESIGN, "The decision, per MLSNumber"), in its order of precedence. Pure: values in, steps out.
  *
  *   feed        snapshot     service        → step
- *   nothing     any          any            → leaving.ts: delete, forget, hold or nothing
- *   gone        any          any            → leaving.ts: delete, forget or nothing
+ *   nothing     any          any            → absent.ts:  delete, forget, hold or nothing
+ *   gone        any          any            → absent.ts:  delete, forget or nothing
  *   reject      any          any            → held as it is
  *   differing   any          any            → hold: which is right?
- *   listing     other feed   any            → staying.ts: hold, the other feed has it
- *   listing     any          twice          → staying.ts: hold, duplicate on the service
- *   listing     in flight    any            → staying.ts: settled by what is shown
- *   listing     ours         shown          → staying.ts: nothing, or update: changed, drifted, refresh
- *   listing     ours         –              → staying.ts: create, gone from the service
- *   listing     –            shown          → staying.ts: adopt or update
- *   listing     –            –              → staying.ts: create
+ *   listing     other feed   any            → present.ts: hold, the other feed has it
+ *   listing     any          twice          → present.ts: hold, duplicate on the service
+ *   listing     in flight    any            → present.ts: settled by what is shown
+ *   listing     ours         shown          → present.ts: nothing, or update: changed, drifted, refresh
+ *   listing     ours         –              → present.ts: create, gone from the service
+ *   listing     –            shown          → present.ts: adopt or update
+ *   listing     –            –              → present.ts: create
  */
 import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import { absent, gone } from './absent.ts'
-import { held, note } from './change.ts'
+import { holdBare, note, stepOf } from './change.ts'
 import type { PlanStep } from './change.ts'
-import type { PlanInputs, PlanSettings } from './inputs.ts'
-import { present } from './present.ts'
+import type { PlanSettings } from './inputs.ts'
+import { present, refreshDue } from './present.ts'
 import { isOurs } from './situation.ts'
 import type { Situation, Case, WantedListing } from './situation.ts'
 
@@ -32,7 +32,28 @@ export interface Decision {
   ours: boolean
 }
 
-export function decide(situation: Situation, settings: PlanSettings, recall: PlanInputs['recall']): Decision {
+/**
+ * Whether the decision may ask for what was sent under this MLSNumber and how that was shown. Cheap, and true where it is
+ * not plain that nothing changed: what was not fetched for a decision it cannot ask for.
+ */
+export function mayRecall({ key, delivered, row, seen, shown }: Situation, settings: PlanSettings): boolean {
+  if (row === null || !row.owned) return false
+  if (!seen && delivered.length === 0) return false
+  // Nothing is remembered of what is not known; only a record that was not parsed would have to be.
+  if (row.content === null) return seen
+  const { feed, now, refresh } = settings
+  if (row.feed !== feed) return settings.outranks(row.feed)
+  if (row.flight !== null) return true
+  if (delivered.some(({ content }) => content !== row.content)) return true
+  if (row.movesAt !== null && row.movesAt <= now) return true
+  // Not shown, it is created or left alone; shown twice, it is held.
+  if (shown.length !== 1) return false
+  const [{ hash, owner }] = shown
+  if (owner !== null && owner !== feed && settings.outranks(owner)) return true
+  return hash !== row.baseline || refreshDue(key, row.sentAt, now, refresh)
+}
+
+export function decide(situation: Situation, settings: PlanSettings, recall: Case['recall']): Decision {
   const { key, delivered, row, seen, absence } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null
   const ours = isOurs(situation, mine, settings)
@@ -46,18 +67,18 @@ export function decide(situation: Situation, settings: PlanSettings, recall: Pla
   const duplicates = delivered.filter((record) => record.kind === 'listing').length + (seen ? 1 : 0) - wanted.length
   const reject = delivered.find((record) => record.kind === 'reject')
   const leaving = delivered.find((record) => record.kind === 'removal' || record.kind === 'filtered')
-  const holdAll = (why: string): Decision =>
+  const holdEach = (why: string): Decision =>
     decision(
-      wanted.map(({ position }) => held(key, 'twice-delivered', why, { position })),
+      wanted.map(() => stepOf(holdBare(key, why, 'change', 'twice-delivered'))),
       duplicates,
     )
 
   if (reject !== undefined)
-    return holdAll(`another record of this MLSNumber (${reject.at}) can't be read: which is right?`)
+    return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: which is right?`)
   if (wanted.length > 1 || (wanted.length === 1 && leaving !== undefined)) {
     const places = delivered.map((record) => record.at)
     if (seen) places.push('a record unchanged since the last run')
-    return holdAll(`delivered more than once, differing (${places.join('; ')}): which is right?`)
+    return holdEach(`delivered more than once, differing (${places.join('; ')}): which is right?`)
   }
   if (leaving !== undefined) return decision(gone(one, leaving))
   return decision(present(one, wanted[0]), duplicates)
@@ -71,13 +92,13 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
     const listing = (): Listing => listingAt(recall(row.id), now, today)
     const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
     const content = moved ? contentHash(listing(), volatile) : row.content!
-    wanted.push({ content, position: null, byMapping: false, listing })
+    wanted.push({ content, at: { snapshot: row.id }, byMapping: false, listing })
   }
   for (const record of delivered) {
     if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
     wanted.push({
       content: record.content!,
-      position: record.position,
+      at: { delivered: record.position },
       byMapping: row !== null && row.raw !== null && row.raw === record.raw && row.mapping !== mapping,
       listing: () => listingAt(record.listing(), now, today),
     })

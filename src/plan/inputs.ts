@@ -1,12 +1,5 @@
-import type {
-  Delivered,
-  FieldName,
-  FieldValue,
-  MovingListing,
-  Shown,
-  DeliverySummary,
-  RemoteSummary,
-} from '../core/listing.ts'
+import type { Delivered, FieldName, FieldValue, MovingListing, Shown } from '../core/listing.ts'
+import type { Sides } from './proof.ts'
 
 /** A writing call of the service. */
 export type CallKind = 'create' | 'update' | 'delete'
@@ -78,7 +71,7 @@ export interface SnapshotRow {
   refusedMessage: string | null
 }
 
-/** What was sent and what the service made of it at first sight, read on demand by `SnapshotRow.id`. */
+/** What was sent and what the service made of it at first sight, read by `SnapshotRow.id` where a decision needs it. */
 export interface Recalled extends MovingListing {
   /** Fields shown otherwise than sent at first sight; null where the field was not shown at all. */
   echo: Partial<Record<FieldName, FieldValue | null>>
@@ -92,32 +85,27 @@ export interface Absence {
   since: number
 }
 
-/** The three sides, each sorted by key (`compareKeys`). */
+/** The three sides, each sorted by key (`compareKeys`). What the store has comes in pages, no key in two of them. */
 export interface PlanInputs {
   delivered: Iterable<DeliveredRow>
-  snapshot: Iterable<SnapshotRow>
+  snapshot: AsyncIterable<readonly SnapshotRow[]>
   shown: Iterable<ShownRow>
   /** What earlier runs noted of listings that are in their grace (`limits.grace`). */
-  absences: Iterable<Absence>
+  absences: AsyncIterable<readonly Absence[]>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
-  recall: (id: number) => Recalled
+  /** By id, of owned rows whose content is known. */
+  recall(ids: readonly number[]): Promise<ReadonlyMap<number, Recalled>>
 }
 
 /** What the decision depends on beside the three sides. Times in milliseconds. */
-export interface PlanSettings {
+export interface PlanSettings extends Sides {
   feed: string
   now: number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
-  delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
-  /** Records whose MLSNumber could not be read: any absent listing may be one of them. */
-  unreadable: number
-  remote: Pick<RemoteSummary, 'complete' | 'reasons'>
   /** When the walk over the service's pages began. */
   remoteStartedAt: number
-  /** `delta`: absence means nothing. */
-  mode: 'full' | 'delta'
   /** Backfill never deletes. */
   deletes: boolean
   mapping: string

@@ -1,20 +1,23 @@
 import { fieldNames, optionalFields } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
 import type { Doubt, PlanStep } from './change.ts'
-import { decide } from './decide.ts'
+import { decide, mayRecall } from './decide.ts'
 import { isFight } from './guard/measures.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
 import { KeyHashes } from './key-hashes.ts'
 import { situations } from './situation.ts'
-import type { Situation } from './situation.ts'
+import type { Case, Situation } from './situation.ts'
 
 /**
- * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another.
- * Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
+ * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
+ * chunks. Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
  */
-export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Generator<PlanStep, PlanFacts> {
+export async function* planChanges(
+  inputs: PlanInputs,
+  settings: PlanSettings,
+): AsyncGenerator<readonly PlanStep[], PlanFacts> {
   const keys = new KeyHashes()
-  const facts: Omit<PlanFacts, 'keys'> = {
+  const facts: Counted = {
     ours: 0,
     leaving: 0,
     duplicates: 0,
@@ -28,26 +31,38 @@ export function* planChanges(inputs: PlanInputs, settings: PlanSettings): Genera
     driftKept: 0,
     mappingUpdates: 0,
   }
-  for (const situation of situations(inputs, settings.feed)) {
-    const { steps, duplicates, ours } = decide(situation, settings, inputs.recall)
-    const delivered = situation.seen || situation.delivered.length > 0
-    if (ours) facts.ours++
-    if (ours && situation.row?.flight === 'delete') facts.leaving++
-    if (situation.shown.some(({ owner }) => owner === settings.feed)) facts.marked++
-    facts.duplicates += duplicates
-    if (delivered) keys.add(situation.key)
-    else if (situation.row === null && situation.shown.some(({ owner }) => owner === settings.feed))
-      facts.unknownMarks++
-    if (isMatched(situation, settings.feed)) {
-      facts.matched++
-      countFilled(facts.had, situation.row!.filled)
+  for await (const chunk of situations(inputs, settings.feed)) {
+    const recall = await recallFor(chunk, inputs, settings)
+    const chunkSteps: PlanStep[] = []
+    for (const situation of chunk) {
+      const { steps, duplicates, ours } = decide(situation, settings, recall)
+      if (situation.seen || situation.delivered.length > 0) keys.add(situation.key)
+      countSituation(facts, situation, ours, settings.feed)
+      facts.duplicates += duplicates
+      for (const step of steps) {
+        countStep(facts, step)
+        chunkSteps.push(step)
+      }
     }
-    for (const step of steps) {
-      countStep(facts, step)
-      yield step
-    }
+    yield chunkSteps
   }
   return { ...facts, keys: keys.sorted() }
+}
+
+/** Fetches what the decisions of a chunk may ask for; one that asks for more is a defect. */
+async function recallFor(
+  chunk: readonly Situation[],
+  inputs: PlanInputs,
+  settings: PlanSettings,
+): Promise<Case['recall']> {
+  const ids: number[] = []
+  for (const situation of chunk) if (mayRecall(situation, settings)) ids.push(situation.row!.id)
+  const recalled = ids.length > 0 ? await inputs.recall(ids) : null
+  return (id) => {
+    const found = recalled?.get(id)
+    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, which was not fetched for it`)
+    return found
+  }
 }
 
 /**
@@ -67,13 +82,13 @@ export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownFo
   return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
 }
 
-function countStep(facts: Omit<PlanFacts, 'keys'>, step: PlanStep): void {
+function countStep(facts: Counted, step: PlanStep): void {
   if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
   for (const one of step.step === 'doubt' ? step.asForm : [step]) countSight(facts, one, 1)
 }
 
 /** Counts what a first sight says of the service's form, or takes it back. */
-function countSight(facts: Omit<PlanFacts, 'keys'>, step: PlanStep, by: 1 | -1): void {
+function countSight(facts: Counted, step: PlanStep, by: 1 | -1): void {
   if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight') return
   if (step.entry.kept) facts.driftKept += by
   if (!step.entry.first) return
@@ -91,13 +106,22 @@ function countField(counts: Partial<Record<FieldName, number>>, field: FieldName
   else counts[field] = count
 }
 
-function isMatched({ row, seen, delivered }: Situation, feed: string): boolean {
-  return row !== null && row.owned && row.feed === feed && (seen || delivered.some((one) => one.kind === 'listing'))
+function countSituation(facts: Counted, { row, seen, delivered, shown }: Situation, ours: boolean, feed: string): void {
+  const isMarked = shown.some(({ owner }) => owner === feed)
+  if (ours) facts.ours++
+  if (ours && row?.flight === 'delete') facts.leaving++
+  if (isMarked) facts.marked++
+  if (isMarked && row === null && !seen && delivered.length === 0) facts.unknownMarks++
+  // Of what is seen, the row is this feed's and owned.
+  const isMatched =
+    seen || (row?.owned === true && row.feed === feed && delivered.some(({ kind }) => kind === 'listing'))
+  if (row === null || !isMatched) return
+  facts.matched++
+  for (let bit = 0; bit < facts.had.length; bit++) if ((row.filled & (1 << bit)) !== 0) facts.had[bit]++
 }
 
-function countFilled(had: number[], filled: number): void {
-  for (let bit = 0; bit < had.length; bit++) if ((filled & (1 << bit)) !== 0) had[bit]++
-}
+/** What the walk counts as it goes; the keys are sorted once it is over. */
+type Counted = Omit<PlanFacts, 'keys'>
 
 /** What the walk counted, for the guard and the report. */
 export interface PlanFacts {

@@ -3,9 +3,9 @@ import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
-import { isSettled } from './absent.ts'
-import { change, held, note, unchanged } from './change.ts'
-import type { PlanStep, FirstSight } from './change.ts'
+import { isSettled, twiceShown } from './absent.ts'
+import { hold, holdBare, note, reasonOf, stepOf, unchanged } from './change.ts'
+import type { Adopt, Change, Create, FirstSight, PlanStep, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow, PlanSettings, Recalled } from './inputs.ts'
 import { keyShare } from './key-hashes.ts'
 import { changedFields, disappearing } from './own-difference.ts'
@@ -13,27 +13,15 @@ import type { Case, WantedListing } from './situation.ts'
 
 export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const { key, mine, shown } = one
-  const { position } = wanted
   const other = otherOwner(one)
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
-    return [held(key, 'other-feed', `feed ${other} of this chatbot has it`, { position })]
-  if (shown.length > 1) {
-    const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${one.settings.feed}`
-    return [held(key, 'twice-shown', why, { position })]
-  }
+    return [stepOf(holdBare(key, `feed ${other} of this chatbot has it`, 'nothing', 'other-feed'))]
+  if (shown.length > 1) return [stepOf(twiceShown(one, null))]
   const item = shown.length === 1 ? shown[0] : null
-  const { lostUntil, now } = one.settings
-  // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
-  const unsettled =
-    (mine !== null && mine.flight !== null && !isSettled(mine, one.settings)) || (lostUntil !== null && now < lostUntil)
   const finish = (step: PlanStep): PlanStep => {
     if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
-    const finished = notConverging(one, refusedBefore(one, wanted, step))
-    if (unsettled && finished.step === 'change') finished.change.unsettled = true
-    if (finished.step === 'change' && finished.change.cause === 'drifted')
-      finished.change.again = isSentAgain(mine, one.settings)
-    return finished
+    return step.step === 'change' ? stepOf(notConverging(one, refusedBefore(one, wanted, step.change))) : step
   }
   return (takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)).map(finish)
 }
@@ -59,26 +47,26 @@ function mayTakeOver({ row, settings }: Case): boolean {
 /** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
 function takenOver(one: Case, wanted: WantedListing, other: string, item: ShownRow | null): PlanStep[] {
   const why = `taken over from feed ${other}, which comes later`
-  if (item === null) return [create(one, wanted, 'new', why, true)]
+  if (item === null) return [stepOf(create(one, wanted, 'new', why, true))]
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, wanted, item, 'never-sent', why)
-  return [update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item))]
+  return [stepOf(update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item)))]
 }
 
 /** A call was under way when we last knew: what the service shows settles it. */
 function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep[] {
-  const { key, settings } = one
+  const { settings } = one
   const { flight } = mine
   if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle', `an earlier ${flight} got no answer`)
   if (flight === 'update') return lost(one, wanted, mine)
   if (!isSettled(mine, settings)) {
     const until = new Date(mine.flightAt! + settings.settle).toISOString()
     const why = `an earlier ${flight} got no answer and may still land: decided by a list begun after ${until}`
-    return [held(key, 'in-flight', why, { position: wanted.position, kind: 'create' })]
+    return [stepOf(hold(create(one, wanted, 'new', why), why, 'answer', 'in-flight'))]
   }
   const why =
     flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
-  // A list that hides a row by mistake must not make a second one: one absence is weak evidence (fault-model A3).
-  return [create(one, wanted, 'new', why, true)]
+  // A list that hides a row by mistake must not make a second one: one absence is weak evidence.
+  return [stepOf(create(one, wanted, 'new', why, true))]
 }
 
 /** Ours and shown. */
@@ -87,7 +75,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
   if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
-  if (!seen && wanted.position !== null) notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.position }))
+  if (!seen && 'delivered' in wanted.at)
+    notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
   const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
   // A first look that shows otherwise than sent is no sign of rest: it may be something else each time.
   const atRest = mine.baseline !== null || fields.length === 0
@@ -96,22 +85,23 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   if (mine.baseline === null) {
     if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil) return [unchanged, ...notes]
     if (mine.suspectUntil !== null && fields.length > 0) {
-      return [update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields)]
+      return [stepOf(update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields))]
     }
     const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
     if (fields.length === 0 || settings.drift === 'keep') return rest
-    const asEdit = [drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)]
+    const edit = drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)
     // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
-    const isForm = asEdit[0].step === 'change' && asEdit[0].change.reason === mine.streakReason
+    const isForm = edit.reason === mine.streakReason
     const again = isForm && isSentAgain(mine, settings)
     const doubted = fields.filter(isExact).map(({ field }) => field)
     if (!again && (isForm || doubted.length === 0)) return rest
     const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
-    return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit, asForm: rest }]
+    return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit: [stepOf(edit)], asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
     const edits = withoutEcho(fields, echo)
-    if (edits.length > 0 && settings.drift !== 'keep') return [drifted(one, wanted, 'drifted on the service', edits)]
+    if (edits.length > 0 && settings.drift !== 'keep')
+      return [stepOf(drifted(one, wanted, 'drifted on the service', edits))]
     const kept = { ...echo, ...Object.fromEntries(edits.map(({ field, from }) => [field, from])) }
     const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: edits.length > 0 }
     notes.push(note(sight))
@@ -120,10 +110,10 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
 }
 
 /** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
-function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): PlanStep {
-  if (one.settings.drift === 'overwrite') return update(one, wanted, 'drifted', why, fields)
-  const details = { fields, position: wanted.position, snapshot: one.mine?.id ?? null, kind: 'update' } as const
-  return held(one.key, 'drifted', `${why} (drift: report)`, details)
+function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): Change {
+  const sendAgain = update(one, wanted, 'drifted', why, fields)
+  if (one.settings.drift === 'overwrite') return sendAgain
+  return hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
 }
 
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
@@ -132,8 +122,7 @@ function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
     ? update(one, wanted, 'mapping', 'the mapping changed', fields)
     : update(one, wanted, 'changed', 'changed in the feed', fields)
   const others = item === null ? [] : putThere(one, wanted, mine, item)
-  if (step.step === 'change') step.change.clear = [...new Set([...step.change.clear, ...others])]
-  return step
+  return stepOf({ ...step, clear: [...new Set([...step.clear, ...others])] })
 }
 
 /**
@@ -160,16 +149,15 @@ function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: str
   }))
   return fields.length === 0
     ? unchanged
-    : update(one, wanted, 'refresh', 'fields that move by themselves are due', fields)
+    : stepOf(update(one, wanted, 'refresh', 'fields that move by themselves are due', fields))
 }
 
 /** Ours, delivered, and not shown. */
 function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
   const { remote, remoteStartedAt, settle } = one.settings
   if (remote.complete || mine.content === null) {
-    const step = create(one, wanted, 'gone-from-service', 'gone from the service')
-    if (step.step === 'change') step.change.unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
-    return [step]
+    const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
+    return [stepOf({ ...create(one, wanted, 'gone-from-service', 'gone from the service'), unseen })]
   }
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
@@ -180,10 +168,11 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
 function fresh(one: Case, wanted: WantedListing): PlanStep[] {
   const { lostUntil, now } = one.settings
   // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
-  if (lostUntil === null || lostUntil <= now) return [create(one, wanted, 'new', 'new in the feed', lostUntil !== null)]
+  const made = create(one, wanted, 'new', 'new in the feed', lostUntil !== null)
+  if (lostUntil === null || lostUntil <= now) return [stepOf(made)]
   const until = new Date(lostUntil).toISOString()
   const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
-  return [held(one.key, 'lost-store', why, { position: wanted.position, kind: 'create' })]
+  return [stepOf(hold(made, why, 'time', 'lost-store'))]
 }
 
 /** Delivered and shown, but not in our snapshot. */
@@ -202,24 +191,40 @@ function adoptOrUpdate(
   const fields = shownDifferences(one, wanted, item)
   // An update hits every copy, and one that an incomplete list does not show may be another feed's.
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
-  if (fields.length > 0) return [update(one, wanted, cause, why, fields, lookUp)]
-  const details = { position: wanted.position, snapshot: one.mine?.id ?? null, shownHash: item.hash }
-  return [change('adopt', one.key, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, details)]
+  if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, lookUp))]
+  const adopted = cause === 'settle' ? 'settle' : 'as-wanted'
+  const adopt: Adopt = {
+    kind: 'adopt',
+    cause: adopted,
+    mlsNumber: one.key,
+    why: `${why}; already as wanted`,
+    reason: reasonOf('adopt', adopted),
+    wanted: wanted.at,
+    shownHash: item.hash,
+    unsettled: isUnsettled(one),
+  }
+  return [stepOf(adopt)]
 }
 
 function create(
   one: Case,
-  wanted: WantedListing,
+  { at, content }: WantedListing,
   cause: 'new' | 'gone-from-service',
   why: string,
   doubtful = false,
-): PlanStep {
-  const lookUp = doubtful || cause === 'gone-from-service' || !one.settings.remote.complete
-  const { position, content } = wanted
-  return change('create', one.key, cause, why, { position, content, lookUp, snapshot: one.mine?.id ?? null })
+): Create {
+  return {
+    kind: 'create',
+    cause,
+    mlsNumber: one.key,
+    why,
+    reason: reasonOf('create', cause, [], content),
+    wanted: at,
+    lookUp: doubtful || cause === 'gone-from-service' || !one.settings.remote.complete,
+    unsettled: isUnsettled(one),
+    unseen: false,
+  }
 }
-
-type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'settle' | 'refresh' | 'never-sent'
 
 function update(
   one: Case,
@@ -228,16 +233,29 @@ function update(
   why: string,
   fields: FieldChange[],
   lookUp = false,
-): PlanStep {
-  const { position, content } = wanted
-  return change('update', one.key, cause, why, {
-    fields,
-    position,
-    content,
-    clear: disappearing(fields),
+): Update {
+  const { at, content } = wanted
+  return {
+    kind: 'update',
+    cause,
+    mlsNumber: one.key,
+    why,
+    reason: reasonOf('update', cause, fields, content),
+    wanted: at,
     lookUp,
-    snapshot: one.mine?.id ?? null,
-  })
+    unsettled: isUnsettled(one),
+    fields,
+    clear: disappearing(fields),
+    again: cause === 'drifted' && isSentAgain(one.mine, one.settings),
+  }
+}
+
+/** After a lost store nobody knows what was under way, so calls of the process that died may still land over this one. */
+function isUnsettled({ mine, settings }: Case): boolean {
+  const { lostUntil, now } = settings
+  return (
+    (mine !== null && mine.flight !== null && !isSettled(mine, settings)) || (lostUntil !== null && now < lostUntil)
+  )
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
@@ -254,23 +272,22 @@ const day = 86_400_000
 /** Updates for the same reason in so many runs running, and the listing is held as not converging. */
 const convergeWithin = 3
 
-/** A refusal is not sent again until its content or the mapping changes, or a day has passed (DESIGN, "Apply"). */
-export function refusedBefore({ key, row, settings }: Case, wanted: WantedListing, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || (step.change.kind !== 'create' && step.change.kind !== 'update')) return step
-  if (row === null || row.refusedAt === null || row.refusedContent !== wanted.content) return step
-  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return step
+/** A refusal is not sent again until its content or the mapping changes, or a day has passed. */
+function refusedBefore({ row, settings }: Case, { content }: WantedListing, change: Change): Change {
+  if (change.kind !== 'create' && change.kind !== 'update') return change
+  if (row === null || row.refusedAt === null || row.refusedContent !== content) return change
+  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return change
   const at = new Date(row.refusedAt).toISOString()
   const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
-  return held(key, 'refused-before', why, { position: wanted.position, snapshot: row.id, kind: step.change.kind })
+  return hold(change, why, 'time', 'refused-before')
 }
 
 /** The same update for the same reason, run after run, is held: something undoes it each time. */
-export function notConverging({ key, row }: Case, step: PlanStep): PlanStep {
-  if (step.step !== 'change' || row === null || row.streak < convergeWithin) return step
-  const { kind, reason, why: due, position, fields } = step.change
-  if (row.streakReason !== reason || (kind !== 'create' && kind !== 'update')) return step
-  const why = `not converging: sent ${row.streak} times running for the same reason (${due})`
-  return held(key, 'not-converging', why, { position, fields, snapshot: row.id, kind })
+function notConverging({ row }: Case, change: Change): Change {
+  if (change.kind !== 'create' && change.kind !== 'update') return change
+  if (row === null || row.streak < convergeWithin || row.streakReason !== change.reason) return change
+  const why = `not converging: sent ${row.streak} times running for the same reason (${change.why})`
+  return hold(change, why, 'change', 'not-converging')
 }
 
 /** How the service shows a listing for the first time after our write, and what of it is its own spelling. */
@@ -296,7 +313,7 @@ export function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): Fiel
 }
 
 /** Whether a listing was sent when many were that had drifted. */
-export function isSentAgain(mine: SnapshotRow | null, { driftedSince }: Pick<PlanSettings, 'driftedSince'>): boolean {
+function isSentAgain(mine: SnapshotRow | null, { driftedSince }: PlanSettings): boolean {
   return mine !== null && driftedSince !== null && mine.sentAt >= driftedSince
 }
 

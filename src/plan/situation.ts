@@ -1,7 +1,8 @@
 import { compareKeys } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
-import type { Absence, DeliveredRow, ShownRow, SnapshotRow, PlanInputs, PlanSettings } from './inputs.ts'
+import type { Wanted } from './change.ts'
+import type { Absence, DeliveredRow, PlanInputs, PlanSettings, Recalled, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
 export interface Situation {
@@ -14,22 +15,40 @@ export interface Situation {
   absence: Absence | null
 }
 
-/** Walks the sorted sides together, once, one MLSNumber at a time. */
-export function* situations(inputs: PlanInputs, feed: string): Generator<Situation> {
+/** Situations in one chunk: what a decision needs beside them is fetched for a chunk in one go. */
+const chunkSize = 250
+
+/** Walks the sorted sides together, once, one MLSNumber after another, in chunks. It waits only where a page is used up. */
+export async function* situations(
+  inputs: Omit<PlanInputs, 'recall'>,
+  feed: string,
+): AsyncGenerator<readonly Situation[]> {
   const delivered = new Groups(inputs.delivered)
-  const snapshot = new Groups(inputs.snapshot)
+  const snapshot = new Pages(inputs.snapshot)
   const shown = new Groups(inputs.shown)
-  const absences = new Groups(inputs.absences)
-  for (;;) {
-    let key: string | null = null
-    for (const side of [delivered, snapshot, shown, absences]) {
-      if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
+  const absences = new Pages(inputs.absences)
+  const sides = [delivered, snapshot, shown, absences]
+  let chunk: Situation[] = []
+  try {
+    for (;;) {
+      for (const side of [snapshot, absences]) while (side.isUsedUp) await side.turn()
+      let key: string | null = null
+      for (const side of sides) {
+        if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
+      }
+      if (key === null) break
+      const row = snapshot.take(key)
+      const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
+      const absence = absences.take(key)
+      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: shown.take(key), absence })
+      if (chunk.length < chunkSize) continue
+      yield chunk
+      chunk = []
     }
-    if (key === null) return
-    const row = snapshot.take(key)[0] ?? null
-    const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
-    const absence = absences.take(key)[0] ?? null
-    yield { key, delivered: delivered.take(key), row, seen, shown: shown.take(key), absence }
+    if (chunk.length > 0) yield chunk
+  } finally {
+    await snapshot.leave()
+    await absences.leave()
   }
 }
 
@@ -65,20 +84,55 @@ class Groups<Row extends { key: string }> {
   }
 }
 
+/** Reads a sorted side that comes in pages, one row for a key. */
+class Pages<Row extends { key: string }> {
+  readonly #pages: AsyncIterator<readonly Row[]>
+  #page: readonly Row[] = []
+  #next = 0
+  #ended = false
+
+  constructor(pages: AsyncIterable<readonly Row[]>) {
+    this.#pages = pages[Symbol.asyncIterator]()
+  }
+
+  /** The next page has to be turned to before `key` can be told. */
+  get isUsedUp(): boolean {
+    return this.#next === this.#page.length && !this.#ended
+  }
+
+  async turn(): Promise<void> {
+    const { done, value } = await this.#pages.next()
+    this.#ended = done === true
+    this.#page = done ? [] : value
+    this.#next = 0
+  }
+
+  async leave(): Promise<void> {
+    await this.#pages.return?.()
+  }
+
+  get key(): string | null {
+    return this.#next < this.#page.length ? this.#page[this.#next].key : null
+  }
+
+  take(key: string): Row | null {
+    return this.key === key ? this.#page[this.#next++] : null
+  }
+}
+
 /** A situation with what the decision depends on beside it. */
 export interface Case extends Situation {
   /** The row, where it is this feed's. */
   mine: SnapshotRow | null
   ours: boolean
   settings: PlanSettings
-  recall: PlanInputs['recall']
+  recall: (id: number) => Recalled
 }
 
 /** What is wanted for one MLSNumber, wherever it is kept. */
 export interface WantedListing {
   content: string
-  /** `DeliveredRow.position`; null: the snapshot's own. */
-  position: number | null
+  at: Wanted
   /** The mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing

@@ -6,7 +6,7 @@ import { emptyAnswer } from './question.ts'
 import type { Context, Question } from './question.ts'
 import { wholeListing } from './sentinel-listing.ts'
 
-/** U5: an Update whose Key matches nothing. Some services make a listing of it, which is removed at once. */
+/** An Update whose Key matches nothing. Some services make a listing of it, which is removed at once. */
 export const updateWithoutMatch: Question = {
   key: 'updateWithoutMatch',
   unknown: 'U5',
@@ -35,7 +35,6 @@ export const updateWithoutMatch: Question = {
   },
 }
 
-/** U6, with a single key. */
 export const deleteWithoutMatch: Question = {
   key: 'deleteWithoutMatch',
   unknown: 'U6',
@@ -54,7 +53,7 @@ export const deleteWithoutMatch: Question = {
 }
 
 /**
- * U7. Where a key that matches nothing is refused, only a refusal with another code can be told from that: else nothing is
+ * Where a key that matches nothing is refused, only a refusal with another code can be told from that: else nothing is
  * learnt.
  */
 export const deleteBatch: Question = {
@@ -92,7 +91,7 @@ export const deleteBatch: Question = {
   },
 }
 
-/** U6, with a key that matches and one that does not: sentinel 1 is gone, afterwards. */
+/** Sentinel 1 is gone, afterwards. */
 export const partialDelete: Question = {
   key: 'partialDelete',
   unknown: 'U6',

@@ -4,8 +4,11 @@
  */
 import { ServiceError, UserError, messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
+import type { ListItem } from '../service/canonical.ts'
+import type { ServiceClient } from '../service/client.ts'
+import type { ServiceSettings } from '../service/settings-file.ts'
 import { deleteBatch, deleteWithoutMatch, partialDelete, updateWithoutMatch } from './absent.ts'
-import type { ProbeCalls, ListItem } from './calls.ts'
+import { Calls } from './calls.ts'
 import { clearing, requiredOnUpdate } from './clearing.ts'
 import { duplicates } from './copies.ts'
 import { absentValues, creation, filter, identifier, virtualCount } from './created.ts'
@@ -67,15 +70,20 @@ export interface Asked {
 /** What a probe is given. */
 export interface Asking {
   feed: string
-  calls: ProbeCalls
+  /** SerialNumber. */
+  chatbot: string
+  client: ServiceClient
+  settings: Pick<ServiceSettings, 'secretKey' | 'sessionKey' | 'profile'>
   runtime: Runtime
-  keys: Context['keys']
+  signal: AbortSignal
   /** Told the title of each question before it is asked. */
-  progress(title: string): void
+  progress(this: void, title: string): void
 }
 
 /** Asks everything. What the service does is in the answers; throws only for defects, and removes the sentinels even then. */
-export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking): Promise<Asked> {
+export async function askAll({ feed, chatbot, client, settings, runtime, signal, progress }: Asking): Promise<Asked> {
+  const { profile, secretKey, sessionKey } = settings
+  const calls = new Calls(client, chatbot, profile.pageSize, runtime.clock, signal)
   const names = sentinelNames(feed, () => runtime.random())
   const sentinels = new Sentinels(names, calls, runtime.clock)
   const asked: Asked = {
@@ -88,7 +96,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     calls: 0,
   }
   try {
-    asking.progress('What the chatbot holds')
+    progress('What the chatbot holds')
     const { seen, leftOver, renamed, doubtful } = await survey(calls, names)
     asked.notes.push(...doubtful)
     if (!seen.complete)
@@ -99,8 +107,8 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     await clear(sentinels)
     asked.removed = leftOver
     await clearRenamed(renamed, sentinels, asked)
-    const context = { calls, sentinels, runtime, seen, keys }
-    const series = new Series(asked, context, calls.sent + mostCalls, (title) => asking.progress(title))
+    const context = { calls, sentinels, runtime, seen, keys: { secretKey, sessionKey } }
+    const series = new Series(asked, context, calls.sent + mostCalls, progress)
     await series.ask(reading)
     const obstacle = await obstacleTo(seen, sentinels)
     if (obstacle === null) await series.ask(writing)
@@ -121,6 +129,7 @@ export async function askAll({ feed, calls, runtime, keys, ...asking }: Asking):
     for (const [mlsNumber, why] of await sentinels.removeAll()) asked.left.set(mlsNumber, why)
     asked.lost = new Map(sentinels.lost)
     asked.calls = calls.sent
+    calls.end()
   }
   return asked
 }
@@ -197,10 +206,11 @@ function skipRest(asked: Asked, why: string): void {
   asked.answers.push(...rest.map((question) => notAsked(question, why)))
 }
 
-/** Test listings that the service lists under another MLSNumber than was sent. */
-
-/** Removes them by the number under which they are listed, and says so: runs go by that number, too. */
-export async function clearRenamed(rows: readonly ListItem[], sentinels: Sentinels, asked: Asked): Promise<void> {
+/**
+ * Removes test listings that the service lists under another MLSNumber than was sent, by that number, and says so: runs go
+ * by it, too.
+ */
+async function clearRenamed(rows: readonly ListItem[], sentinels: Sentinels, asked: Asked): Promise<void> {
   if (rows.length === 0) return
   asked.notes.push(
     `the service changes MLSNumbers: the test listing with Url ${textOf(rows[0], 'Url')} is listed as ${mlsNumberOf(rows[0])}. A run knows listings by that number alone: it will not find again what it creates`,

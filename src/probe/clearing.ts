@@ -1,8 +1,8 @@
-/** How a field is made to disappear (U4), and which required fields an Update must carry (U21). */
+/** How a field is made to disappear, and which required fields an Update must carry. */
 import { optionalFields } from '../core/listing.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { refusalWords } from './calls.ts'
-import type { ListItem } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Question } from './question.ts'
 import { textOf, wholeListing, requiredFields } from './sentinel-listing.ts'
@@ -21,7 +21,6 @@ const empties = {
 
 type Effect = 'clears' | 'ignored' | 'refused' | 'mixed' | 'unknown'
 
-/** U4. */
 export const clearing: Question = {
   key: 'clearing',
   unknown: 'U4',
@@ -88,7 +87,7 @@ function tellClear(answer: Answer, leftOut: Effect, effects: Effect[]): void {
   answer.words.push(`${kept} can't be made to disappear: it has no empty form, and what is left out is kept.`)
 }
 
-/** U4, U21: an Update without most of the required fields, one that changes nothing, and 0 and "" in required fields. */
+/** An Update without most of the required fields, one that changes nothing, and 0 and "" in required fields. */
 export const requiredOnUpdate: Question = {
   key: 'requiredOnUpdate',
   unknown: 'U21',

@@ -1,11 +1,11 @@
-/** Several rows with one MLSNumber (U3), and what `repair` needs: a Delete of one of them by its ID. */
+/** Several rows with one MLSNumber, and what `repair` needs: a Delete of one of them by its ID. */
 import { refusalWords } from './calls.ts'
-import type { ListItem } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { idOf, textOf, wholeListing } from './sentinel-listing.ts'
 
-/** U3. Sentinel 2 is gone or about to be removed, afterwards. */
+/** Sentinel 2 is gone or about to be removed, afterwards. */
 export const duplicates: Question = {
   key: 'duplicates',
   unknown: 'U3',

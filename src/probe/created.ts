@@ -1,11 +1,11 @@
 /** What shows of a listing once it was created: when, under which filter, how it is counted, what its identifier is. */
 import { refusalWords } from './calls.ts'
-import type { ListItem } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { mlsNumberOf, requiredFields, wholeListing } from './sentinel-listing.ts'
 
-/** U16: creates sentinel 2. */
+/** Creates sentinel 2. */
 export const creation: Question = {
   key: 'creation',
   unknown: 'U16',
@@ -37,7 +37,7 @@ export const creation: Question = {
   },
 }
 
-/** U2: whether the identifier that Create gives is the ID in the list, and whether Update takes it as NativeId. */
+/** Whether the identifier that Create gives is the ID in the list, and whether Update takes it as NativeId. */
 export const identifier: Question = {
   key: 'identifier',
   unknown: 'U2',
@@ -68,7 +68,7 @@ export const identifier: Question = {
   },
 }
 
-/** U9: whether List filters by MLSNumber, and how exactly. */
+/** Whether List filters by MLSNumber, and how exactly. */
 export const filter: Question = {
   key: 'filter',
   unknown: 'U9',
@@ -79,7 +79,7 @@ export const filter: Question = {
     const mlsNumber = sentinels.names.mlsNumber(2)
     const shows = async (MLSNumber: string): Promise<boolean> => {
       const reply = await calls.list({ MLSNumber, PageNumber: 1, PageSize: calls.pageSize })
-      return reply.taken && reply.value.items.some((item) => mlsNumberOf(item) === mlsNumber)
+      return reply.taken && reply.value.List.some((item) => mlsNumberOf(item) === mlsNumber)
     }
     if (!seen.filters) {
       answer.facts.filter = 'ignored'
@@ -103,7 +103,7 @@ export const filter: Question = {
   },
 }
 
-/** U9: asked right after sentinel 2 was created, so that a total of before shows. */
+/** Asked right after sentinel 2 was created, so that a total of before shows. */
 export const virtualCount: Question = {
   key: 'virtualCount',
   unknown: 'U9',
@@ -124,7 +124,7 @@ export const virtualCount: Question = {
         answer.notLearnt.push(`what VirtualCount is, because PageSize ${PageSize} was refused (${refusalWords(reply)})`)
         return answer
       }
-      saw.push(reply.value.virtualCount ?? 'nothing')
+      saw.push(reply.value.VirtualCount ?? 'nothing')
     }
     const isTotal = saw.every((count) => count === total)
     answer.facts.virtualCount = isTotal ? 'total' : 'other'
@@ -143,7 +143,7 @@ function whyNot({ complete, listings, reasons }: Context['seen']): string | null
   return listings < 2 ? `the chatbot holds ${listings} other listings: that is too few to tell` : null
 }
 
-/** U21, U12: creates sentinel 1 from the required fields alone; how absent values are shown. Changes sentinel 2 afterwards, for `order`. */
+/** Creates sentinel 1 from the required fields alone; how absent values are shown. Changes sentinel 2 afterwards, for `order`. */
 export const absentValues: Question = {
   key: 'absentValues',
   unknown: 'U12',

@@ -1,12 +1,12 @@
-/** How a listing's values look in the list (U10 to U12). */
+/** How a listing's values look in the list. */
 import { unescapeHtml } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
-import type { ListItem } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Question } from './question.ts'
 import { textOf, wholeListing } from './sentinel-listing.ts'
 
-/** U10: both sale types, one after the other. */
+/** Both sale types, one after the other. */
 export const saleType: Question = {
   key: 'saleType',
   unknown: 'U10',
@@ -43,7 +43,7 @@ function isRead(saleType: Listing['SaleType'], shown: string): boolean {
   return sale !== rent && sale === (saleType === 'for_sale')
 }
 
-/** U11, U12: the forms of everything that is not plain text. */
+/** The forms of everything that is not plain text. */
 export const valueForms: Question = {
   key: 'valueForms',
   unknown: 'U11, U12',

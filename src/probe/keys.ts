@@ -1,6 +1,7 @@
-/** Which keys are taken where (U1), and what is said to bad ones and to a bad body (U14). */
+/** Which keys are taken where, and what is said to bad ones and to a bad body. */
+import type { ServiceKeys } from '../service/headers.ts'
 import { refusalWords } from './calls.ts'
-import type { How, KeyChoice, Refusal, Reply } from './calls.ts'
+import type { Refusal, Reply } from './calls.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { markerUrl, wholeListing } from './sentinel-listing.ts'
@@ -11,7 +12,7 @@ type Alone = 'secret' | 'session'
 const headers = { secret: 'Authorization (secretKey)', session: 'chatrobot-sessionkey (sessionKey)' }
 
 /**
- * U1: each key alone on each operation, tried on test listings of their own, so that nothing but the key can be what is
+ * Each key alone on each operation, tried on test listings of their own, so that nothing but the key can be what is
  * refused. Sentinels 5 and 6.
  */
 export const keysAlone: Question = {
@@ -20,7 +21,8 @@ export const keysAlone: Question = {
   title: 'Keys accepted, each alone',
   async ask(context) {
     const answer = emptyAnswer()
-    const { secret, session } = context.keys
+    const secret = context.keys.secretKey !== null
+    const session = context.keys.sessionKey !== null
     if (!secret || !session) {
       const [alone, other] = secret ? (['secret', 'session'] as const) : (['session', 'secret'] as const)
       if (secret || session) {
@@ -44,27 +46,28 @@ export const keysAlone: Question = {
   },
 }
 
-async function tryAlone({ calls, sentinels }: Context): Promise<Set<`${OperationName} ${Alone}`>> {
+async function tryAlone({ calls, sentinels, keys: configured }: Context): Promise<Set<`${OperationName} ${Alone}`>> {
   const accepted = new Set<`${OperationName} ${Alone}`>()
-  const rows = { secret: 5, session: 6 }
+  const tries = [
+    { alone: 'secret', number: 5, keys: { ...configured, sessionKey: null } },
+    { alone: 'session', number: 6, keys: { ...configured, secretKey: null } },
+  ] as const
   const whole = (number: number) => wholeListing(sentinels.names, number, sentinels.nextWrite())
   const note = (name: OperationName, alone: Alone, reply: Reply<unknown>): void => {
     if (reply.taken) accepted.add(`${name} ${alone}`)
   }
-  for (const keys of ['secret', 'session'] as const)
-    note('List', keys, await calls.list({ PageNumber: 1, PageSize: 1 }, { keys }))
-  for (const keys of ['secret', 'session'] as const) {
-    const number = rows[keys]
-    note('Create', keys, await sentinels.createAndSee(number, whole(number), { keys }))
+  for (const { alone, keys } of tries) note('List', alone, await calls.list({ PageNumber: 1, PageSize: 1 }, { keys }))
+  for (const { alone, number, keys } of tries) {
+    note('Create', alone, await sentinels.createAndSee(number, whole(number), { keys }))
     if (!sentinels.has(number)) await sentinels.createAndSee(number, whole(number))
-    note('Update', keys, await sentinels.update(whole(number), { keys }))
-    note('Delete', keys, await calls.remove('MLSNumber', [sentinels.names.mlsNumber(number)], { keys }))
+    note('Update', alone, await sentinels.update(whole(number), { keys }))
+    note('Delete', alone, await calls.remove('MLSNumber', [sentinels.names.mlsNumber(number)], { keys }))
     await sentinels.remove(sentinels.names.mlsNumber(number))
   }
   return accepted
 }
 
-/** U14: a Create that lacks what the interface requires. Sentinel 4, should it be created all the same. */
+/** A Create that lacks what the interface requires. Sentinel 4, should it be created all the same. */
 export const badInput: Question = {
   key: 'badInput',
   unknown: 'U14',
@@ -88,21 +91,23 @@ export const badInput: Question = {
   },
 }
 
-const bad: Partial<Record<KeyChoice, { key: string; what: string }>> = {
-  none: { key: 'noKey', what: 'without a key' },
-  'wrong secret': { key: 'wrongSecret', what: 'with a wrong Authorization alone' },
-  'wrong session': { key: 'wrongSession', what: 'with a wrong chatrobot-sessionkey alone' },
-}
+const noKeys: ServiceKeys = { secretKey: null, sessionKey: null }
+const wrongKey = 'listing-sync-probe-wrong-key'
+const bad = [
+  { key: 'noKey', what: 'without a key', keys: noKeys },
+  { key: 'wrongSecret', what: 'with a wrong Authorization alone', keys: { ...noKeys, secretKey: wrongKey } },
+  { key: 'wrongSession', what: 'with a wrong chatrobot-sessionkey alone', keys: { ...noKeys, sessionKey: wrongKey } },
+]
 
-/** U14: asked last, when nothing is left to be removed: a service may lock out whoever comes with wrong keys. One List each. */
+/** Asked last, when nothing is left to be removed: a service may lock out whoever comes with wrong keys. One List each. */
 export const badKeys: Question = {
   key: 'badKeys',
   unknown: 'U14',
   title: 'Answer to bad credentials',
   async ask({ calls }) {
     const answer = emptyAnswer()
-    for (const [keys, { key, what }] of Object.entries(bad)) {
-      const reply = await calls.list({ PageNumber: 1, PageSize: 1 }, { keys } as How)
+    for (const { key, what, keys } of bad) {
+      const reply = await calls.list({ PageNumber: 1, PageSize: 1 }, { keys })
       answer.facts[key] = reply.taken ? 'taken' : placeOf(reply)
       answer.words.push(`A List ${what} is ${reply.taken ? 'answered' : `refused with ${refusalWords(reply)}`}.`)
       if (!reply.taken && reply.kind !== 'credentials') tellUnknown(answer, reply)

@@ -1,12 +1,13 @@
 /** The pages of List: how large they may be, what comes after the last, in which order they show. */
+import type { ListItem } from '../service/canonical.ts'
 import { refusalWords } from './calls.ts'
-import type { ListItem, ProbeCalls } from './calls.ts'
+import type { Calls } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
 import { emptyAnswer } from './question.ts'
 import type { Answer, Question } from './question.ts'
 import { textOf } from './sentinel-listing.ts'
 
-/** U8. Reads only. */
+/** Reads only. */
 export const pageSize: Question = {
   key: 'pageSize',
   unknown: 'U8',
@@ -18,7 +19,7 @@ export const pageSize: Question = {
     const largest = await largestTaken(100, async (size) => {
       const reply = await calls.list({ PageNumber: 1, PageSize: size })
       if (!reply.taken) refusal = refusalWords(reply)
-      else items = reply.value.items
+      else items = reply.value.List
       return reply.taken
     })
     const shown = items.length
@@ -44,17 +45,17 @@ export const pageSize: Question = {
 }
 
 /** Whether page 2 shows other listings; past its last page a service may show that again. */
-async function isFollowed(calls: ProbeCalls, items: readonly ListItem[], PageSize: number): Promise<boolean> {
+async function isFollowed(calls: Calls, items: readonly ListItem[], PageSize: number): Promise<boolean> {
   const known = new Set(items.map(({ ID }) => ID))
   const reply = await calls.list({ PageNumber: 2, PageSize })
-  return reply.taken && reply.value.items.some(({ ID }) => !known.has(ID))
+  return reply.taken && reply.value.List.some(({ ID }) => !known.has(ID))
 }
 
-async function askPastTheEnd(answer: Answer, calls: ProbeCalls, size: number, listings: number): Promise<void> {
+async function askPastTheEnd(answer: Answer, calls: Calls, size: number, listings: number): Promise<void> {
   // Listings may have been added since they were counted.
   const PageNumber = Math.ceil(listings / size) + 10
   const reply = await calls.list({ PageNumber, PageSize: size })
-  const what = !reply.taken ? 'refused' : reply.value.items.length === 0 ? 'empty' : 'shows listings again'
+  const what = !reply.taken ? 'refused' : reply.value.List.length === 0 ? 'empty' : 'shows listings again'
   answer.facts.pastTheEnd = what
   answer.words.push(
     `A page after the last ${reply.taken ? `is ${what}` : `is refused (${refusalWords(reply)})`}.`.replace(
@@ -75,7 +76,7 @@ interface Sorted {
 
 const mostPages = 20
 
-/** U9. Needs sentinels 1 and 2: 2 was created before 1 and changed after it, so 1 has the higher ID and the lower MLSNumber. */
+/** Needs sentinels 1 and 2: 2 was created before 1 and changed after it, so 1 has the higher ID and the lower MLSNumber. */
 export const order: Question = {
   key: 'order',
   unknown: 'U9',
@@ -123,17 +124,17 @@ function nameOf({ byId, byIdDescending, byMlsNumber, first }: Sorted, changed: s
 const fewest = 6
 
 /** The first page, and as many more as it takes to have a few items: a service may show one a page. */
-async function firstItems(calls: ProbeCalls): Promise<ListItem[]> {
+async function firstItems(calls: Calls): Promise<ListItem[]> {
   const items: ListItem[] = []
   for (let PageNumber = 1; items.length < fewest && PageNumber <= fewest; PageNumber++) {
     const reply = await calls.list({ PageNumber, PageSize: calls.pageSize })
-    if (!reply.taken || reply.value.items.length === 0) break
-    items.push(...reply.value.items)
+    if (!reply.taken || reply.value.List.length === 0) break
+    items.push(...reply.value.List)
   }
   return items
 }
 
-async function walked(calls: ProbeCalls): Promise<Sorted> {
+async function walked(calls: Calls): Promise<Sorted> {
   let items: Pick<ListItem, 'ID' | 'MLSNumber'>[] = []
   await calls.walk(
     {},

@@ -1,10 +1,11 @@
 /**
- * What `probe` is made of: the calls that it may make, a question, an answer. Each question of service-unknowns.md that a
- * service can answer by what it does is one object in a file here; `ask.ts` puts them in their order.
+ * What `probe` is made of: the calls that it may make, a question, an answer. Each question that the interface leaves
+ * open and a service can answer by what it does is one object in a file here; `ask.ts` puts them in their order.
  */
 import type { Runtime } from '../core/machine.ts'
-import type { ServiceProfile } from '../service/service.ts'
-import type { ProbeCalls } from './calls.ts'
+import type { ServiceKeys } from '../service/headers.ts'
+import type { ServiceProfile } from '../service/settings-file.ts'
+import type { Calls } from './calls.ts'
 import type { Sentinels } from './sentinels.ts'
 
 /** What the first walk over the list showed. */
@@ -21,12 +22,12 @@ export interface Seen {
 
 /** What a question is asked with. */
 export interface Context {
-  calls: ProbeCalls
+  calls: Calls
   sentinels: Sentinels
   runtime: Runtime
   seen: Seen
-  /** Which keys are configured. */
-  keys: { secret: boolean; session: boolean }
+  /** Those that are configured. */
+  keys: ServiceKeys
 }
 
 /** One thing learnt, for programs: numbers, words, or null where the question has no such answer. */
@@ -46,7 +47,7 @@ export interface Answer {
 
 export interface Question {
   key: string
-  /** Its number in service-unknowns.md. */
+  /** The number of what the interface leaves open, as the report tells it. */
   unknown: string
   /** For the report. */
   title: string

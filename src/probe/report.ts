@@ -1,6 +1,6 @@
 /** What a probe found, for a person and for a program. */
 import { escapeUnseen, printable } from '../core/text.ts'
-import type { ServiceProfile } from '../service/service.ts'
+import type { ServiceProfile } from '../service/settings-file.ts'
 import type { Asked } from './ask.ts'
 
 /** One probe, with what it was of; times in milliseconds since the epoch. */

@@ -2,7 +2,7 @@
 import { unescapeHtml } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import { sentinelPrefix } from '../core/sentinel.ts'
-import type { ListItem } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
 
 /** The names of one probe's sentinels: no other listing has one of them, as 48 random bits are in it. */
 export interface SentinelNames {

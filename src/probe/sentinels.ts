@@ -6,7 +6,8 @@
 import { messageOf, ServiceError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Clock } from '../core/machine.ts'
-import type { Body, How, ListItem, ProbeCalls, Refusal, Reply } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
+import type { Calls, How, Refusal, Reply } from './calls.ts'
 import { idOf, markerUrl, mlsNumberOf, textOf, wholeListing } from './sentinel-listing.ts'
 import type { SentinelNames } from './sentinel-listing.ts'
 
@@ -27,7 +28,7 @@ export interface Sight {
 export interface Tried {
   row: ListItem | null
   refusal: Refusal | null
-  sent: Body & Pick<Listing, 'MLSNumber'>
+  sent: Pick<Listing, 'MLSNumber'>
 }
 
 /** An ID that may be used as NativeId, or why there is none; `isShown`: whether the list's ID is what Create gave. */
@@ -35,9 +36,9 @@ export type CertainId = { id: string; isShown: true; why: null } | { id: null; i
 
 export class Sentinels {
   readonly names: SentinelNames
-  /** Whether an Update of what is not there creates it (U5); null: not known yet. */
+  /** Whether an Update of what is not there creates it; null: not known yet. */
   updatesCreate: boolean | null = null
-  readonly #calls: ProbeCalls
+  readonly #calls: Calls
   readonly #clock: Clock
   /** Whether one was created and never listed: perhaps it is, under another MLSNumber. */
   wasUnseen = false
@@ -51,7 +52,7 @@ export class Sentinels {
   /** Those whose Create got no certain answer, with the time of it. */
   readonly #lost = new Map<string, number>()
 
-  constructor(names: SentinelNames, calls: ProbeCalls, clock: Clock) {
+  constructor(names: SentinelNames, calls: Calls, clock: Clock) {
     this.names = names
     this.#calls = calls
     this.#clock = clock
@@ -86,7 +87,7 @@ export class Sentinels {
    * Creates a row. A lost answer is settled by looking whether it is there; then the identifier is null. Throws where that is
    * not certain.
    */
-  async create(body: Body & Pick<Listing, 'MLSNumber' | 'Url'>, how?: How): Promise<Reply<string | null>> {
+  async create(body: Pick<Listing, 'MLSNumber' | 'Url'>, how?: How): Promise<Reply<string | null>> {
     const isNew = !this.#there.has(body.MLSNumber)
     this.#there.add(body.MLSNumber)
     try {
@@ -109,11 +110,7 @@ export class Sentinels {
   }
 
   /** Creates one that must not be there yet, and waits until it is shown. */
-  async createAndSee(
-    number: number,
-    body: Body & Pick<Listing, 'MLSNumber' | 'Url'>,
-    how?: How,
-  ): Promise<Reply<Sight>> {
+  async createAndSee(number: number, body: Pick<Listing, 'MLSNumber' | 'Url'>, how?: How): Promise<Reply<Sight>> {
     const reply = await this.create(body, how)
     if (!reply.taken) return reply
     const sight = await this.awaitRows(body.MLSNumber, (rows) => rows.length > 0)
@@ -126,7 +123,7 @@ export class Sentinels {
   }
 
   /** Updates by MLSNumber. A service may make a row of what it does not find: then a lost answer is as a lost Create's. */
-  async update(body: Body & Pick<Listing, 'MLSNumber'>, how?: How): Promise<Reply<number>> {
+  async update(body: Pick<Listing, 'MLSNumber'>, how?: How): Promise<Reply<number>> {
     this.#there.add(body.MLSNumber)
     try {
       return await this.#calls.update({ ...body, Key: body.MLSNumber, KeyType: 'MLSNumber' }, how)
@@ -185,7 +182,7 @@ export class Sentinels {
   /**
    * The ID of a row, where it surely names a sentinel and nothing else: Create gave it, and a look-up made now shows it on a
    * row of this very MLSNumber. So it is a sentinel's whether NativeId takes what Create gives or what List shows; an ID from
-   * the list alone may be what Create gave for another listing (U2). And it is no listing's MLSNumber, in case the service
+   * the list alone may be what Create gave for another listing. And it is no listing's MLSNumber, in case the service
    * does not heed KeyType.
    */
   async certainId(mlsNumber: string, identifier: string | null): Promise<CertainId> {
@@ -204,7 +201,7 @@ export class Sentinels {
   /** Deletes by MLSNumber until no look-up shows it. Gives the first answer; throws where it can't be had off. */
   async remove(mlsNumber: string): Promise<Reply<number>> {
     const first = await this.#calls.remove('MLSNumber', [mlsNumber])
-    // One Delete may take one of several rows (U3).
+    // One Delete may take one of several rows.
     for (let time = 1; ; time++) {
       if (await this.isGone(mlsNumber)) {
         // What was never listed is not gone for not being listed: only the count says that the Delete found it.

@@ -2,7 +2,8 @@
 import { UserError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import { isSentinel, sentinelPrefix } from '../core/sentinel.ts'
-import type { ListItem, ProbeCalls } from './calls.ts'
+import type { ListItem } from '../service/canonical.ts'
+import type { Calls } from './calls.ts'
 import type { Seen } from './question.ts'
 import { isMarked, mlsNumberOf, textOf } from './sentinel-listing.ts'
 import type { SentinelNames } from './sentinel-listing.ts'
@@ -22,18 +23,18 @@ export interface Survey extends Found {
 }
 
 /** Walks the list once. Throws `ServiceError` where it can't be had, `UserError` where List refuses. */
-export async function survey(calls: ProbeCalls, names: SentinelNames): Promise<Survey> {
+export async function survey(calls: Calls, names: SentinelNames): Promise<Survey> {
   const { listings, summary, rows, ...found } = await findSentinels(calls)
   const absent = await calls.list({ MLSNumber: names.absent(0), PageNumber: 1, PageSize: calls.pageSize })
   if (!absent.taken) throw new UserError(`List refuses its MLSNumber filter: ${absent.message}`)
   const { complete, reasons, pages } = summary
-  const filters = absent.value.items.length === 0
+  const filters = absent.value.List.length === 0
   return { seen: { complete, reasons, pages, listings: listings - rows, filters }, ...found }
 }
 
 /** Walks the list for test listings. `listings` are all that there are, `rows` those of the sentinels that can be removed. */
 export async function findSentinels(
-  calls: ProbeCalls,
+  calls: Calls,
 ): Promise<Found & { summary: RemoteSummary; listings: number; rows: number }> {
   let listings = 0
   let alike: ListItem[] = []

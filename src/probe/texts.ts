@@ -1,4 +1,4 @@
-/** What becomes of texts on their way to the list and back (U13, U22). */
+/** What becomes of texts on their way to the list and back. */
 import { unescapeHtml } from '../core/listing.ts'
 import { refusalWords } from './calls.ts'
 import { emptyAnswer } from './question.ts'
@@ -8,7 +8,6 @@ import { textOf } from './sentinel-listing.ts'
 /** Sent as Description, which feeds fill with markup, blanks and letters of all kinds. */
 const marked = `  <Test> & "quoted" 'text' of a test listing, Zoë's café 🏠,\nsecond line  `
 
-/** U13. */
 export const textForms: Question = {
   key: 'textForms',
   unknown: 'U13',
@@ -51,7 +50,7 @@ function tellText(answer: Answer, shown: string): void {
 const longText = 5000
 const manyImages = 30
 
-/** U13, U22: how long a text and how many images may be. */
+/** How long a text and how many images may be. */
 export const lengths: Question = {
   key: 'lengths',
   unknown: 'U13, U22',

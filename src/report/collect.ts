@@ -3,8 +3,8 @@
  * number of rows: beyond the bound only counts go on.
  */
 import type { ChangeKind } from '../plan/change.ts'
-import type { RejectRow, ReportedChange } from '../workspace/workspace.ts'
-import type { Report } from './report.ts'
+import type { RejectRow } from '../workspace/workspace.ts'
+import type { Report, ReportedChange } from './report.ts'
 
 /** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
 export const mostShown = 500

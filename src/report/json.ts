@@ -1,8 +1,7 @@
 /** The report as one JSON document, for programs: exactly the keys of DESIGN, "Report" (and `verify`), one list item a line. */
 import { escapeUnseen } from '../core/text.ts'
-import type { ReportedChange } from '../workspace/workspace.ts'
 import { buffer } from './report.ts'
-import type { Report, Buffered, ReportForm } from './report.ts'
+import type { Report, Buffered, ReportForm, ReportedChange } from './report.ts'
 import { heldFor } from './values.ts'
 
 export function jsonForm(): ReportForm {

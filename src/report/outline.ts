@@ -5,11 +5,10 @@
 import { printable, shorten } from '../core/text.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
-import type { ReportedChange } from '../workspace/workspace.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
-import type { Report } from './report.ts'
+import type { Report, ReportedChange } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
@@ -103,7 +102,7 @@ function changesOf(report: Report, kind: ChangeKind, { count, changes }: Shown):
 function whyOf(report: Report, change: ReportedChange): string {
   const { held, why, outcome } = change
   const open = outcome === null || outcome.result === 'done' ? '' : ` [${outcome.result}]`
-  return `${held === undefined ? '' : `${held}: `}${printable(why)}${heldFor(report, change)}${open}`
+  return `${held === null ? '' : `${held}: `}${printable(why)}${heldFor(report, change)}${open}`
 }
 
 /** What a listing is created with is all of it: a few fields tell enough. */

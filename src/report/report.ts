@@ -4,10 +4,27 @@
  */
 import type { RunResult } from '../core/exit.ts'
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
-import type { Counts } from '../plan/change.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
+import type { ActionKind, Change, ChangeKind, Counts } from '../plan/change.ts'
 import type { Calls } from '../service/service.ts'
 import type { Verification } from '../verify/verification.ts'
-import type { OutcomeResult, RejectRow, ReportedChange } from '../workspace/workspace.ts'
+import type { Outcome, OutcomeResult, RejectRow } from '../workspace/workspace.ts'
+
+/** A change as reports show it. */
+export interface ReportedChange {
+  readonly kind: ChangeKind
+  readonly cause: Change['cause']
+  readonly mlsNumber: string
+  readonly why: string
+  /** What changes on the service, as far as it is known; of a create all that it is created with. */
+  readonly fields: readonly FieldChange[]
+  /** Of a hold: what is held back, where that can be told. */
+  readonly held: ActionKind | null
+  /** When an earlier run first held it, in milliseconds; null: none did. */
+  readonly heldSince: number | null
+  /** null in a dry run and for holds. */
+  readonly outcome: Outcome | null
+}
 
 /** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
 export interface Output {
@@ -76,8 +93,6 @@ export interface Report {
   notes: string[]
   changes(): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
-  /** When this MLSNumber's change was first held, in milliseconds; null where this run is the first to hold it. */
-  heldSince(mlsNumber: string): number | null
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
   /** Only where the feed has `verify` and the run is a sync. */

@@ -3,12 +3,11 @@ import { styleText } from 'node:util'
 import { printable, shorten } from '../core/text.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
-import type { ReportedChange } from '../workspace/workspace.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
 import { actions, headline, many } from './headline.ts'
 import { buffer } from './report.ts'
-import type { Report, FormOptions, ReportForm } from './report.ts'
+import type { Report, FormOptions, ReportForm, ReportedChange } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
@@ -124,7 +123,7 @@ function* fieldLines({ fields }: ReportedChange, paint: Paint): Generator<string
 }
 
 function wouldBe({ held }: ReportedChange): string {
-  return held === undefined ? '' : `${held}: `
+  return held === null ? '' : `${held}: `
 }
 
 function outcomeOf({ outcome }: ReportedChange, paint: Paint): string {

@@ -2,8 +2,7 @@
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { ExtensionEntry, FieldValue } from '../core/listing.ts'
 import { minuteOf, printable, shorten } from '../core/text.ts'
-import type { ReportedChange } from '../workspace/workspace.ts'
-import type { Report } from './report.ts'
+import type { Report, ReportedChange } from './report.ts'
 
 /** Most characters of a text that are shown. */
 const longest = 60
@@ -17,10 +16,9 @@ export function fieldChange({ from, to }: FieldChange): string {
 }
 
 /** ", held since 2026-11-20 10:00 UTC, 26 h" for a change that an earlier run held already; else nothing. */
-export function heldFor(report: Pick<Report, 'heldSince' | 'finishedAt'>, { kind, mlsNumber }: ReportedChange): string {
-  const since = kind === 'hold' ? report.heldSince(mlsNumber) : null
-  if (since === null) return ''
-  return `, held since ${minuteOf(since)}, ${Math.floor((report.finishedAt - since) / 3_600_000)} h`
+export function heldFor({ finishedAt }: Pick<Report, 'finishedAt'>, { kind, heldSince }: ReportedChange): string {
+  if (kind !== 'hold' || heldSince === null) return ''
+  return `, held since ${minuteOf(heldSince)}, ${Math.floor((finishedAt - heldSince) / 3_600_000)} h`
 }
 
 /** A value on its own. */

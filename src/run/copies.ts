@@ -9,7 +9,7 @@ import { isSentinel } from '../core/sentinel.ts'
 import { minuteOf } from '../core/text.ts'
 import { situations } from '../plan/situation.ts'
 import type { Situation } from '../plan/situation.ts'
-import type { Feed, Readers } from './run.ts'
+import type { Feed, Readers } from './tools.ts'
 
 /** One MLSNumber that is there more than once. IDs are those of the list items. */
 export interface Duplicate {
@@ -46,20 +46,21 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
   if (!remote.complete)
     throw new UserError(`the service's list is incomplete, so nothing is repaired: ${remote.reasons.join(' ')}`)
 
-  const inputs = {
+  const sides = {
     delivered: [],
-    snapshot: store.snapshot(feed.chatbot),
+    snapshot: store.snapshot.rows(feed.chatbot),
     shown: workspace.shown(),
-    absences: [],
+    absences: store.absences.rows(feed.chatbot, feed.name),
     seen: () => false,
-    recall: (id: number) => store.recall(id),
   }
   const found: Duplicate[] = []
   let ours = 0
-  for (const situation of situations(inputs, feed.name)) {
-    if (situation.shown.length === 0 || !isOurs(situation, feed)) continue
-    ours++
-    if (situation.shown.length > 1) found.push(await examine(situation, remote.startedAt, feed, readers))
+  for await (const chunk of situations(sides, feed.name)) {
+    for (const situation of chunk) {
+      if (situation.shown.length === 0 || !isOurs(situation, feed)) continue
+      ours++
+      if (situation.shown.length > 1) found.push(await examine(situation, remote.startedAt, feed, readers))
+    }
   }
   return { found, ours }
 }
@@ -91,14 +92,14 @@ async function examine(
     const copies = await readers.service.lookUp(key)
     return copies.length < 2
       ? problem('a look-up shows it once only: run repair again')
-      : choose(key, copies, feed, readers)
+      : await choose(key, copies, feed, readers)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
     return problem(`it could not be looked up: ${error.message}`)
   }
 }
 
-function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }: Readers): Duplicate {
+async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }: Readers): Promise<Duplicate> {
   const problem = (why: string): Duplicate => {
     return { mlsNumber, copies: copies.length, stays: null, surplus: [], problem: why }
   }
@@ -107,11 +108,11 @@ function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }: Reade
     const whose = stranger.owner === null ? "no feed's mark" : `the mark of feed ${stranger.owner}`
     return problem(`copy ${stranger.id ?? 'without ID'} has ${whose}, so it is not ours to delete: decide by hand`)
   }
-  const baseline = store.baseline(feed.chatbot, mlsNumber)
-  const sent = store.confirmed(feed.chatbot, feed.name, mlsNumber)
+  const baseline = (await store.snapshot.baselines(feed.chatbot, [mlsNumber])).get(mlsNumber)
+  const sent = (await store.snapshot.confirmed(feed.chatbot, feed.name, [mlsNumber])).get(mlsNumber)
   const rank = (shown: Shown): number => {
     if (shown.hash === baseline) return 0
-    return sent !== null && differences(sent.listing, shown, feed.volatile).length === 0 ? 1 : 2
+    return sent !== undefined && differences(sent.listing, shown, feed.volatile).length === 0 ? 1 : 2
   }
   const ranked: { id: number; rank: number; hash: string }[] = []
   for (const shown of copies) {

@@ -1,19 +1,28 @@
-/** From delivery and observation to the guarded plan in the workspace: pure decisions between reading and writing. */
-import { createHash } from 'node:crypto'
-import { callsToLookAgain, freshFor } from '../apply/look-again.ts'
-import type { FieldName, RemoteSummary } from '../core/listing.ts'
-import type { Moment } from '../feed/mapping/mapping.ts'
-import type { Doubt, PlanStep, Bookkeeping, Change, Counts } from '../plan/change.ts'
-import { approvalKey, heldBy } from '../plan/guard/guard.ts'
-import type { Trip } from '../plan/guard/rule.ts'
+import type { Bookkeeping, Change, Counts, Doubt, PlanStep } from '../plan/change.ts'
+import { approvalKey } from '../plan/guard/guard.ts'
 import { Tally } from '../plan/guard/tally.ts'
 import type { PlanSettings } from '../plan/inputs.ts'
 import { planChanges, settleDoubts } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
-import type { FeedState } from '../store/store.ts'
-import type { Received } from './receive.ts'
-import { waitsForAPerson } from './result.ts'
-import type { Feed, Readers } from './run.ts'
+import type { Listed } from './observe.ts'
+import type { Past } from './recall.ts'
+import type { Delivery } from './receive.ts'
+import type { Feed, Mode, Readers } from './tools.ts'
+
+/** What the plan of a run is, in figures; its changes are in the workspace. */
+export interface Plan {
+  delivery: Delivery
+  listed: Listed
+  settings: PlanSettings
+  facts: PlanFacts
+  tally: Tally
+  /** Of kinds of changes nothing yet: the guard may make holds of them. */
+  counts: Counts
+  /** When the store was lost, if it was lately, in milliseconds. */
+  lostAt: number | null
+  /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
+  isDoubtful: boolean
+}
 
 /** Doubts kept until the walk is over; more than that are no people's edits but the service's own form. */
 const mostDoubts = 10_000
@@ -21,27 +30,26 @@ const mostDoubts = 10_000
 /** How long a store is doubted after its loss, and a fight with another program remembered, in milliseconds. */
 const day = 86_400_000
 
-export function planSettings(
-  feed: Feed,
-  received: Received,
-  remote: RemoteSummary & { startedAt: number },
-  moment: Moment,
-  lostAt: number | null,
-  deletes: boolean,
-  driftedAt: number | null,
-): PlanSettings {
+interface Known {
+  past: Past
+  delivery: Delivery
+  listed: Listed
+  mode: Mode
+}
+
+function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostAt: number | null): PlanSettings {
   const { name, mapping, ownership, outranks, drift, limits, volatile, refresh, settle } = feed
-  const lostUntil = lostAt !== null && moment.now < lostAt + settle + day ? lostAt + settle : null
+  const { now, today } = past.moment
   return {
     feed: name,
-    now: moment.now,
-    today: moment.today,
-    delivery: received.summary,
-    unreadable: received.unreadable,
-    remote,
-    remoteStartedAt: remote.startedAt,
-    mode: received.delivery ?? mapping.delivery,
-    deletes,
+    now,
+    today,
+    delivery: delivery.summary,
+    unreadable: delivery.unreadable,
+    remote: listed,
+    remoteStartedAt: listed.startedAt,
+    mode: delivery.mode,
+    deletes: mode !== 'backfill',
     mapping: mapping.version,
     ownership,
     outranks: (other) => ownership === 'mirror' || outranks.has(other),
@@ -50,173 +58,74 @@ export function planSettings(
     volatile,
     refresh,
     settle,
-    driftedSince: driftedAt !== null && moment.now < driftedAt + day ? driftedAt : null,
-    lostUntil,
+    driftedSince: past.driftedAt !== null && now < past.driftedAt + day ? past.driftedAt : null,
+    lostUntil: lostAt !== null && now < lostAt + settle + day ? lostAt + settle : null,
   }
 }
 
-/** Streams the plan into the workspace and counts, as it goes by, what the guard's rules are about. */
-export function plan(
-  feed: Feed,
-  { store, workspace }: Readers,
-  { seen }: Received,
-  settings: PlanSettings,
-  approved: ReadonlySet<string>,
-  knownForms: readonly FieldName[],
-): { facts: PlanFacts; tally: Tally; counts: Counts } {
+/** Walks the three sides once, streams what they come to into the workspace, and counts what the guard's rules are about. */
+export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
+  const { past, delivery, listed } = known
+  const { approved, knownForms } = past
+  const lostAt = past.lostAt ?? (past.isEmpty && listed.marked > 0 ? past.moment.now : null)
+  const settings = planSettings(feed, known, lostAt)
   const counts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
   const tally = new Tally()
-  const changes = new Batch<Change>((batch) => workspace.addChanges(batch))
-  const bookkeeping = new Batch<Bookkeeping>((batch) => workspace.addBookkeeping(batch))
-  const steps = planChanges(
+  const chunks = planChanges(
     {
       delivered: workspace.delivered(),
-      snapshot: store.snapshot(feed.chatbot),
+      snapshot: store.snapshot.rows(feed.chatbot),
       shown: workspace.shown(),
-      absences: store.absences(feed.name, feed.chatbot),
-      seen: (id) => seen.has(id),
-      recall: (id) => store.recall(id),
+      absences: store.absences.rows(feed.chatbot, feed.name),
+      seen: (id) => workspace.isSeen(id),
+      recall: (ids) => store.snapshot.recall(ids),
     },
     settings,
   )
   const doubts: Doubt[] = []
-  const take = (step: PlanStep): void => {
-    if (step.step === 'unchanged') counts.unchanged++
-    else if (step.step === 'bookkeeping') bookkeeping.add(step.entry)
-    else if (step.step === 'doubt') {
-      if (doubts.length < mostDoubts) doubts.push(step)
-      else step.asForm.forEach(take)
-    } else {
-      const { change } = step
-      // It was held, so something about it is not as this list says: another feed's row of it may only be out of sight.
+  const take = async (steps: readonly PlanStep[]): Promise<void> => {
+    const changes: Change[] = []
+    const bookkeeping: Bookkeeping[] = []
+    const sort = (step: PlanStep): void => {
+      if (step.step === 'unchanged') counts.unchanged++
+      else if (step.step === 'bookkeeping') bookkeeping.push(step.entry)
+      else if (step.step === 'change') changes.push(step.change)
+      else if (doubts.length < mostDoubts) doubts.push(step)
+      else step.asForm.forEach(sort)
+    }
+    steps.forEach(sort)
+    if (bookkeeping.length > 0) workspace.addBookkeeping(bookkeeping)
+    if (changes.length > 0) await takeChanges(changes)
+  }
+  const takeChanges = async (planned: readonly Change[]): Promise<void> => {
+    const keys = planned.map(({ mlsNumber }) => mlsNumber)
+    const heldSince = await store.holds.since(feed.name, keys)
+    const deletes = planned.flatMap(({ kind, mlsNumber }) => (kind === 'delete' ? [mlsNumber] : []))
+    const inLedger = await store.ledger.has(feed.chatbot, feed.name, deletes, settings.now)
+    // It was held, so something about it is not as this list says: another feed's row of it may only be out of sight.
+    const changes = planned.map((change): Change => {
       const isNew = change.cause === 'new' || change.cause === 'never-sent'
-      if (isNew && store.heldSince(feed.name, change.mlsNumber) !== null) change.lookUp = true
-      changes.add(change)
+      return isNew && heldSince.has(change.mlsNumber) ? { ...change, lookUp: true } : change
+    })
+    for (const change of changes) {
       if (change.kind === 'forget' || change.cause === 'gone-from-service' || change.cause === 'twice-shown')
         tally.doubts++
-      if (approved.has(approvalKey(change.kind, change.mlsNumber))) return tally.letThrough(change)
-      tally.add(change, change.kind === 'delete' && store.inLedger(feed.name, change.mlsNumber, settings.now))
+      if (approved.has(approvalKey(change.kind, change.mlsNumber))) tally.letThrough(change)
+      else tally.add(change, change.kind === 'delete' && inLedger.has(change.mlsNumber))
     }
+    workspace.addChanges(changes, settings, heldSince)
   }
   for (;;) {
-    const { done, value } = steps.next()
+    const { done, value } = await chunks.next()
     if (!done) {
-      take(value)
+      await take(value)
       continue
     }
-    settleDoubts(doubts, value, knownForms).forEach(take)
-    changes.flush()
-    bookkeeping.flush()
-    return { facts: value, tally, counts }
-  }
-}
-
-/** Turns what the tripped rules are about into holds; gives the rules that held something or are worth a word anyway. */
-export function hold({ workspace }: Readers, trips: Trip[], approved: ReadonlySet<string>): Trip[] {
-  if (trips.length === 0) return trips
-  const effective = new Set(trips.filter((trip) => trip.always))
-  workspace.hold((change) => {
-    if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null
-    const holding = heldBy(trips, change)
-    if (holding.length === 0) return null
-    for (const trip of holding) effective.add(trip)
-    return `${change.why}; held: ${holding.map((trip) => trip.sentence).join('; ')}`
-  })
-  return trips.filter((trip) => effective.has(trip))
-}
-
-/**
- * Counts the plan as it stands after the guard and fingerprints it: equal digests are equal plans. `doubted`: deletes that
- * are held, for whatever reason.
- */
-export function count(
-  { workspace }: Readers,
-  counts: Counts,
-  doubtful: boolean,
-): { digest: string; lookUps: number; held: number; inGrace: number; doubted: number; drifted: number } {
-  const digest = createHash('sha256')
-  let lookUps = 0
-  let held = 0
-  let inGrace = 0
-  let doubted = 0
-  let drifted = 0
-  for (const change of workspace.changes()) {
-    counts[change.kind]++
-    const isSent = change.kind === 'create' || change.kind === 'update'
-    if (isSent && (change.lookUp || (doubtful && change.kind === 'create'))) lookUps++
-    if (change.kind === 'hold' && change.cause === 'grace') inGrace++
-    else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
-    if (change.kind === 'hold' && change.held === 'delete' && change.cause !== 'twice-shown') doubted++
-    if (change.kind === 'update' && change.cause === 'drifted') drifted++
-    digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
-  }
-  return { digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace, doubted, drifted }
-}
-
-/** Most keys of one Delete: the profile's number, or less where a larger batch was refused (U7). */
-export function deleteBatchOf(feed: Feed, store: Readers['store']): number {
-  return Math.min(feed.deleteBatch, store.learnt(feed.chatbot, 'deleteBatch') ?? feed.deleteBatch)
-}
-
-export function estimated(
-  feed: Feed,
-  { store, runtime }: Readers,
-  counts: Counts,
-  lookUps: number,
-  remote: RemoteSummary & { startedAt: number },
-): { calls: number; seconds: number } {
-  const before = counts.create + counts.update + lookUps
-  const age = runtime.clock.now() - remote.startedAt + (before / feed.rate) * 1000
-  const pages = remote.complete ? remote.pages : Infinity
-  const looksAgain = age > freshFor || !remote.complete ? callsToLookAgain(counts.delete, pages) : 0
-  const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatchOf(feed, store))
-  return { calls, seconds: Math.ceil(calls / feed.rate) }
-}
-
-export function* notesOf(
-  trips: Trip[],
-  facts: PlanFacts,
-  state: FeedState,
-  lostAt: number | null,
-  feed: Feed,
-): Generator<string> {
-  if (facts.mappingUpdates > 0) yield mappingChanged(facts.mappingUpdates, feed.rate)
-  for (const trip of trips) yield trip.sentence
-  if (facts.driftKept > 0)
-    yield `${facts.driftKept} ${facts.driftKept === 1 ? 'listing was' : 'listings were'} edited on the service and stay so until the feed changes them (drift: keep)`
-  if (lostAt !== null && state.lostAt === null) {
-    yield `the store is new, but the service shows listings with this feed's mark: the store was lost. What is there is taken over; creates wait ${Math.ceil(feed.settle / 60_000)} minutes`
-  }
-  for (const [field, times] of Object.entries(facts.uncleared)) {
-    yield `${field} should have disappeared from ${times} ${times === 1 ? 'listing' : 'listings'}, but the service still shows it (service-unknowns U4)`
-  }
-  for (const [field, times] of Object.entries(facts.echoed)) {
-    if (times === facts.uncleared[field as FieldName] || state.echoReported.includes(field as FieldName)) continue
-    yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, remembered and not fought`
-  }
-}
-
-/** The first word of a plan after a new mapping or preset version: without it the guard's would sound like an accident. */
-function mappingChanged(updates: number, rate: number): string {
-  const minutes = Math.ceil(updates / rate / 60)
-  return `the mapping changed: ${updates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${rate} a second`
-}
-
-/** Hands items on in batches. */
-class Batch<Item> {
-  #items: Item[] = []
-  readonly #write: (items: Item[]) => void
-
-  constructor(write: (items: Item[]) => void) {
-    this.#write = write
-  }
-
-  add(item: Item): void {
-    if (this.#items.push(item) >= 1000) this.flush()
-  }
-
-  flush(): void {
-    if (this.#items.length > 0) this.#write(this.#items)
-    this.#items = []
+    await take(settleDoubts(doubts, value, knownForms))
+    const { summary } = delivery
+    summary.duplicates += value.duplicates
+    summary.listings -= value.duplicates
+    counts.reject = summary.rejects
+    return { delivery, listed, settings, facts: value, tally, counts, lostAt, isDoubtful: tally.doubts > 0 }
   }
 }

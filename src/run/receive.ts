@@ -1,87 +1,110 @@
-/**
- * Receives one delivery: bytes → raw records → listings, streamed into the workspace. A record whose bytes the snapshot
- * knows is only marked as seen: neither parser nor mapping sees it (performance.md).
- */
-import { messageOf } from '../core/errors.ts'
+/** The first step of a run: from the source's bytes to listings in the workspace. */
+import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, filledFields, listingAt } from '../core/listing.ts'
-import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut } from '../core/listing.ts'
-import type { Format, FormatOptions, RawRecord, Reading, Written } from '../feed/format/format.ts'
-import type { KnownListing, Mapping, Moment } from '../feed/mapping/mapping.ts'
-import { DoubledText, mayBeDoubled } from '../feed/mapping/mojibake.ts'
-import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
-import type { StoreReader } from '../store/store.ts'
+import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
+import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
+import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
+import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
+import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { RecordsDigest, writtenOf } from './generation.ts'
+import type { Past } from './recall.ts'
+import type { Feed, Readers } from './tools.ts'
 
 /** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
 
-export interface ReceiveParts {
-  opened: Opened
-  /** Takes compression off; `end` says whether the compressed form was whole. */
-  decompress(opened: Opened): { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
-  format: Format
-  formatOptions: Pick<FormatOptions, 'encoding' | 'maxRecordBytes'> & { endsWithLineBreak: boolean }
-  mapping: Mapping
-  store: StoreReader
-  workspace: Workspace
-  feed: string
-  chatbot: string
-  moment: Moment
-  /** Completes records that tell only what changed. */
-  known: KnownListing
-  volatile: ReadonlySet<FieldName>
-  signal: AbortSignal
-  progress(records: number): void
-}
+type Source = Pick<
+  Feed,
+  'name' | 'chatbot' | 'source' | 'open' | 'decompress' | 'format' | 'transport' | 'mapping' | 'volatile'
+>
+type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'>
+type Known = Pick<Past, 'moment' | 'validators' | 'lastResult'>
 
-export interface Received {
+/** What one delivery says, in figures; its listings and rejects are in the workspace. */
+export interface Delivery {
   summary: DeliverySummary
-  /** Snapshot rows whose very bytes were delivered. */
-  seen: SeenRows
   /** Rejects without a readable MLSNumber. */
   unreadable: number
-  /** What absence means in this delivery, where the document says it itself (`Mapping.deliveryOf`); null: the mapping's word. */
-  delivery: 'full' | 'delta' | null
+  /** What absence means in it: the document's own word, where it has one, else the mapping's. */
+  mode: 'full' | 'delta'
   /** Whether listings end at a time that their records name: a source that did not change may mean other listings then. */
   endsLater: boolean
   /** A fingerprint of the records; null: there are none, or they were not sent. */
   digest: string | null
-  /** When the delivery says that it was written. */
+  /** When it says that it was written. */
   written: Written | null
+  /** What the source can be asked by whether it has changed. */
+  validators: Validators
   /** What a person should know of the records that were read, as sentences. */
   notes: string[]
 }
 
-/** Throws `FeedError` where the document is of another kind altogether; anything less becomes a reason or a reject. */
-export async function receive(parts: ReceiveParts): Promise<Received> {
-  const { opened, workspace } = parts
-  const source = parts.decompress(opened)
+/**
+ * Receives a delivery into the workspace, or learns from the source that it is the last one still. Throws `FeedError` where
+ * it can't be had, or is of another kind altogether; anything less becomes a reason or a reject.
+ */
+export async function receive(feed: Source, tools: Tools, past: Known): Promise<Delivery> {
+  const saved = past.validators
+  const mayBeUnchanged =
+    // A delta that is not modified says nothing of the listings that are not in it.
+    feed.mapping.delivery === 'full' &&
+    saved !== null &&
+    saved.source === feed.source &&
+    saved.mapping === feed.mapping.version &&
+    past.lastResult === 'ok'
+  const opened = await feed.open(mayBeUnchanged ? saved : null, tools.signal, tools.workspace.folder)
+  if (opened !== 'not-modified') return read(feed, tools, past, opened)
+  if (!mayBeUnchanged)
+    throw new UserError(
+      `${feed.name}: the source answered HTTP 304 to a request without validators; report this to whoever runs it`,
+    )
+  tools.workspace.addAllSeen()
+  return {
+    summary: { ...saved.summary, bytes: 0 },
+    unreadable: 0,
+    mode: feed.mapping.delivery,
+    endsLater: false,
+    digest: null,
+    written: null,
+    validators: saved,
+    notes: [],
+  }
+}
+
+/** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
+async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opened): Promise<Delivery> {
+  const { mapping, volatile } = feed
+  const { workspace, signal, progress } = tools
+  const source = feed.decompress(opened, workspace.folder)
   const counter = new ByteCounter(source.bytes)
-  const reading = parts.format(counter, {
-    ...parts.mapping.formatOptions,
-    ...parts.formatOptions,
+  const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
+  const reading = feed.format.read(counter, {
+    ...mapping.formatOptions,
+    encoding,
+    maxRecordBytes,
     charset: opened.charset,
-    lengthProven: () => !parts.formatOptions.endsWithLineBreak || source.end().proven,
+    lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
   const summary = emptyDelivery()
-  const seen = new SeenRows()
-  const doubled = new DoubledText()
+  const doubled = new MojibakeCount()
   const digest = new RecordsDigest()
   let unreadable = 0
   let endsLater = false
   const leftOut = new ImagesCount()
-  const known = parts.store.knownRecords(parts.feed, parts.chatbot, parts.mapping.version)
+  const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   for await (const batch of reading.records) {
-    parts.signal.throwIfAborted()
+    signal.throwIfAborted()
     let rows: NewDelivered[] = []
     const context = contextHash(reading)
+    const isNew = (record: RawRecord): boolean => known.find(context + shortHash(record.raw)).length === 0
+    const confirmed = await confirmedFor(feed, tools, moment, reading, batch, isNew)
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
       digest.add(raw)
-      if (countSeen(known.find(raw), seen, summary)) continue
-      const delivered = normalised(parts, reading, record, doubled)
+      if (countSeen(known.find(raw), workspace, summary)) continue
+      const delivered = normalised(mapping, moment, reading, record, confirmed, doubled)
       // A listing that ends by itself is looked at every time.
       const ending = delivered.some((one) => one.kind === 'listing' && one.endsLater)
       endsLater ||= ending
@@ -91,43 +114,28 @@ export async function receive(parts: ReceiveParts): Promise<Received> {
         if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
         count(summary, one)
         if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
-        rows.push(newRow(parts, one, summary.records, skippable ? raw : null, delivered.length))
+        rows.push(newRow(volatile, moment, one, summary.records, skippable ? raw : null, delivered.length))
       }
       if (rows.length < rowsHeld) continue
       workspace.addDelivered(rows)
       rows = []
     }
     if (rows.length > 0) workspace.addDelivered(rows)
-    parts.progress(summary.records)
+    progress('records', summary.records, null)
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
-  const delivery = parts.mapping.deliveryOf?.(reading.header?.() ?? {}) ?? null
+  const mode = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   // A delta with nothing in it is a quiet day.
-  const mayBeEmpty = (delivery ?? parts.mapping.delivery) === 'delta'
-  if (summary.records === 0 && reasons.size === 0 && !mayBeEmpty) reasons.add('the delivery holds no record')
+  if (summary.records === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery holds no record')
   return {
     summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
-    seen,
     unreadable,
-    delivery,
+    mode,
     endsLater,
     digest: digest.value,
     written: writtenOf(reading.written?.() ?? null, opened),
+    validators: opened.validators,
     notes: [...leftOut.notes(), ...doubled.notes()],
-  }
-}
-
-/** A delivery that the source says is the last one (HTTP 304): every listing of the snapshot is seen. */
-export function receivedUnchanged(summary: DeliverySummary): Received {
-  return {
-    summary: { ...summary, bytes: 0 },
-    seen: new SeenRows(true),
-    unreadable: 0,
-    delivery: null,
-    endsLater: false,
-    digest: null,
-    written: null,
-    notes: [],
   }
 }
 
@@ -137,15 +145,40 @@ function contextHash(reading: Reading): string {
   return context === '' ? '' : shortHash(context).slice(0, 8)
 }
 
+type Confirmed = ReadonlyMap<string, MovingListing>
+
+/** The listings, by MLSNumber, of which records of a batch tell only what changed; few presets have such records. */
+async function confirmedFor(
+  { mapping, chatbot, name }: Source,
+  { store }: Tools,
+  moment: Moment,
+  reading: Reading,
+  batch: readonly RawRecord[],
+  isNew: (record: RawRecord) => boolean,
+): Promise<Confirmed> {
+  if (mapping.asksFor === undefined) return new Map()
+  const keys: string[] = []
+  for (const record of batch.filter(isNew)) {
+    try {
+      keys.push(...mapping.asksFor(reading.parse(record), moment))
+    } catch {
+      // It is parsed once more, and rejected.
+    }
+  }
+  return keys.length === 0 ? new Map() : store.snapshot.confirmed(chatbot, name, keys)
+}
+
 function normalised(
-  { mapping, moment, known }: ReceiveParts,
+  mapping: Mapping,
+  moment: Moment,
   reading: Reading,
   record: RawRecord,
-  doubled: DoubledText,
+  confirmed: Confirmed,
+  doubled: MojibakeCount,
 ): Delivered[] {
   try {
     const fields = reading.parse(record)
-    const delivered = mapping.normalise(fields, record.at, moment, known)
+    const delivered = mapping.normalise(fields, record.at, moment, (key) => confirmed.get(key) ?? null)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
     return delivered
   } catch (error) {
@@ -160,14 +193,11 @@ function normalised(
   }
 }
 
-function countSeen(ids: readonly number[], seen: SeenRows, summary: DeliverySummary): boolean {
+function countSeen(ids: readonly number[], workspace: Workspace, summary: DeliverySummary): boolean {
   for (const id of ids) {
     summary.records++
-    if (seen.has(id)) summary.duplicates++
-    else {
-      seen.add(id)
-      summary.listings++
-    }
+    if (workspace.addSeen(id)) summary.listings++
+    else summary.duplicates++
   }
   return ids.length > 0
 }
@@ -180,7 +210,8 @@ function count(summary: DeliverySummary, { kind }: Delivered): void {
 }
 
 function newRow(
-  { volatile, moment }: ReceiveParts,
+  volatile: ReadonlySet<FieldName>,
+  moment: Moment,
   delivered: Delivered,
   position: number,
   raw: string | null,
@@ -199,30 +230,6 @@ function newRow(
     parts,
     filled: filledFields(listing),
     movesAt,
-  }
-}
-
-/** A set of snapshot ids as bits: a million listings need an eighth of a megabyte. */
-export class SeenRows {
-  #bits = new Uint8Array(1024)
-  readonly #all: boolean
-
-  constructor(all = false) {
-    this.#all = all
-  }
-
-  add(id: number): void {
-    const index = id >>> 3
-    if (index >= this.#bits.length) {
-      const larger = new Uint8Array(Math.max(index + 1, this.#bits.length * 2))
-      larger.set(this.#bits)
-      this.#bits = larger
-    }
-    this.#bits[index] |= 1 << (id & 7)
-  }
-
-  has(id: number): boolean {
-    return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
   }
 }
 

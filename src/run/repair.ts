@@ -6,7 +6,7 @@ import { ServiceError, UsageError, UserError } from '../core/errors.ts'
 import { allowance } from '../plan/guard/measures.ts'
 import { findDuplicates } from './copies.ts'
 import type { Duplicate } from './copies.ts'
-import type { Feed, Writers } from './run.ts'
+import type { Feed, Writers } from './tools.ts'
 
 /** What became of one surplus copy. `left`: not touched. */
 export interface CopyOutcome {
@@ -60,13 +60,13 @@ export async function repair(
     refused: false,
     error: null,
   }
-  const lease = store.lease(chatbot, startedAt)
+  const lease = await store.lease(chatbot, startedAt)
   const stop = (): void => writers.abandon('stopped by a signal')
   signal.addEventListener('abort', stop, { once: true })
   try {
     const { found, ours } = await findDuplicates(feed, writers)
     repaired.duplicates = found.map((duplicate) => ({ ...duplicate, outcomes: [] }))
-    const { deletes24h } = store.feedState(name, chatbot, startedAt)
+    const deletes24h = await store.ledger.deletes24h(chatbot, name, startedAt)
     const allowed = Math.max(0, allowance(feed.limits.delete, ours + deletes24h) - deletes24h)
     const surplus = found.reduce((sum, duplicate) => sum + duplicate.surplus.length, 0)
     repaired.refused = surplus > 0 && !(await agree({ duplicates: found, surplus, allowed }))
@@ -77,7 +77,7 @@ export async function repair(
     repaired.error = signal.aborted ? 'stopped by a signal' : error.message
   } finally {
     signal.removeEventListener('abort', stop)
-    lease.release()
+    await lease.release()
   }
   repaired.finishedAt = runtime.clock.now()
   return repaired
@@ -131,20 +131,21 @@ async function deleteCopy(
   there: ReadonlySet<number | null>,
   outcome: CopyOutcome,
 ): Promise<void> {
-  const { store, service, runtime } = writers
+  const { service, runtime } = writers
+  const { ledger } = writers.store
   const { id } = outcome
   let counted = 'nothing'
   try {
-    const answer = await service.deleteById(id, () => {
+    const answer = await service.deleteById(id, async () => {
       const now = runtime.clock.now()
-      store.countDelete(chatbot, name, `${mlsNumber} (ID ${id})`, now)
+      await ledger.countDelete(chatbot, name, `${mlsNumber} (ID ${id})`, now)
       // In the ledger under the copy's own name, as the listing itself is not deleted.
-      store.markInFlight(chatbot, name, 'delete', [mlsNumber], now, true)
+      await ledger.begin(chatbot, name, 'delete', [mlsNumber], now, true)
     })
     counted = `${answer.value} deleted`
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    if (error.effect === 'none') store.endFlight(chatbot, mlsNumber)
+    if (error.effect === 'none') await ledger.end(chatbot, [mlsNumber], 'as-before')
     // An attempt without answer may have landed, and the next one have been refused for that.
     if (error.kind !== 'refused' || error.effect === 'none') {
       outcome.result = error.effect === 'unknown' ? 'unknown' : 'failed'
@@ -176,7 +177,7 @@ async function deleteCopy(
       throw new RepairError('stopped by a signal')
     })
   }
-  store.endFlight(chatbot, mlsNumber)
+  await ledger.end(chatbot, [mlsNumber], 'as-before')
   outcome.result = 'deleted'
 }
 

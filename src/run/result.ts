@@ -1,12 +1,12 @@
 import type { RunResult } from '../core/exit.ts'
-import type { Cause, Counts } from '../plan/change.ts'
+import type { Counts, HoldCause } from '../plan/change.ts'
 import type { Report } from '../report/report.ts'
 import type { OutcomeResult } from '../workspace/workspace.ts'
 
 /** Holds that wait for an answer or for the listing to change; all others wait for a person. */
-const waiting: ReadonlySet<Cause> = new Set<Cause>(['in-flight', 'refused-before'])
+const waiting: ReadonlySet<HoldCause> = new Set<HoldCause>(['in-flight', 'refused-before'])
 
-export function waitsForAPerson(cause: Cause): boolean {
+export function waitsForAPerson(cause: HoldCause): boolean {
   return !waiting.has(cause)
 }
 

@@ -1,11 +1,11 @@
 /**
- * A list item of the service in the words of the listing input (interface, "List item"; service-unknowns U10–U13), so
+ * A list item of the service in the words of the listing input (interface, "List item"), so
  * that the two compare field by field. What can't be read without doubt is named, not guessed.
  */
 import { shortHash } from '../core/hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
-import type { ServiceProfile } from './service.ts'
+import type { ServiceProfile } from './settings-file.ts'
 
 /** A list item as parsed from JSON; nothing about its values is certain. */
 export type ListItem = Record<string, unknown>
@@ -34,7 +34,7 @@ export function createItemReader(
     if (typeof mlsNumber !== 'string') return null
     const fields: Record<string, FieldValue> = {}
     const shown: Shown = {
-      // The key crosses both sides, so it is read as it was sent (U13).
+      // The key crosses both sides, so it is read as it was sent.
       mlsNumber: unescapeHtml(mlsNumber).trim(),
       id: readId(item.ID),
       fields,
@@ -78,7 +78,7 @@ function readId(value: unknown): number | null {
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
 }
 
-/** U12: a decimal number in text, of any precision. */
+/** A decimal number in text, of any precision. */
 function readNumber(value: unknown): Reading<number> {
   const text = readText(value)
   if (typeof text !== 'string') return text
@@ -86,7 +86,7 @@ function readNumber(value: unknown): Reading<number> {
   return Number.isFinite(number) ? number : unreadable
 }
 
-/** U10: the display form isn't known, "For Sale" and "FOR_RENT" are likely ones. */
+/** The display form isn't known, "For Sale" and "FOR_RENT" are likely ones. */
 function readSaleType(value: unknown, known: ServiceProfile['saleTypeShown']): Reading<Listing['SaleType']> {
   const text = readText(value)
   if (typeof text !== 'string') return text
@@ -106,7 +106,7 @@ function readChoice(choices: readonly string[], value: unknown): Reading<string>
   return choices.find((choice) => choice.toLowerCase() === folded) ?? unreadable
 }
 
-/** U11: a JSON array, or addresses with separators between them; every piece has to be an address. */
+/** A JSON array, or addresses with separators between them; every piece has to be an address. */
 function readImages(value: unknown): Reading<string[]> {
   const list = Array.isArray(value) ? value : readText(value)
   if (typeof list !== 'string') return Array.isArray(list) ? asTexts(list) : list

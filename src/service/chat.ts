@@ -3,15 +3,15 @@ import { ServiceError } from '../core/errors.ts'
 import { failureIn } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { ObjectSplitter } from './framing.ts'
-import { RequestError } from './request.ts'
-import type { Operation } from './retry.ts'
-import type { StreamResponse } from './send-stream.ts'
+import { RequestError } from './operations.ts'
+import type { Operation } from './operations.ts'
+import type { StreamResponse } from './send.ts'
 
 export type ChatAskType = 'Text' | 'Audio' | 'Image' | 'Video'
 
 /** The request body of ClientAsk, but for `stream`. */
 export interface ChatQuestion {
-  /** From the service's Create Chat Session operation, whose path is not documented (U20). */
+  /** From the service's Create Chat Session operation, whose path is not documented. */
   sessionID: number
   /** The user's message; may be empty where `chatAskType` is Image, Audio or Video. */
   content: string
@@ -65,14 +65,13 @@ export class BrokenAnswerError extends ServiceError {
   }
 }
 
-export const askPath = '/chat/Chat/ClientAsk'
-
-/** Not repeatable: a message that was perhaps taken would be asked, counted and paid twice (U16). */
+/** Not repeatable: a message that was perhaps taken would be asked, counted and paid twice. */
 export const askOperation: Operation<ChatAnswer> = {
-  path: askPath,
+  path: '/chat/Chat/ClientAsk',
   kind: 'ask',
   repeatable: false,
   read: readChatAnswer,
+  lost: 'the chatbot may have taken the message all the same, so it was not sent again',
 }
 
 /** The body that is sent. Throws `RequestError` with everything that the document's rules forbid. */
@@ -104,7 +103,7 @@ export function askBody(question: ChatQuestion, stream: boolean): object {
 
 /**
  * The parts of a streamed answer: pieces, then the final object. Throws `ServiceError` where the service says no, in an
- * envelope or by its status (U18), and `BrokenAnswerError` where the final object does not come.
+ * envelope or by its status, and `BrokenAnswerError` where the final object does not come.
  */
 export async function* chatParts(
   { status, headers, chunks }: StreamResponse,
@@ -125,7 +124,7 @@ export async function* chatParts(
           return
         }
         if (part === null) {
-          // Perhaps an error in a form of its own (U18).
+          // Perhaps an error in a form of its own.
           passedOver = JSON.stringify(object).slice(0, 200)
           continue
         }

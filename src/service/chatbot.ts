@@ -1,142 +1,61 @@
-/** The client of the listing service (service-interface.md): one limiter and one connection pool for all its chatbots. */
+/** One chatbot for one run: adds its SerialNumber, the feed's mark and the profile to each call, walks pages, looks up. */
 import { ServiceError } from '../core/errors.ts'
-import type { FieldName, Shown } from '../core/listing.ts'
-import type { Runtime, Clock } from '../core/machine.ts'
-import { Breaker } from './breaker.ts'
+import { fieldRules, ownerKey } from '../core/listing.ts'
+import type { ExtensionEntry, FieldName, FieldValue, Listing, Shown } from '../core/listing.ts'
+import type { Clock } from '../core/machine.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
-import { createCleaner } from './envelope.ts'
-import { Limiter } from './limiter.ts'
-import { createVersionCheck, headersOf } from './line.ts'
+import type { Endpoint } from './endpoint.ts'
 import { walkPages } from './observe.ts'
 import type { WalkOptions } from './observe.ts'
-import { createOperation, deleteOperation, listingBody, listOperation, updateOperation } from './operations.ts'
-import { createCall } from './retry.ts'
-import type { Persistence, Call } from './retry.ts'
-import { createPoolSend } from './send.ts'
-import type { Send } from './send.ts'
-import type { ServiceProfile, ServiceWriter, Calls } from './service.ts'
+import { createOperation, deleteOperation, listOperation, updateOperation } from './operations.ts'
+import type { Operation } from './operations.ts'
+import type { Answer, BeforeSend, Calls, Chatbot } from './service.ts'
+import type { ServiceProfile } from './settings-file.ts'
 
-/** How to reach one service. All times in milliseconds. */
-export interface ServiceSettings extends Persistence {
-  baseUrl: string
-  /** Sent as Authorization, as it is (U1). */
-  secretKey: string | null
-  /** Sent as chatrobot-sessionkey (U1). */
-  sessionKey: string | null
-  /** Most calls under way at a time. */
-  concurrency: number
-  /** Calls a second; Infinity for no limit. */
-  rate: number
+/** What a run says of the chatbot that it is about. */
+export interface Binding {
   profile: ServiceProfile
   /** Fields that move by themselves: left out of the hash of what is shown. */
   volatile: ReadonlySet<FieldName>
-  /** The pace, where feeds with keys of their own call one service; else an own one. */
-  limiter?: Limiter
-  /** Carries requests instead of an own connection pool. */
-  send?: Send
+  /** The feed that its listings are marked with; null: they carry no mark. */
+  mark: string | null
 }
 
-/** What a service is doing at present, for progress and metrics. */
-export interface ServiceState {
-  /** Calls a second that are allowed now; less than configured after a 429 or 503. */
-  rate: number
-  running: number
-  waiting: number
-  /** PageSize in use, smaller than the profile's where that was refused (U8). */
-  pageSize: number
-  /** Why nothing more is sent; null where all is well. */
-  stopped: string | null
-}
-
-export interface Service {
-  /**
-   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
-   * its waiting only (fault-model F134: no new call after SIGTERM, while those under way are waited for).
-   * Clients share limiter and breaker; one made after the breaker tripped belongs to a new run and starts with a new one.
-   */
-  forChatbot(serialNumber: string, signal?: AbortSignal, stop?: AbortSignal): ServiceWriter
-  readonly state: ServiceState
-  /** Closes the connections; calls under way are lost. */
-  close(): Promise<void>
-}
-
-/** Throws `UserError` for a key that no header can carry. */
-export function createService(settings: ServiceSettings, runtime: Runtime): Service {
-  const { profile } = settings
-  const headers = headersOf(settings)
-  const clean = createCleaner([settings.secretKey, settings.sessionKey])
-  const limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
-  const pool = settings.send ? null : createPoolSend(settings.baseUrl, settings.concurrency, runtime.clock)
-  const send = settings.send ?? pool!.send
-  const readItem = createItemReader(settings.volatile, profile.saleTypeShown)
-  const readItems = (items: ListItem[]) => items.map(readItem).filter((shown) => shown !== null)
-  let breaker = new Breaker()
-  const pageSize = { current: profile.pageSize }
-  return {
-    forChatbot(serialNumber, signal, stop) {
-      if (breaker.error) breaker = new Breaker()
-      const calls = { create: 0, update: 0, delete: 0, list: 0 }
-      const persistence = settings
-      const version = createVersionCheck(runtime, clean)
-      const line = { runtime, persistence, send, headers, clean, limiter, breaker, signal, stop, calls, version }
-      return createWriter({
-        serialNumber,
-        profile,
-        pageSize,
-        readItems,
-        clock: runtime.clock,
-        calls,
-        call: createCall(line),
-      })
-    },
-    get state() {
-      const { rate, running, waiting } = limiter
-      return { rate, running, waiting, pageSize: pageSize.current, stopped: breaker.error?.message ?? null }
-    },
-    async close() {
-      await pool?.close()
-    },
-  }
-}
-
-/** The operations of one run over one chatbot, as the rest of the program sees them. */
-
-interface WriterParts {
-  serialNumber: string
-  profile: ServiceProfile
-  /** PageSize in use, shared by all writers of the service: smaller than the profile's once that was refused (U8). */
-  pageSize: { current: number }
-  readItems(this: void, items: ListItem[]): Shown[]
-  clock: Clock
+/** What carries its calls. */
+interface Carrier {
+  call<T>(this: void, operation: Operation<T>, body: object, beforeSend?: BeforeSend): Promise<Answer<T>>
   calls: Calls
-  call: Call
+  endpoint: Endpoint
+  clock: Clock
 }
 
-/** A million listings fit even where a service gives no more than ten a page. */
-const maxPages = 100_000
-
-export function createWriter(parts: WriterParts): ServiceWriter {
-  const { serialNumber, profile, pageSize, readItems, call } = parts
+export function bindChatbot(
+  SerialNumber: string,
+  { profile, volatile, mark }: Binding,
+  { call, calls, endpoint, clock }: Carrier,
+): Chatbot {
+  const readItem = createItemReader(volatile, profile.saleTypeShown)
+  const readItems = (items: ListItem[]): Shown[] => items.map(readItem).filter((shown) => shown !== null)
   const walk = (filter: { MLSNumber?: string }, rest: Pick<WalkOptions, 'virtualCount' | 'reset' | 'add'>) =>
     walkPages({
-      async list(PageNumber, PageSize) {
-        const body = { SerialNumber: serialNumber, ...filter, PageNumber, PageSize }
-        return (await call(listOperation, body)).value
-      },
-      pageSize: pageSize.current,
-      rememberPageSize(accepted) {
-        pageSize.current = accepted
-      },
-      maxPages,
-      now: () => parts.clock.now(),
+      list: async (PageNumber, PageSize) =>
+        (await call(listOperation, { SerialNumber, ...filter, PageNumber, PageSize })).value,
+      pageSize: Math.min(profile.pageSize, endpoint.pageSize),
+      rememberPageSize: (taken) => (endpoint.pageSize = taken),
+      now: () => clock.now(),
       ...rest,
     })
+  const bodyOf = (listing: Listing, clear: readonly FieldName[]) => ({
+    SerialNumber,
+    ...listingBody(listing, mark, clear, profile.clear),
+  })
 
   return {
-    calls: parts.calls,
+    calls,
+    mark,
 
-    observe: (sink) => {
+    observe(sink) {
       const { virtualCount } = profile
       return walk({}, { virtualCount, reset: () => sink.reset(), add: (items) => sink.add(readItems(items)) })
     },
@@ -150,27 +69,47 @@ export function createWriter(parts: WriterParts): ServiceWriter {
           virtualCount: profile.virtualCount === 'total' ? 'end' : 'unknown',
           reset: () => (found = []),
           // The filter may be ignored, or match a part of the number.
-          add: (items) => found.push(...readItems(items).filter((shown) => shown.mlsNumber === mlsNumber)),
+          add: (items) => void found.push(...readItems(items).filter((shown) => shown.mlsNumber === mlsNumber)),
         },
       )
       if (complete) return found
       throw new ServiceError('transient', `The look-up of ${mlsNumber} is incomplete: ${reasons.join(' ')}`)
     },
 
-    create: (listing, owner, beforeSend) =>
-      call(createOperation, listingBody(serialNumber, listing, owner, [], profile), beforeSend),
+    create: (listing, beforeSend) => call(createOperation, bodyOf(listing, []), beforeSend),
 
-    update(listing, owner, clear, beforeSend) {
-      const body = listingBody(serialNumber, listing, owner, clear, profile)
-      body.Key = listing.MLSNumber
-      body.KeyType = 'MLSNumber'
-      return call(updateOperation, body, beforeSend)
-    },
+    update: (listing, clear, beforeSend) =>
+      call(updateOperation, { ...bodyOf(listing, clear), Key: listing.MLSNumber, KeyType: 'MLSNumber' }, beforeSend),
 
-    delete: (mlsNumbers, beforeSend) =>
-      call(deleteOperation, { SerialNumber: serialNumber, Keys: mlsNumbers, KeyType: 'MLSNumber' }, beforeSend),
+    delete: (Keys, beforeSend) => call(deleteOperation, { SerialNumber, Keys, KeyType: 'MLSNumber' }, beforeSend),
 
     deleteById: (id, beforeSend) =>
-      call(deleteOperation, { SerialNumber: serialNumber, Keys: [String(id)], KeyType: 'NativeId' }, beforeSend),
+      call(deleteOperation, { SerialNumber, Keys: [String(id)], KeyType: 'NativeId' }, beforeSend),
   }
+}
+
+/**
+ * The fields of a Create or an Update: all that the listing has, in the interface's order, with the feed's mark last in
+ * ExtensionColumn. Fields in `clear` that the listing lacks are sent empty where the service takes that for a field to
+ * disappear; numbers have no empty form and are left out.
+ */
+export function listingBody(
+  listing: Listing,
+  mark: string | null,
+  clear: readonly FieldName[],
+  way: ServiceProfile['clear'],
+): Record<string, FieldValue> {
+  const body: Record<string, FieldValue> = {}
+  for (const { name, type } of fieldRules) {
+    const value = name === 'ExtensionColumn' ? withMark(listing.ExtensionColumn, mark) : listing[name]
+    if (value !== undefined) body[name] = value
+    else if (type !== 'number' && way === 'empty' && clear.includes(name)) body[name] = type === 'text' ? '' : []
+  }
+  return body
+}
+
+function withMark(entries: ExtensionEntry[] | undefined, mark: string | null): ExtensionEntry[] | undefined {
+  // A feed must not be able to mark its listings as another feed's.
+  const own = entries?.filter(({ Key }) => Key !== ownerKey)
+  return mark === null ? own : [...(own ?? []), { Key: ownerKey, value: mark }]
 }

@@ -1,37 +1,37 @@
 /**
- * Every operation of the interface (service-interface.md), one method each, with bodies and answers as the document spells
- * them. The same rate, envelope and repetition as the runs of the daemon have.
+ * The client of the listing service: every operation of the interface, one method each, with bodies and answers as the
+ * document spells them, and the same operations bound to one chatbot, for runs.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
-import { Breaker } from './breaker.ts'
-import { askBody, askOperation, askPath, chatParts } from './chat.ts'
+import { askBody, askOperation, chatParts } from './chat.ts'
 import type { ChatAnswer, ChatEnd, ChatPiece, ChatQuestion } from './chat.ts'
-import { createCleaner } from './envelope.ts'
-import { Limiter } from './limiter.ts'
-import { createVersionCheck, headersOf } from './line.ts'
-import type { ServiceKeys } from './line.ts'
-import type { ListFilter, ListPage, RealEstateListItem } from './list-item.ts'
-import { createOperation, deleteOperation, editOperation, listOperation, updateOperation } from './operations.ts'
-import { checkBody, createRules, deleteRules, listRules, RequestError, updateRules } from './request.ts'
-import type { KeyType } from './request.ts'
-import { createCall, createPersist } from './retry.ts'
-import type { Line, Operation, Persistence } from './retry.ts'
-import type { StreamSend } from './send-stream.ts'
-import type { Send } from './send.ts'
-import type { ChatbotSettings } from './settings.ts'
+import { bindChatbot } from './chatbot.ts'
+import type { Binding } from './chatbot.ts'
+import { Endpoint } from './endpoint.ts'
+import { createCleaner, readAnswer } from './envelope.ts'
+import type { Cleaner } from './envelope.ts'
+import { createVersionCheck, headersOf } from './headers.ts'
+import type { ServiceKeys, VersionCheck } from './headers.ts'
+import type { ListFilter, ListPage } from './list-item.ts'
+import {
+  checkBody,
+  createOperation,
+  deleteOperation,
+  editOperation,
+  listOperation,
+  RequestError,
+  updateOperation,
+} from './operations.ts'
+import type { KeyType, ListingOperation, Operation } from './operations.ts'
+import { Breaker, Caller } from './retry.ts'
+import type { SendRequest } from './send.ts'
+import type { Chatbot } from './service.ts'
+import type { ChatbotSettings, ServiceSettings } from './settings-file.ts'
 
-/** How to reach a service. All times in milliseconds. */
-export interface ClientSettings extends ServiceKeys, Persistence {
-  baseUrl: string
-  /** Most calls under way at a time; a stream is one until its first piece has come. */
-  concurrency: number
-  /** Calls a second; Infinity for no limit. */
-  rate: number
-  /** The pace, where others call the same service; else an own one. */
-  limiter?: Limiter
-}
+/** How to reach a service; `ClientOptions` of the library says more. */
+export type ClientSettings = Omit<ServiceSettings, 'profile'>
 
 /** What any call takes beside its body. */
 export interface CallOptions {
@@ -43,7 +43,7 @@ export interface CallOptions {
 export interface ListingCallOptions extends CallOptions {
   /** Ends its waiting only: once the call is under way, its answer is waited for. */
   stop?: AbortSignal
-  /** Sent with this call instead of the client's keys: a service says by its answer which of them it takes (U1). */
+  /** Sent with this call instead of the client's keys: a service says by its answer which of them it takes. */
   keys?: ServiceKeys
   /** Sends a body that the document forbids, to learn what the service says to it. */
   unchecked?: true
@@ -58,38 +58,62 @@ export interface ListingCallOptions extends CallOptions {
 export class ServiceClient {
   readonly #settings: ClientSettings
   readonly #runtime: Runtime
-  readonly #headers: Record<string, string>
-  readonly #limiter: Limiter
-  readonly #clean: (text: string) => string
-  readonly #version: (version: string | null) => void
-  #pools: Promise<{ send: Send; stream: StreamSend; rest(this: void): void; close(): Promise<void> }> | null = null
+  readonly #endpoint: Endpoint
+  readonly #headers: SendRequest['headers']
+  readonly #clean: Cleaner
+  readonly #heardVersion: VersionCheck
+  /** Of the runs; a call that is made by itself is tried whatever failed before it. */
+  #breaker = new Breaker()
 
-  /** Throws `UserError` for a key that no header can carry. */
-  constructor(settings: ClientSettings, runtime: Runtime) {
+  /** `endpoint` is for clients that share one. Throws `UserError` for a key that no header can carry. */
+  constructor(settings: ClientSettings, runtime: Runtime, endpoint = new Endpoint(settings, runtime.clock)) {
     this.#settings = settings
     this.#runtime = runtime
+    this.#endpoint = endpoint
     this.#headers = headersOf(settings)
-    this.#limiter = settings.limiter ?? new Limiter(runtime.clock, settings.rate, settings.concurrency)
     this.#clean = createCleaner([settings.secretKey, settings.sessionKey])
-    this.#version = createVersionCheck(runtime, this.#clean)
+    this.#heardVersion = createVersionCheck(runtime, this.#clean)
+  }
+
+  /**
+   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
+   * its waiting only. Runs end together: what trips the breaker ends the calls of every chatbot of this client; one that is
+   * bound after that may try again.
+   * @internal
+   */
+  chatbot(
+    serialNumber: string,
+    { signal, stop, ...binding }: Binding & Pick<ListingCallOptions, 'signal' | 'stop'>,
+  ): Chatbot {
+    if (this.#breaker.error) this.#breaker = new Breaker()
+    const caller = this.#caller({ signal, stop }, this.#breaker)
+    const heardVersion = createVersionCheck(this.#runtime, this.#clean)
+    return bindChatbot(serialNumber, binding, {
+      call: async (operation, body, beforeSend) =>
+        caller.carryOut(operation, await this.#exchange(operation, body, { signal }, heardVersion), beforeSend),
+      calls: caller.calls,
+      endpoint: this.#endpoint,
+      clock: this.#runtime.clock,
+    })
   }
 
   /** Changes settings of a chatbot (interface, "1. Edit"); what is left out stays. Sent again where an answer was lost. */
   async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
     const { serialNumber, ...fields } = settings
     const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
-    problems.push(...(await import('./settings.ts')).settingsProblems(fields))
+    // Loaded when it is needed: it leaves something in the process's globals, and importing a client should not.
+    problems.push(...(await import('./settings-file.ts')).settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
     const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
     if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit, and 1 means success`)
   }
 
   /**
-   * Asks the chatbot and waits for the whole answer (interface, "2. Message a chatbot"). Sent again only where it surely was not taken;
-   * where the answer was lost the error says so.
+   * Asks the chatbot and waits for the whole answer (interface, "2. Message a chatbot"). Sent again only where it surely
+   * was not taken; where the answer was lost the error says so.
    */
   async ask(question: ChatQuestion, options?: CallOptions): Promise<ChatAnswer> {
-    return this.#call(askOperation, askBody(question, false), options, lostMessage)
+    return this.#call(askOperation, askBody(question, false), options)
   }
 
   /**
@@ -98,19 +122,14 @@ export class ServiceClient {
    */
   async *askStreaming(
     question: ChatQuestion,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): AsyncGenerator<ChatPiece | ChatEnd, void, void> {
-    const body = JSON.stringify(askBody(question, true))
-    const { send, stream } = await this.#connect()
-    const { clock } = this.#runtime
-    const { timeout } = this.#settings
-    const persist = createPersist(this.#line(send, { signal }))
-    const begin = async () => {
-      const response = await stream({ path: askPath, headers: this.#headers, body, timeout, signal })
-      const parts = chatParts(response, () => clock.now(), this.#clean)
+    const request = this.#request(askOperation, askBody(question, true), options)
+    const { stream } = await this.#endpoint.connect()
+    const { parts, first } = await this.#once(askOperation, options, async () => {
+      const parts = chatParts(await stream(request), () => this.#runtime.clock.now(), this.#clean)
       return { parts, first: await parts.next() }
-    }
-    const { parts, first } = (await persist(askOperation, begin).catch(saying(lostMessage))).value
+    })
     try {
       if (first.done) return
       yield first.value
@@ -121,111 +140,92 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a listing (interface, "3. Create") and gives its identifier, which need not be the ID that List shows (U2). Sent
+   * Creates a listing (interface, "3. Create") and gives its identifier, which need not be the ID that List shows. Sent
    * again only where it surely was not carried out: after a lost answer look the listing up first.
    */
   async create(body: Listing & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
-    if (!options?.unchecked) checkBody('Create', body, createRules)
-    return this.#call(createOperation, body, options, lostCreate)
+    return this.#checkedCall(createOperation, body, options)
   }
 
   /**
-   * Updates the listings that a key names (interface, "4. Update") and gives how many. What happens to fields that are left out is
-   * not documented (U4); a key that names nothing may give 0 or a refusal (U5).
+   * Updates the listings that a key names (interface, "4. Update") and gives how many. What happens to fields that are left
+   * out is not documented; a key that names nothing may give 0 or a refusal.
    */
   async update(
     body: Listing & { SerialNumber: string; Key: string; KeyType: KeyType },
     options?: ListingCallOptions,
   ): Promise<number> {
-    if (!options?.unchecked) checkBody('Update', body, updateRules)
-    return this.#call(updateOperation, body, options)
+    return this.#checkedCall(updateOperation, body, options)
   }
 
   /**
-   * One page of listings (interface, "5. List"). Order and the meaning of VirtualCount are not documented (U9): pages may
+   * One page of listings (interface, "5. List"). Order and the meaning of VirtualCount are not documented: pages may
    * overlap, and only an empty page says that there are no more.
    */
   async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
-    if (!options?.unchecked) checkBody('List', filter, listRules)
-    const { items, virtualCount } = await this.#call(listOperation, filter, options)
-    return { List: items as unknown as RealEstateListItem[], VirtualCount: virtualCount }
+    return (await this.#checkedCall(listOperation, filter, options)) as unknown as ListPage
   }
 
-  /** Deletes listings by their keys (interface, "6. Delete") and gives SuccessCount; it may be less than the keys (U6). */
+  /** Deletes listings by their keys (interface, "6. Delete") and gives SuccessCount; it may be less than the keys. */
   async delete(
     body: { SerialNumber: string; Keys: string[]; KeyType: KeyType },
     options?: ListingCallOptions,
   ): Promise<number> {
-    if (!options?.unchecked) checkBody('Delete', body, deleteRules)
-    return this.#call(deleteOperation, body, options)
+    return this.#checkedCall(deleteOperation, body, options)
   }
 
   /** Closes the connections; calls under way are lost. */
   async close(): Promise<void> {
-    const pools = this.#pools
-    this.#pools = null
-    await (await pools)?.close()
+    await this.#endpoint.close()
   }
 
-  async #call<T>(operation: Operation<T>, body: object, options: ListingCallOptions = {}, lost?: string): Promise<T> {
-    const { send, rest } = await this.#connect()
+  async #checkedCall<T>(operation: ListingOperation<T>, body: object, options?: ListingCallOptions): Promise<T> {
+    if (!options?.unchecked) checkBody(operation, body)
+    return this.#call(operation, body, options)
+  }
+
+  async #call<T>(operation: Operation<T>, body: object, options: ListingCallOptions = {}): Promise<T> {
+    return this.#once(operation, options, await this.#exchange(operation, body, options, this.#heardVersion))
+  }
+
+  /** Carries out a call that is made by itself. */
+  async #once<T>(operation: Operation<unknown>, options: ListingCallOptions, exchange: () => Promise<T>): Promise<T> {
     try {
-      return (await createCall(this.#line(send, options))(operation, body).catch(saying(lost))).value
+      return (await this.#caller(options, null).carryOut(operation, exchange)).value
+    } catch (error) {
+      if (operation.lost !== undefined && error instanceof ServiceError && error.effect === 'unknown')
+        error.message = `${error.message}; ${operation.lost}`
+      throw error
     } finally {
-      rest()
+      ;(await this.#endpoint.connect()).rest()
     }
   }
 
-  /** What one call goes over. A client lives for long, so that no call is refused for the failures of those before it. */
-  #line(send: Send, { signal, stop, keys, answered }: ListingCallOptions): Line {
-    return {
-      runtime: this.#runtime,
-      persistence: this.#settings,
-      send,
-      headers: keys === undefined ? this.#headers : headersOf(keys),
-      clean: this.#clean,
-      limiter: this.#limiter,
-      breaker: new Breaker(),
-      signal,
-      stop,
-      calls: { create: 0, update: 0, delete: 0, list: 0 },
-      version: this.#version,
-      ...(answered !== undefined && { answered }),
+  #caller(options: Pick<ListingCallOptions, 'signal' | 'stop'>, breaker: Breaker | null): Caller {
+    return new Caller(this.#runtime, this.#endpoint.limiter, this.#settings, options, breaker)
+  }
+
+  /** What makes one attempt of a call and reads its answer. */
+  async #exchange<T>(
+    operation: Operation<T>,
+    body: object,
+    options: ListingCallOptions,
+    heardVersion: VersionCheck,
+  ): Promise<() => Promise<T>> {
+    const request = this.#request(operation, body, options)
+    const { send } = await this.#endpoint.connect()
+    return async () => {
+      const response = await send(request)
+      options.answered?.(response.status)
+      const { value, version } = readAnswer(response, operation.read, this.#runtime.clock.now(), this.#clean)
+      heardVersion(version)
+      return value
     }
   }
 
-  /**
-   * The network's library is loaded with the first call, as that of the settings is: each leaves something in the
-   * process's globals, and importing a client should not.
-   */
-  #connect() {
-    this.#pools ??= (async () => {
-      const { baseUrl, concurrency } = this.#settings
-      const [{ createPoolSend }, { createStreamSend }] = await Promise.all([
-        import('./send.ts'),
-        import('./send-stream.ts'),
-      ])
-      const pool = createPoolSend(baseUrl, concurrency, this.#runtime.clock)
-      const streams = createStreamSend(baseUrl, this.#runtime.clock)
-      return {
-        send: pool.send,
-        stream: streams.send,
-        rest: pool.rest,
-        close: async () => void (await Promise.all([pool.close(), streams.close()])),
-      }
-    })()
-    return this.#pools
-  }
-}
-
-const lostMessage = 'the chatbot may have taken the message all the same, so it was not sent again'
-const lostCreate = 'the listing may be there all the same, so it was not sent again; look it up first'
-
-/** Adds a sentence to an error where it is not known whether the call was carried out. */
-function saying(lost: string | undefined): (error: unknown) => never {
-  return (error) => {
-    if (lost !== undefined && error instanceof ServiceError && error.effect === 'unknown')
-      error.message = `${error.message}; ${lost}`
-    throw error
+  /** What a call carries, the same in each of its attempts. */
+  #request({ path }: Operation<unknown>, body: object, { signal, keys }: ListingCallOptions): SendRequest {
+    const headers = keys === undefined ? this.#headers : headersOf(keys)
+    return { path, headers, body: JSON.stringify(body), timeout: this.#settings.timeout, signal }
   }
 }

@@ -1,14 +1,11 @@
 /**
- * What an answer of the service means (interface, "Errors"; service-unknowns U14; fault-model §3.5): the one place where
- * success, refusal, a passing failure and a perhaps executed call are told apart.
+ * What an answer of the service means (interface, "Errors"): the one place where success, refusal, a passing failure and a
+ * perhaps executed call are told apart.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import { scrubber, withoutScheme } from '../core/secrets.ts'
 import type { SendResponse } from './send.ts'
-
-/** Takes an operation's value out of `Data`; undefined where `Data` is not what the interface says. */
-export type DataReader<T> = (data: unknown) => T | undefined
 
 /** Makes a text of the service fit to be shown: see `createCleaner`. */
 export type Cleaner = (text: string) => string
@@ -21,19 +18,19 @@ interface Envelope {
   Message: string
 }
 
-/** A value with the API version it came with, as the service spells it (null: none was said). */
-export interface Read<T> {
-  value: T
-  version: string | null
-}
-
 const rateLimitMessage = /rate.{0,3}limit|too many (?:requests|calls)|throttl/i
 
 /**
- * The value of a successful answer; everything else is thrown as a `ServiceError`, classified as DESIGN's "Apply" table
- * says. `now` (milliseconds) turns a Retry-After date into a wait.
+ * The value of a successful answer, with the API version as the service spells it (null: it named none); everything else
+ * is thrown as a `ServiceError`. `read` gives undefined where `Data` is not what the interface says; `now` (milliseconds)
+ * turns a Retry-After date into a wait.
  */
-export function readAnswer<T>(response: SendResponse, read: DataReader<T>, now: number, clean: Cleaner): Read<T> {
+export function readAnswer<T>(
+  response: SendResponse,
+  read: (data: unknown) => T | undefined,
+  now: number,
+  clean: Cleaner,
+): { value: T; version: string | null } {
   const { status } = response
   const envelope = parseEnvelope(response.body)
   if (status < 300 && envelope?.Success && envelope.Code === 200) {
@@ -101,12 +98,12 @@ export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
   }
 }
 
-/** Shortest wait that is taken from the header: a past date or a zero is no leave to hammer (fault-model F116). */
+/** Shortest wait that is taken from the header: a past date or a zero is no leave to hammer. */
 const shortestWait = 1000
 /** More does not fit into a timer, which would then fire at once. */
 const longestWait = 2 ** 31 - 1
 
-/** Milliseconds to wait by Retry-After (seconds or an HTTP date, U15); null where there is none or it makes no sense. */
+/** Milliseconds to wait by Retry-After (seconds or an HTTP date); null where there is none or it makes no sense. */
 export function readRetryAfter(headers: SendResponse['headers'], now: number): number | null {
   const value = headers['retry-after']
   if (typeof value !== 'string') return null

@@ -1,5 +1,5 @@
 /**
- * The JSON objects of a stream whose framing the interface leaves open (U17): `data:` lines, one object a line, objects
+ * The JSON objects of a stream whose framing the interface leaves open: `data:` lines, one object a line, objects
  * over several lines or back to back, cut at any byte. Comments, blank lines, other SSE fields and `[DONE]` are passed over.
  */
 

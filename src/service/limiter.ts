@@ -1,5 +1,5 @@
 /**
- * The rate of calls to one service, shared by all its chatbots (U15, performance.md "Rate limiting"): evenly paced, first
+ * The rate of calls to one service, shared by all its chatbots: evenly paced, first
  * come first served, with at most `concurrency` calls under way.
  *
  * The pace is a grid of slots 1/rate apart (GCRA). A slot that is used late keeps the grid where it is, as long as it is

@@ -7,20 +7,20 @@ export interface ListFilter {
   MLSNumber?: string
   /** Default: 1. */
   PageNumber?: number
-  /** Default: 20. Above its undocumented maximum a service may clamp or refuse it (U8). */
+  /** Default: 20. Above its undocumented maximum a service may clamp or refuse it. */
   PageSize?: number
 }
 
 /** One page. */
 export interface ListPage {
   List: RealEstateListItem[]
-  /** Its meaning is not documented (U9). null: the answer had none. */
+  /** Its meaning is not documented. null: the answer had none. */
   VirtualCount: number | null
 }
 
 /**
  * A listing as the service shows it; handed on unchecked. Money and numbers are decimal texts, what is absent an empty
- * one. SaleType is in a display form (U10); AreaUnit is not shown.
+ * one. SaleType is in a display form; AreaUnit is not shown.
  */
 export interface RealEstateListItem {
   ID: number

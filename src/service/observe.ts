@@ -1,7 +1,6 @@
 /**
- * The walk over the pages of List (DESIGN, "Completeness comes before deletion"; service-unknowns U8, U9; fault-model
- * §2.5). Neither the order, nor the page size, nor VirtualCount, nor what comes after the last page can be relied on, so
- * a walk is complete only if nothing in it speaks against it.
+ * The walk over the pages of List. Neither the order, nor the page size, nor VirtualCount, nor what comes after the last
+ * page can be relied on, so a walk is complete only if nothing in it speaks against it.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
@@ -9,9 +8,9 @@ import type { ListItem } from './canonical.ts'
 
 /** One answer of List. */
 export interface Page {
-  items: ListItem[]
+  List: ListItem[]
   /** null: the answer has no number there. */
-  virtualCount: number | null
+  VirtualCount: number | null
 }
 
 /** How to walk. */
@@ -27,13 +26,13 @@ export interface WalkOptions {
    * reason to stop where it is reached.
    */
   virtualCount: 'unknown' | 'total' | 'end'
-  /** A walk that is this long without an end is given up. */
-  maxPages: number
+  /** A walk that is this long without an end is given up; left out: after a hundred thousand. */
+  maxPages?: number
   now(): number
   /** A contradictory walk is begun again: forget what was added. */
   reset(): void
   /** Every item once, as far as IDs can tell. */
-  add(items: ListItem[]): void
+  add(items: ListItem[]): void | Promise<void>
 }
 
 /** How one walk ended: why it can't be trusted, and whether another one may do better. */
@@ -47,6 +46,8 @@ interface WalkEnd {
 }
 
 const mostWalks = 3
+/** A million listings fit even where a service gives no more than ten a page. */
+const mostPages = 100_000
 /** A walk that goes wrong on every page needs no sentence for each. */
 const mostReasons = 5
 
@@ -82,7 +83,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
       contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount ?? 'nothing'}.`)
     return end
   }
-  const effective = first.page.items.length
+  const effective = first.page.List.length
   const seen = new IdSet()
   let previous: ListItem[] = []
   let virtualCount: number | null = null
@@ -91,7 +92,8 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     let items: ListItem[]
     end.pages++
     try {
-      ;({ items, virtualCount } = number === 1 ? first.page : await options.list(number, first.pageSize))
+      ;({ List: items, VirtualCount: virtualCount } =
+        number === 1 ? first.page : await options.list(number, first.pageSize))
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
       if (error.kind === 'transient') {
@@ -111,7 +113,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
       return end
     }
     // Past the end a service may begin again. Page 1 after other pages is the end, as long as it is the very same.
-    if (number > 2 && isRepeated(items, first.page.items)) return finish()
+    if (number > 2 && isRepeated(items, first.page.List)) return finish()
     if (number > 1 && (previous.length !== effective || items.length > effective)) {
       const held = `${previous.length} and ${items.length} listings, page 1 ${effective}`
       contradict(`Pages ${number - 1} and ${number} held ${held}.`)
@@ -119,11 +121,11 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     const fresh = items.filter((item) => isNew(seen, item))
     if (fresh.length < items.length) contradict(`Page ${number} shows listings a second time.`)
     end.items += fresh.length
-    options.add(fresh)
+    await options.add(fresh)
     if (end.again && !isLast) return end
     if (options.virtualCount !== 'unknown' && end.items === virtualCount) return end
     if (options.virtualCount === 'total' && virtualCount !== null && end.items > virtualCount) return finish()
-    if (number >= options.maxPages) {
+    if (number >= (options.maxPages ?? mostPages)) {
       end.reasons.push(`There was no end after ${number} pages.`)
       return end
     }
@@ -131,7 +133,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
   }
 }
 
-/** Page 1, with PageSize halved as long as it is refused (U8). */
+/** Page 1, with PageSize halved as long as it is refused. */
 async function firstPage(options: WalkOptions, asked: number): Promise<{ page: Page; pageSize: number }> {
   for (let pageSize = asked; ; pageSize = Math.floor(pageSize / 2)) {
     try {

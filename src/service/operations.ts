@@ -1,47 +1,102 @@
-/** The operations of the interface but ClientAsk: paths, bodies in a stable field order, and what `Data` must hold. */
-import { fieldRules, ownerKey } from '../core/listing.ts'
-import type { ExtensionEntry, FieldName, FieldValue, Listing } from '../core/listing.ts'
+/** The operations of the interface but ClientAsk: paths, what a body may hold, what `Data` must hold. */
+import { UserError } from '../core/errors.ts'
+import { fieldRules } from '../core/listing.ts'
+import type { FieldRule } from '../core/listing.ts'
+import { nearestName } from '../core/text.ts'
 import type { ListItem } from './canonical.ts'
 import type { Page } from './observe.ts'
-import type { Operation } from './retry.ts'
-import type { ServiceProfile } from './service.ts'
+import type { Repetition } from './retry.ts'
 
-/** Interface, "3. Create": Data is the identifier of the new listing. */
-export const createOperation: Operation<string> = {
+/** One operation. */
+export interface Operation<T> extends Repetition {
+  path: string
+  /** Takes the value out of `Data`; undefined where that is not what the interface says. */
+  read(this: void, data: unknown): T | undefined
+  /** What to know where nobody can tell whether it was carried out. */
+  lost?: string
+}
+
+/** An operation on listings, by its name in the interface. */
+export interface ListingOperation<T> extends Operation<T> {
+  name: string
+  rules: readonly MemberRule[]
+}
+
+/** What one member of a body takes. */
+type MemberRule = Pick<FieldRule, 'required' | 'choices'> & {
+  name: string
+  type: FieldRule['type'] | 'integer' | 'texts'
+}
+
+/** A request that the interface's document forbids: nothing was sent. Each problem begins with the name of its field. */
+export class RequestError extends UserError {
+  override name = 'RequestError'
+  readonly problems: string[]
+  constructor(operation: string, problems: string[]) {
+    super(`${operation}: ${problems.join('; ')}`)
+    this.problems = problems
+  }
+}
+
+/** What `Key` and `Keys` of Update and Delete hold. */
+export type KeyType = 'NativeId' | 'MLSNumber' | 'URL'
+
+const serialNumber: MemberRule = { name: 'SerialNumber', type: 'text', required: true }
+const keyTypes: readonly string[] = ['NativeId', 'MLSNumber', 'URL'] satisfies KeyType[]
+const keyType: MemberRule = { name: 'KeyType', type: 'text', required: true, choices: keyTypes }
+const createRules: readonly MemberRule[] = [serialNumber, ...fieldRules]
+
+/** Data is the identifier of the new listing. */
+export const createOperation: ListingOperation<string> = {
+  name: 'Create',
   path: '/chat/Chatbot/RealEstateCreate',
   kind: 'create',
   repeatable: false,
+  rules: createRules,
   read: (data) => (typeof data === 'string' ? data : undefined),
+  lost: 'the listing may be there all the same, so it was not sent again; look it up first',
 }
 
-/** Interface, "4. Update": Data is the number of records updated. */
-export const updateOperation: Operation<number> = {
+/** Data is the number of records updated. */
+export const updateOperation: ListingOperation<number> = {
+  name: 'Update',
   path: '/chat/Chatbot/RealEstateUpdate',
   kind: 'update',
   repeatable: true,
+  rules: [...createRules, { name: 'Key', type: 'text', required: true }, keyType],
   read: readCount,
 }
 
-/** Interface, "5. List". */
-export const listOperation: Operation<Page> = {
+export const listOperation: ListingOperation<Page> = {
+  name: 'List',
   path: '/chat/Chatbot/RealEstateList',
   kind: 'list',
   repeatable: true,
+  rules: [
+    serialNumber,
+    { name: 'CityName', type: 'text', required: false },
+    { name: 'SaleType', type: 'text', required: false, choices: ['for_sale', 'for_rent'] },
+    { name: 'MLSNumber', type: 'text', required: false },
+    { name: 'PageNumber', type: 'integer', required: false },
+    { name: 'PageSize', type: 'integer', required: false },
+  ],
   read(data) {
     if (!isObject(data) || !Array.isArray(data.List) || !data.List.every(isObject)) return undefined
-    return { items: data.List, virtualCount: readVirtualCount(data.VirtualCount) }
+    return { List: data.List, VirtualCount: readVirtualCount(data.VirtualCount) }
   },
 }
 
-/** Interface, "6. Delete": SuccessCount is the number of listings deleted. */
-export const deleteOperation: Operation<number> = {
+/** SuccessCount is the number of listings deleted. */
+export const deleteOperation: ListingOperation<number> = {
+  name: 'Delete',
   path: '/chat/Chatbot/RealEstateDelete',
   kind: 'delete',
   repeatable: true,
+  rules: [serialNumber, { name: 'Keys', type: 'texts', required: true }, keyType],
   read: (data) => (isObject(data) ? readCount(data.SuccessCount) : undefined),
 }
 
-/** Interface, "1. Edit": Data is an integer, 1 indicates success. The same settings twice are the same settings. */
+/** Data is an integer, 1 indicates success. The same settings twice are the same settings. */
 export const editOperation: Operation<number> = {
   path: '/chat/Chatbot/Edit',
   kind: 'edit',
@@ -49,43 +104,65 @@ export const editOperation: Operation<number> = {
   read: (data) => (Number.isInteger(data) ? (data as number) : undefined),
 }
 
-/**
- * The body of a Create, and of an Update but for its key: every field that the listing has, in the interface's order,
- * with the ownership entry last in ExtensionColumn. Fields in `clear` that the listing lacks are sent empty where the profile
- * wants that (U4); numbers have no empty form and are left out.
- */
-export function listingBody(
-  serialNumber: string,
-  listing: Listing,
-  owner: string | null,
-  clear: readonly FieldName[],
-  profile: Pick<ServiceProfile, 'clear'>,
-): Record<string, FieldValue> {
-  const body: Record<string, FieldValue> = { SerialNumber: serialNumber }
-  for (const { name, type } of fieldRules) {
-    const value = name === 'ExtensionColumn' ? withOwner(listing.ExtensionColumn, owner) : listing[name]
-    if (value !== undefined) body[name] = value
-    else if (type !== 'number' && profile.clear === 'empty' && clear.includes(name))
-      body[name] = type === 'text' ? '' : []
-  }
-  return body
-}
-
-function withOwner(entries: ExtensionEntry[] | undefined, owner: string | null): ExtensionEntry[] | undefined {
-  // A feed must not be able to mark its listings as another feed's.
-  const own = entries?.filter(({ Key }) => Key !== ownerKey)
-  return owner === null ? own : [...(own ?? []), { Key: ownerKey, value: owner }]
-}
-
 function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
-/** Its meaning is open (U9) and no walk needs it, so that an answer without one, or with another kind of one, is a page too. */
+/** Its meaning is open and no walk needs it, so that an answer without one, or with another kind of one, is a page too. */
 function readVirtualCount(value: unknown): number | null {
   return readCount(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value) ?? null
 }
 
 function isObject(value: unknown): value is ListItem {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Throws `RequestError` with everything that is wrong with a body. Members that are undefined count as left out. */
+export function checkBody({ name: operation, rules }: ListingOperation<unknown>, body: object): void {
+  const members = new Map<string, unknown>(Object.entries(body).filter(([, value]) => value !== undefined))
+  const names = rules.map(({ name }) => name)
+  const unknown = [...members.keys()].filter((name) => !names.includes(name))
+  const problems = unknown.map((name) => {
+    const nearest = nearestName(name, names)
+    return `${name}: unknown field; ${nearest === null ? `known are ${names.join(', ')}` : `did you mean ${nearest}?`}`
+  })
+  for (const rule of rules) {
+    const problem = members.has(rule.name)
+      ? problemOf(rule, members.get(rule.name))
+      : rule.required
+        ? 'is missing'
+        : null
+    if (problem !== null) problems.push(`${rule.name}: ${problem}`)
+  }
+  if (problems.length > 0) throw new RequestError(operation, problems)
+}
+
+function problemOf({ type, choices }: MemberRule, value: unknown): string | null {
+  if (choices !== undefined)
+    return choices.includes(value as string) ? null : `takes ${choices.join(' or ')}, not ${JSON.stringify(value)}`
+  return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${JSON.stringify(value)}`
+}
+
+const kinds: Record<MemberRule['type'], { words: string; holds(value: unknown): boolean }> = {
+  text: { words: 'text', holds: isText },
+  number: { words: 'a number', holds: (value) => Number.isFinite(value) },
+  integer: { words: 'a whole number', holds: (value) => Number.isSafeInteger(value) },
+  texts: { words: 'a list of texts', holds: areTexts },
+  images: { words: 'a list of addresses', holds: areTexts },
+  extension: {
+    words: 'a list of { Key, value }',
+    holds: (value) => Array.isArray(value) && value.every(isEntry),
+  },
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
+}
+
+function isEntry(value: unknown): boolean {
+  return isObject(value) && isText(value.Key) && isText(value.value)
 }

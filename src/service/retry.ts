@@ -1,125 +1,154 @@
 /**
- * Sends one operation until its answer is certain or no further attempt is allowed (DESIGN, "Apply"; fault-model §3.5).
- * Callers know nothing of slots, waits and repetitions.
+ * Decides what is sent again: a call is carried out until its answer is certain or no further attempt is allowed, and a
+ * run's calls end together. Callers know nothing of slots, waits and repetitions.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
-import type { Breaker } from './breaker.ts'
-import { readAnswer } from './envelope.ts'
-import type { Cleaner, DataReader } from './envelope.ts'
 import type { Limiter } from './limiter.ts'
-import type { Send } from './send.ts'
-import type { Calls, Answer, BeforeSend } from './service.ts'
+import type { Answer, BeforeSend, Calls } from './service.ts'
+import type { ServiceSettings } from './settings-file.ts'
+
+/** Failures in a row after which a run asks nothing more of the service. */
+const failuresInARow = 10
 
 /**
- * How long a Retry-After that is beyond a run's patience is remembered at most, in milliseconds: no run calls before it is
- * over (U15), but after an hour one call asks whether it still holds, as a broken answer may ask for years.
+ * How long a Retry-After that is beyond the caller's patience is remembered at most, in milliseconds: nobody calls before
+ * it is over, but after an hour one call asks whether it still holds, as a broken answer may ask for years.
  */
 const longestPause = 3_600_000
 
-/** What an attempt is counted as: what runs make, and the two operations that are not about listings. */
-export type CallName = keyof Calls | 'edit' | 'ask'
-
-/** What has to be known of an operation to send it again. `repeatable`: also where it was perhaps carried out (U16). */
+/** What has to be known of an operation to send it again. */
 export interface Repetition {
-  kind: CallName
+  /** What an attempt is counted as. */
+  kind: keyof Calls | 'edit' | 'ask'
+  /** Sent again even where it was perhaps carried out. */
   repeatable: boolean
 }
 
-/** One operation of the interface. */
-export interface Operation<T> extends Repetition {
-  path: string
-  read: DataReader<T>
-}
+/** Ends all calls of a run to a service that fails, redirects or refuses the keys; calls under way are let through. */
+export class Breaker {
+  #failures = 0
+  #error: ServiceError | null = null
+  readonly #stop = new AbortController()
 
-/** How persistent a call is; all times in milliseconds. */
-export interface Persistence {
-  timeout: number
-  /** Attempts of one call in all. */
-  attempts: number
-  backoff: { base: number; max: number }
-  /** The longest Retry-After that is waited for. */
-  patience: number
-}
+  /** Aborted once no more calls may go out. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
 
-/** What all calls of one run share. */
-export interface Line {
-  runtime: Runtime
-  persistence: Persistence
-  send: Send
-  headers: Record<string, string>
-  clean: Cleaner
-  limiter: Limiter
-  breaker: Breaker
-  /** The caller's; ends waiting and calls under way. */
-  signal: AbortSignal | undefined
-  /** The caller's; ends waiting only: no further attempt begins, and calls under way are let through. */
-  stop: AbortSignal | undefined
-  /** Counts attempts sent. */
-  calls: Calls & Partial<Record<CallName, number>>
-  /** Told the Version of every successful answer. */
-  version(version: string | null): void
-  /** Told the HTTP status of every answer. */
-  answered?: (status: number) => void
-}
+  /** Why no more calls may go out; null as long as they may. */
+  get error(): ServiceError | null {
+    return this.#error
+  }
 
-/** A function that carries out operations over a line; it throws `ServiceError` whose effect covers every attempt. */
-export type Call = <T>(operation: Operation<T>, body: object, beforeSend?: BeforeSend) => Promise<Answer<T>>
+  /** The service gave a certain answer, be it a refusal. */
+  answered(): void {
+    this.#failures = 0
+  }
 
-export function createCall(line: Line): Call {
-  const persist = createPersist(line)
-  return (operation, body, beforeSend) => {
-    const { path, read } = operation
-    const text = JSON.stringify(body)
-    const exchange = async () => {
-      const { timeout } = line.persistence
-      const response = await line.send({ path, headers: line.headers, body: text, timeout, signal: line.signal })
-      line.answered?.(response.status)
-      const { value, version } = readAnswer(response, read, line.runtime.clock.now(), line.clean)
-      line.version(version)
-      return value
+  /** Counts a failed call. Gives the error to throw: the one given, or `stopped` where it was the last straw. */
+  failed(error: ServiceError): ServiceError {
+    if (error.kind === 'refused') {
+      this.answered()
+      return error
     }
-    return persist(operation, exchange, beforeSend)
+    if (error.kind === 'transient') {
+      this.#failures++
+      if (this.#failures < failuresInARow) return error
+    }
+    const last =
+      error.kind === 'transient'
+        ? new ServiceError('stopped', `${failuresInARow} calls in a row failed; the last: ${error.message}`, error)
+        : error
+    this.#error ??= last
+    this.#stop.abort(last)
+    return last
   }
 }
 
-/** Carries out exchanges over a line, each as often as it takes; throws as `Call` does. */
-export type Persist = <T>(
-  operation: Repetition,
-  exchange: () => Promise<T>,
-  beforeSend?: BeforeSend,
-) => Promise<Answer<T>>
+/** Whose calls these are: a run's over one chatbot, or (without a breaker) whoever makes a single one. */
+export class Caller {
+  /** Attempts sent. */
+  readonly calls: Calls & Partial<Record<Repetition['kind'], number>> = { create: 0, update: 0, delete: 0, list: 0 }
+  readonly #runtime: Runtime
+  readonly #limiter: Limiter
+  readonly #settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>
+  readonly #signal: AbortSignal | undefined
+  readonly #breaker: Breaker | null
+  /** Ends waiting. A call under way is let through when the breaker trips, since its answer would be lost for nothing. */
+  readonly #ending: AbortSignal
 
-export function createPersist(line: Line): Persist {
-  const { limiter, breaker, persistence } = line
-  const { runtime } = line
-  const { clock, log } = runtime
-  // Waiting also ends when the breaker trips; a call under way does not, since its answer would be lost for nothing.
-  const ending = AbortSignal.any([line.signal, line.stop, breaker.signal].filter((signal) => signal !== undefined))
-
-  /** Whether the run is over, and why. */
-  function ended(): ServiceError | null {
-    if (breaker.error) return new ServiceError(breaker.error.kind, breaker.error.message, { code: breaker.error.code })
-    return ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+  /** `signal` ends waiting and calls under way; `stop` ends waiting only: no further attempt begins. */
+  constructor(
+    runtime: Runtime,
+    limiter: Limiter,
+    settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>,
+    { signal, stop }: { signal?: AbortSignal | undefined; stop?: AbortSignal | undefined },
+    breaker: Breaker | null,
+  ) {
+    this.#runtime = runtime
+    this.#limiter = limiter
+    this.#settings = settings
+    this.#signal = signal
+    this.#breaker = breaker
+    this.#ending = AbortSignal.any([signal, stop, breaker?.signal].filter((one) => one !== undefined))
   }
 
-  async function attempt<T>(kind: CallName, exchange: () => Promise<T>, beforeSend?: BeforeSend): Promise<T> {
-    await limiter.take(ending, persistence.patience).catch(() => {
-      throw ended() ?? breaker.failed(tooLong(limiter.paused))
+  /**
+   * Makes an exchange as often as it takes. Throws `ServiceError` whose effect covers every attempt, and what `beforeSend`
+   * throws.
+   */
+  async carryOut<T>(
+    { kind, repeatable }: Repetition,
+    exchange: () => Promise<T>,
+    beforeSend?: BeforeSend,
+  ): Promise<Answer<T>> {
+    const { attempts, backoff } = this.#settings
+    const { clock, log } = this.#runtime
+    let unsettled = false
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return { value: await this.#attempt(kind, exchange, beforeSend), unsettled }
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        unsettled ||= error.effect === 'unknown'
+        const effect = unsettled ? 'unknown' : 'none'
+        const last = attempt >= attempts || (unsettled && !repeatable)
+        if (error.kind !== 'transient' || last) throw withEffect(error, effect)
+        log.warn({ operation: kind, attempt, problem: error.message }, 'call failed, trying again')
+        // With Retry-After the limiter makes everyone wait.
+        if (error.retryAfter !== null) continue
+        const longest = Math.min(backoff.max, backoff.base * 2 ** (attempt - 1))
+        await clock.sleep(this.#runtime.random() * longest, this.#ending).catch(() => {
+          throw withEffect(this.#ended()!, effect)
+        })
+      }
+    }
+  }
+
+  async #attempt<T>(
+    kind: Repetition['kind'],
+    exchange: () => Promise<T>,
+    beforeSend: BeforeSend | undefined,
+  ): Promise<T> {
+    const limiter = this.#limiter
+    await limiter.take(this.#ending, this.#settings.patience).catch(() => {
+      throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused))
     })
     try {
-      // The breaker may have tripped between the limiter's word and this line.
-      if (ending.aborted) throw ended()!
-      beforeSend?.()
-      line.calls[kind] = (line.calls[kind] ?? 0) + 1
-      const sentAt = clock.now()
+      // The breaker may have tripped between the limiter's word and this line, or a stop come while the mark was written.
+      if (this.#ending.aborted) throw this.#ended()!
+      await beforeSend?.()
+      if (this.#ending.aborted) throw this.#ended()!
+      this.calls[kind] = (this.calls[kind] ?? 0) + 1
+      const sentAt = this.#runtime.clock.now()
       try {
         const value = await exchange()
-        breaker.answered()
+        this.#breaker?.answered()
         return value
       } catch (thrown) {
-        throw judge(thrown, sentAt)
+        throw this.#judge(thrown, sentAt)
       }
     } finally {
       limiter.done()
@@ -127,53 +156,40 @@ export function createPersist(line: Line): Persist {
   }
 
   /** Draws the consequences of a failed attempt for every other call, before the next one starts. */
-  function judge(thrown: unknown, sentAt: number): unknown {
+  #judge(thrown: unknown, sentAt: number): unknown {
     if (!(thrown instanceof ServiceError)) return thrown
+    const limiter = this.#limiter
     // That the call was interrupted is our doing and says nothing about the service.
-    if (line.signal?.aborted && thrown.code === null) return withEffect(ended()!, thrown.effect)
+    if (this.#signal?.aborted && thrown.code === null) return withEffect(this.#ended()!, thrown.effect)
     const tooMany = thrown.kind === 'transient' && thrown.code !== null && thrown.effect === 'none'
     if (tooMany || thrown.code === 503) limiter.slowDown(sentAt)
-    if (thrown.retryAfter === null) return breaker.failed(thrown)
-    if (thrown.retryAfter > persistence.patience) {
-      const seconds = Math.ceil(thrown.retryAfter / 1000)
-      const message = `The service asks to wait ${seconds} s, longer than this run may: ${thrown.message}`
-      const stopped = breaker.failed(new ServiceError('stopped', message, thrown))
+    if (thrown.retryAfter === null) return this.#failed(thrown)
+    if (thrown.retryAfter > this.#settings.patience) {
+      const stopped = this.#failed(this.#tooLong(thrown.retryAfter, thrown))
       limiter.pause(Math.min(thrown.retryAfter, longestPause))
       return stopped
     }
     limiter.pause(thrown.retryAfter)
-    return breaker.failed(thrown)
+    return this.#failed(thrown)
   }
 
-  return async (operation, exchange, beforeSend) => {
-    let unsettled = false
-    for (let number = 1; ; number++) {
-      try {
-        return { value: await attempt(operation.kind, exchange, beforeSend), unsettled }
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        unsettled ||= error.effect === 'unknown'
-        const last = number >= persistence.attempts || (unsettled && !operation.repeatable)
-        if (error.kind !== 'transient' || last) throw withEffect(error, unsettled ? 'unknown' : 'none')
-        log.warn({ operation: operation.kind, attempt: number, problem: error.message }, 'call failed, trying again')
-        // With Retry-After the limiter makes everyone wait.
-        if (error.retryAfter !== null) continue
-        const longest = Math.min(persistence.backoff.max, persistence.backoff.base * 2 ** (number - 1))
-        await clock.sleep(runtime.random() * longest, ending).catch(() => {
-          throw withEffect(ended()!, unsettled ? 'unknown' : 'none')
-        })
-      }
-    }
+  /** The service asks for too long a wait: by its `answer` to this call, or earlier by one to another. */
+  #tooLong(wait: number, answer?: ServiceError): ServiceError {
+    const length = `${answer ? '' : 'another '}${Math.ceil(wait / 1000)} s`
+    const message = `The service asks to wait ${length}, longer than service.patience (${this.#settings.patience / 1000} s)`
+    return new ServiceError('stopped', answer ? `${message}: ${answer.message}` : message, answer)
   }
-}
 
-/** A run that begins, or waits, while the service has asked another one to wait. */
-function tooLong(paused: number): ServiceError {
-  const seconds = Math.ceil(paused / 1000)
-  return new ServiceError(
-    'stopped',
-    `The service has asked to wait, for another ${seconds} s: longer than this run may`,
-  )
+  #failed(error: ServiceError): ServiceError {
+    return this.#breaker?.failed(error) ?? error
+  }
+
+  /** Whether no more calls may go out, and why. */
+  #ended(): ServiceError | null {
+    const error = this.#breaker?.error
+    if (error) return new ServiceError(error.kind, error.message, { code: error.code })
+    return this.#ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+  }
 }
 
 function withEffect(error: ServiceError, effect: Effect): ServiceError {

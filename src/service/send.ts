@@ -1,18 +1,18 @@
 /**
- * One request to the service and its answer, without any opinion about either. The port that the simulation replaces;
- * the real one is an undici Pool.
+ * One request to the service and its answer, whole or as it comes, without any opinion about either. The port that the
+ * simulation replaces; the real one is undici.
  */
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { messageOf, ServiceError } from '../core/errors.ts'
-import type { Effect } from '../core/errors.ts'
 import type { Clock } from '../core/machine.ts'
 
-/** A POST to `path` under the base address. `timeout` is milliseconds for the whole exchange. */
+/** A POST to `path` under the base address. */
 export interface SendRequest {
   path: string
   headers: Record<string, string>
   body: string
+  /** Milliseconds for the whole exchange; of a stream, which may go on for longer, the longest silence. */
   timeout: number
   /** Ends the exchange before its time. */
   signal: AbortSignal | undefined
@@ -25,96 +25,107 @@ export interface SendResponse {
   body: string
 }
 
+/** An answer that has begun. */
+export interface StreamResponse {
+  status: number
+  headers: SendResponse['headers']
+  /** The body's bytes. Throws `ServiceError` as `Send` does where they do not come to an end; leaving them ends the exchange. */
+  chunks: AsyncIterable<Uint8Array>
+}
+
 /**
  * Resolves with whatever the service answered, any status. Rejects with a `ServiceError` of kind `transient` where there
- * was no whole answer: effect `none` only if nothing of the request can have been written (fault-model §3.5).
+ * was no whole answer: effect `none` only if nothing of the request can have been written.
  * Never follows a redirect, never repeats a request.
  */
 export type Send = (request: SendRequest) => Promise<SendResponse>
 
-/** Largest answer read, in bytes (fault-model F127). */
+/** The ways to one service. */
+export interface Connections {
+  /**
+   * Callers must not have more requests under way than there are connections: one that waits for a connection would go
+   * out later than the limiter allowed it.
+   */
+  send: Send
+  /** Resolves once the answer begins, whatever its status; rejects as `Send` does. */
+  stream(this: void, request: SendRequest): Promise<StreamResponse>
+  /** Takes the timer away that may still run from the last call: it keeps a process up that has nothing else to do. */
+  rest(): void
+  close(): Promise<void>
+}
+
+/** Largest answer read, in bytes. */
 const maxResponseSize = 32 * 1024 * 1024
 
-/**
- * `Send` over a pool of at most `concurrency` connections to the origin of `baseUrl`. Callers must not have more than
- * that many requests under way: one that waits for a connection would go out later than the limiter allowed it.
- * `rest` takes the timer away that may still run from the last call: it keeps a process up that has nothing else to do.
- */
-export function createPoolSend(
-  baseUrl: string,
-  concurrency: number,
-  clock: Clock,
-): { send: Send; rest(this: void): void; close(): Promise<void> } {
+/** At most `concurrency` connections to the origin of `baseUrl`, and one more for each stream: none keeps a call waiting. */
+export function openConnections(baseUrl: string, concurrency: number, clock: Clock): Connections {
   const url = new URL(baseUrl)
   const prefix = url.pathname.replace(/\/+$/, '')
-  const pool = new Pool(url.origin, {
-    connections: concurrency,
-    pipelining: 1,
-    maxResponseSize,
-    // undici's timers are a second coarse and none of them bounds the whole exchange: `Deadlines` does.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  // undici's timers are a second coarse and none of them bounds the whole exchange: `Deadlines` does.
+  const options = { pipelining: 1, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 }
+  const pool = new Pool(url.origin, { ...options, connections: concurrency })
+  const streams = new Pool(url.origin, options)
   const deadlines = new Deadlines(clock)
+  const begin = ({ path, headers, body }: SendRequest, over: Pool, exchange: Dispatcher.DispatchHandler): void =>
+    void over.dispatch({ path: prefix + path, method: 'POST', headers, body }, exchange)
   return {
-    async send({ path, headers, body, timeout, signal }) {
-      const exchange = new Exchange()
+    async send(request) {
+      const { timeout, signal } = request
+      const exchange = new WholeExchange()
       const interrupt = () => exchange.end('The call was interrupted')
       signal?.addEventListener('abort', interrupt)
       deadlines.add(exchange, timeout)
       try {
-        pool.dispatch({ path: prefix + path, method: 'POST', headers, body }, exchange)
+        begin(request, pool, exchange)
         return await exchange.response
       } finally {
         deadlines.remove(exchange)
         signal?.removeEventListener('abort', interrupt)
       }
     },
+    async stream(request) {
+      const exchange = new StreamExchange(clock, request)
+      begin(request, streams, exchange)
+      return exchange.response
+    },
     rest: () => deadlines.rest(),
     async close() {
       deadlines.close()
-      await pool.destroy()
+      await Promise.all([pool.destroy(), streams.destroy()])
     },
   }
 }
 
 /** The dispatch handler: half the processor time of `Pool.request`, and it knows whether writing has begun. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly response: Promise<SendResponse>
-  #resolve!: (response: SendResponse) => void
+abstract class Exchange<T> implements Dispatcher.DispatchHandler {
+  readonly response: Promise<T>
+  protected resolve!: (response: T) => void
   #reject!: (error: ServiceError) => void
   #controller: Dispatcher.DispatchController | null = null
-  #ended = false
-  #status = 0
-  #headers: SendResponse['headers'] = {}
-  readonly #chunks: Buffer[] = []
+  #isOver = false
 
   constructor() {
     this.response = new Promise((resolve, reject) => {
-      this.#resolve = resolve
+      this.resolve = resolve
       this.#reject = reject
     })
   }
 
+  abstract onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void
+  abstract onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void
+  /** Called once, when the answer is whole or (with an error) never will be. */
+  protected abstract finish(error: ServiceError | null): void
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Ended while it waited for the connection: abort() here keeps undici from writing it, so "none" stays true.
-    if (this.#ended) controller.abort(new Error('ended before it was sent'))
+    if (this.#isOver) controller.abort(new Error('ended before it was sent'))
     else this.#controller = controller
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    this.#status = status
-    this.#headers = headers
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk)
-  }
-
   onResponseEnd(): void {
-    this.#ended = true
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
-    this.#resolve({ status: this.#status, headers: this.#headers, body: bytes.toString('utf8') })
+    if (this.#isOver) return
+    this.#isOver = true
+    this.finish(null)
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -125,22 +136,104 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange from our side; `why` becomes the message. */
   end(why: string): void {
-    this.#fail(this.#controller ? `${why} before the answer was there` : `${why} before a connection was there`)
+    if (this.#isOver) return
+    this.#fail(this.#controller ? `${why} before the answer was whole` : `${why} before a connection was there`)
     this.#controller?.abort(new Error(why))
   }
 
   #fail(message: string, cause?: Error): void {
-    if (this.#ended) return
-    this.#ended = true
-    const effect: Effect = this.#controller ? 'unknown' : 'none'
-    this.#reject(new ServiceError('transient', message, { effect, cause }))
+    if (this.#isOver) return
+    this.#isOver = true
+    const error = new ServiceError('transient', message, { effect: this.#controller ? 'unknown' : 'none', cause })
+    this.#reject(error)
+    this.finish(error)
+  }
+}
+
+class WholeExchange extends Exchange<SendResponse> {
+  #status = 0
+  #headers: SendResponse['headers'] = {}
+  readonly #chunks: Buffer[] = []
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  protected finish(error: ServiceError | null): void {
+    if (error !== null) return
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks)
+    this.resolve({ status: this.#status, headers: this.#headers, body: bytes.toString('utf8') })
+  }
+}
+
+class StreamExchange extends Exchange<StreamResponse> {
+  #error: ServiceError | null = null
+  readonly #chunks: Buffer[] = []
+  #wake: () => void = () => undefined
+  readonly #clock: Clock
+  #heardAt: number
+  readonly #over = new AbortController()
+
+  constructor(clock: Clock, { timeout, signal }: SendRequest) {
+    super()
+    this.#clock = clock
+    this.#heardAt = clock.now()
+    const interrupt = (): void => this.end('The call was interrupted')
+    if (signal?.aborted) interrupt()
+    signal?.addEventListener('abort', interrupt, { signal: this.#over.signal })
+    this.#listen(timeout).catch(() => undefined)
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
+    this.#heardAt = this.#clock.now()
+    if (status >= 200) this.resolve({ status, headers, chunks: this.#read() })
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#heardAt = this.#clock.now()
+    this.#chunks.push(chunk)
+    this.#wake()
+  }
+
+  protected finish(error: ServiceError | null): void {
+    this.#error = error
+    this.#over.abort()
+    this.#wake()
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.#chunks.shift()
+        if (chunk !== undefined) yield chunk
+        else if (this.#error !== null) throw this.#error
+        else if (this.#over.signal.aborted) return
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      this.end('The reader left')
+    }
+  }
+
+  /** Ends the exchange once nothing was heard for `timeout`. */
+  async #listen(timeout: number): Promise<void> {
+    for (;;) {
+      const left = this.#heardAt + timeout - this.#clock.now()
+      if (left <= 0) return this.end(`The service was silent for ${timeout / 1000} s`)
+      await this.#clock.sleep(left, this.#over.signal)
+    }
   }
 }
 
 /** Ends exchanges at their deadline with one timer for all of them: a timer a call costs as much as the call. */
 class Deadlines {
   readonly #clock: Clock
-  readonly #due = new Map<Exchange, { at: number; timeout: number }>()
+  readonly #due = new Map<WholeExchange, { at: number; timeout: number }>()
   #wakeAt = Infinity
   #sleeping = new AbortController()
 
@@ -148,13 +241,13 @@ class Deadlines {
     this.#clock = clock
   }
 
-  add(exchange: Exchange, timeout: number): void {
+  add(exchange: WholeExchange, timeout: number): void {
     const at = this.#clock.now() + timeout
     this.#due.set(exchange, { at, timeout })
     if (at < this.#wakeAt) this.#sleepUntil(at)
   }
 
-  remove(exchange: Exchange): void {
+  remove(exchange: WholeExchange): void {
     this.#due.delete(exchange)
   }
 

@@ -1,22 +1,7 @@
 /**
- * The listing service as the rest of the program sees it, bound to one chatbot. Callers never see a page, a retry,
- * the envelope or the rate.
+ * The listing service as a run sees it, bound to one chatbot. Callers never see a page, a retry, the envelope or the rate.
  */
 import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
-
-/** Answers to the interface's open questions (service-unknowns.md). */
-export interface ServiceProfile {
-  /** U8: PageSize to ask for. */
-  pageSize: number
-  /** U7: most Keys in one Delete. */
-  deleteBatch: number
-  /** U9: whether VirtualCount is the number of all listings. */
-  virtualCount: 'unknown' | 'total'
-  /** U4: how a field is made to disappear. */
-  clear: 'empty' | 'omit'
-  /** U10: how list items spell the two sale types, where that can't be guessed. */
-  saleTypeShown?: Record<Listing['SaleType'], string> | undefined
-}
 
 /** The value of a call that succeeded. */
 export interface Answer<T> {
@@ -25,19 +10,25 @@ export interface Answer<T> {
   unsettled: boolean
 }
 
-/** Where `observe` puts what the pages show. `reset` is called when a contradictory walk is begun again. */
+/** Where `observe` puts what the pages show, one page after the other. `reset`: a contradictory walk is begun again. */
 export interface ShownSink {
   reset(): void
-  add(items: Shown[]): void
+  add(items: Shown[]): void | Promise<void>
 }
 
-/** Called before each attempt goes out, after its place under the rate limit has come: the moment to mark it in flight. */
-export type BeforeSend = () => void
+/**
+ * Called before each attempt, after its place under the rate limit has come: the moment to mark it in flight. The request
+ * goes out once it is through.
+ */
+export type BeforeSend = () => void | Promise<void>
 
-export interface ServiceReader {
+/** Attempts sent, by operation. */
+export type Calls = Record<'create' | 'update' | 'delete' | 'list', number>
+
+export interface ChatbotReader {
   /**
-   * Walks every page into the sink (interface, "5. List"). The summary says whether the walk can be trusted to have shown
-   * everything; `startedAt` is when the walk that counts began. Throws `ServiceError` where listing fails altogether.
+   * Walks every page of List into the sink. The summary says whether the walk can be trusted to have shown everything;
+   * `startedAt` is when the walk that counts began. Throws `ServiceError` where listing fails altogether.
    */
   observe(sink: ShownSink): Promise<RemoteSummary & { startedAt: number }>
   /** Every listing shown for exactly this MLSNumber. Throws `ServiceError`. */
@@ -47,18 +38,18 @@ export interface ServiceReader {
 }
 
 /** All methods throw `ServiceError` where no attempt succeeded; its `effect` covers every attempt made. */
-export interface ServiceWriter extends ServiceReader {
-  /** Never sent again where an attempt was perhaps executed (U16). Gives the identifier of the new listing. */
-  create(listing: Listing, owner: string | null, beforeSend: BeforeSend): Promise<Answer<string>>
-  /** Updates by MLSNumber, every field of the wanted listing (U4), and makes `clear` disappear. Gives the number of records updated. */
-  update(listing: Listing, owner: string | null, clear: FieldName[], beforeSend: BeforeSend): Promise<Answer<number>>
+export interface Chatbot extends ChatbotReader {
+  /** The feed that Create and Update mark listings with, in ExtensionColumn; null: they carry no mark. */
+  readonly mark: string | null
+  /** Never sent again where an attempt was perhaps executed. Gives the identifier of the new listing. */
+  create(listing: Listing, beforeSend: BeforeSend): Promise<Answer<string>>
+  /** Updates by MLSNumber: sends every field of the listing, and makes `clear` disappear. Gives the number of records updated. */
+  update(listing: Listing, clear: readonly FieldName[], beforeSend: BeforeSend): Promise<Answer<number>>
   /** Deletes by MLSNumber. Gives SuccessCount. */
-  delete(mlsNumbers: string[], beforeSend: BeforeSend): Promise<Answer<number>>
+  delete(mlsNumbers: readonly string[], beforeSend: BeforeSend): Promise<Answer<number>>
   /**
-   * Deletes by the ID of a list item, as `NativeId`. Whether that is the identifier which Create gave is not known (U2):
-   * look up what became of it. Gives SuccessCount.
+   * Deletes by the ID of a list item, as `NativeId`. The interface does not say whether that is the identifier which Create
+   * gave: look up what became of it. Gives SuccessCount.
    */
   deleteById(id: number, beforeSend: BeforeSend): Promise<Answer<number>>
 }
-
-export type Calls = Record<'create' | 'update' | 'delete' | 'list', number>

@@ -3,23 +3,26 @@ import Database from 'better-sqlite3'
 import { applicationId, versionOf } from './migrations.ts'
 import { damaged, storeError } from './failure.ts'
 
-/** Milliseconds to wait for another process that is writing (fault-model F65); it blocks the event loop. */
+/** Milliseconds to wait for another process that is writing; it blocks the event loop. */
 export const busyTimeout = 5000
 
-export interface ConnectionOptions {
-  readonly?: boolean
-  fileMustExist?: boolean
-}
-
 /** `path` may be a database's bytes, for one in memory. Throws what SQLite throws: the callers put it in words. */
-export function connect(path: string | Buffer, options: ConnectionOptions): Database.Database {
+export function connect(
+  path: string | Buffer,
+  options: Pick<Database.Options, 'readonly' | 'fileMustExist'>,
+): Database.Database {
   const database = new Database(path, { ...options, timeout: busyTimeout })
   database.pragma('trusted_schema = OFF')
   database.pragma('foreign_keys = ON')
   return database
 }
 
-/** Refuses what is not a store, or one that a later version of this program has written (fault-model F69, F71). Gives its version. */
+/** A statement whose rows are one value each. */
+export function column<Value>(database: Database.Database, sql: string): Database.Statement<unknown[], Value> {
+  return database.prepare<unknown[], Value>(sql).pluck()
+}
+
+/** Refuses what is not a store, or one that a later version of this program has written. Gives its version. */
 export function assertStore(database: Database.Database, file: string, known: number): number {
   if (database.pragma('application_id', { simple: true }) !== applicationId)
     throw storeError(file, 'this is a SQLite database, but not a store of listing-sync; name another file as the store')
@@ -32,19 +35,19 @@ export function assertStore(database: Database.Database, file: string, known: nu
   return version
 }
 
-/** Reads through the pages (fault-model F66); SQLite throws or answers with rows where they are not sound. */
+/** Reads through the pages; SQLite throws or answers with rows where they are not sound. */
 export function assertSound(database: Database.Database, file: string): void {
   const answer = String(database.pragma('quick_check(1)', { simple: true }))
   if (answer !== 'ok') throw storeError(file, damaged(answer.slice(answer.lastIndexOf('\n') + 1)))
 }
 
-/** Turns on what makes a commit survive a power cut (fault-model F63), and reads it back. */
+/** Turns on what makes a commit survive a power cut, and reads it back. */
 export function makeDurable(database: Database.Database, file: string): void {
   const mode = String(database.pragma('journal_mode = WAL', { simple: true }))
   if (mode !== 'wal') throw storeError(file, `the file system gives journal mode ${mode} where the store needs WAL`)
   database.pragma('synchronous = FULL')
   if (database.pragma('synchronous', { simple: true }) !== 2)
     throw storeError(file, 'SQLite does not accept synchronous=FULL; a crash could undo what was noted')
-  // Takes the write lock once, so that a read-only file or folder shows now and not in the middle of a run (F77).
+  // Takes the write lock once, so that a read-only file or folder shows now and not in the middle of a run.
   database.exec('BEGIN IMMEDIATE; COMMIT')
 }

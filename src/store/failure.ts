@@ -21,7 +21,7 @@ function sentence(code: string, message: string): string | null {
   return null
 }
 
-/** What is wrong with a file that must not be used, and what to do (fault-model F66: never made anew by itself). */
+/** What is wrong with a file that must not be used, and what to do; it is never made anew by itself. */
 export function damaged(what: string): string {
   return `the store is damaged: ${what}. Nothing was changed. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
 }
@@ -39,24 +39,4 @@ export function inStore<Result>(file: string, work: () => Result): Result {
     const what = sentence(error.code, error.message)
     throw what === null ? error : storeError(file, what, error)
   }
-}
-
-type Method = (...values: unknown[]) => unknown
-
-/** The same methods, each replaced by what `wrap` makes of it. */
-export function eachMethod<Methods extends object>(methods: Methods, wrap: (method: Method) => Method): Methods {
-  const wrapped = { ...methods }
-  for (const [name, method] of Object.entries(methods))
-    Object.defineProperty(wrapped, name, { value: wrap(method), enumerable: true })
-  return wrapped
-}
-
-/** The same methods, each run by `inStore`. What a returned iterable throws later is the method's own business. */
-export function withStoreErrors<Methods extends object>(file: string, methods: Methods): Methods {
-  return eachMethod(
-    methods,
-    (method) =>
-      (...values) =>
-        inStore(file, () => method(...values)),
-  )
 }

@@ -22,7 +22,7 @@ export function openFile(file: string, steps: readonly string[]): Database.Datab
   }
 }
 
-/** Throws where the path leads to something that can't be a store. SQLite would take an empty file for a new database (F69). */
+/** Throws where the path leads to something that can't be a store. SQLite would take an empty file for a new database. */
 export function assertStoreFile(file: string): void {
   const found = statSync(file)
   if (!found.isFile()) throw storeError(file, 'this is not a file; name a file as the store')
@@ -57,7 +57,7 @@ function create(file: string, steps: readonly string[]): void {
   })
 }
 
-/** Brings an older store up to date, after a copy of it was put beside it (fault-model F70). */
+/** Brings an older store up to date, after a copy of it was put beside it. */
 function upgrade(database: Database.Database, file: string, steps: readonly string[]): void {
   whileLocked(file, () => {
     const version = versionOf(database)

@@ -7,7 +7,7 @@ const nothing: readonly number[] = []
 
 /**
  * The raw hashes of a feed's snapshot in four flat arrays, 26 bytes a listing at most: asking SQLite for each of a million
- * records costs more than all else that an unchanged feed needs (performance.md). Of a hash 64 bits are kept.
+ * records costs more than all else that an unchanged feed needs. Of a hash 64 bits are kept.
  */
 export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownRecords {
   const slots = 2 ** Math.ceil(Math.log2(Math.max(8, count * 1.5)))

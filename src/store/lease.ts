@@ -1,34 +1,24 @@
-/** Leases: one run at a time for a chatbot, one process at a time for a store (fault-model F74). */
+/** Leases: one run at a time for a chatbot, one process at a time for a store. */
 import { hostname } from 'node:os'
-import type Database from 'better-sqlite3'
-import { inStore, storeError } from './failure.ts'
-import { busyTimeout } from './connection.ts'
+import { busyTimeout, column } from './connection.ts'
+import { promised } from './door.ts'
+import type { Connection } from './door.ts'
+import { storeError } from './failure.ts'
 import { takeLock } from './lock.ts'
 import type { Lock } from './lock.ts'
 import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
 
-export interface Leases {
-  lease(chatbot: string, now: number): Lease
-  releaseAll(): void
-}
-
-export interface LeaseParts {
-  /** null for a store in memory, which no other process sees. */
-  file: string | null
-  /** Throws where the file on disk is no longer the one that is open. */
-  assertInPlace: () => void
-  serial: Serial | null
-}
-
-export function createLeases(database: Database.Database, { file, assertInPlace, serial }: LeaseParts): Leases {
-  const name = file ?? ':memory:'
+/** `assertInPlace` throws where the file on disk is no longer the one that is open. A store in memory has no `serial`. */
+export function createLeases(connection: Connection, assertInPlace: () => void, serial: Serial | null) {
+  const { database, file } = connection
   const holder = `process ${process.pid} on ${hostname()}`
-  const held = new Map<string, Lease>()
+  /** Fencing numbers by chatbot. */
+  const held = new Map<string, number>()
   let lock: Lock | null = null
 
   const forgetDead = database.prepare('UPDATE lease SET held = 0')
-  const nextToken = database.prepare<[], number>('SELECT coalesce(max(token), 0) + 1 FROM lease').pluck()
+  const nextToken = column<number>(database, 'SELECT coalesce(max(token), 0) + 1 FROM lease')
   const note = database.prepare(`INSERT INTO lease VALUES (@chatbot, @token, @holder, @now, 1)
     ON CONFLICT (chatbot) DO UPDATE SET token = @token, holder = @holder, since = @now, held = 1`)
   const noteRelease = database.prepare('UPDATE lease SET held = 0 WHERE chatbot = ? AND token = ?')
@@ -46,7 +36,7 @@ export function createLeases(database: Database.Database, { file, assertInPlace,
       goOn.run(ahead ?? 0)
       // What was done since is as unknown as where the store was lost.
       if (ahead !== null) doubt.run(now)
-      const token = nextToken.get() ?? 1
+      const token = nextToken.get()!
       note.run({ chatbot, token, holder, now })
       return token
     },
@@ -61,7 +51,7 @@ export function createLeases(database: Database.Database, { file, assertInPlace,
   function unlock(): void {
     lock?.release()
     lock = null
-    // Folds the log back into the file now that the run is over (F76), unless a reader is in the way.
+    // Folds the log back into the file now that the run is over, unless a reader is in the way.
     database.pragma('busy_timeout = 0')
     try {
       database.pragma('wal_checkpoint(TRUNCATE)')
@@ -70,33 +60,8 @@ export function createLeases(database: Database.Database, { file, assertInPlace,
     }
   }
 
-  function lease(chatbot: string, now: number): Lease {
-    if (held.has(chatbot)) throw storeError(name, `a run for chatbot ${chatbot} is already under way in this process`)
-    assertInPlace()
-    const isFirst = held.size === 0
-    if (isFirst && file !== null) {
-      lock = takeLock(file, 0)
-      if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
-    }
-    try {
-      const ahead = isFirst && serial !== null ? serial.ahead() : null
-      const token = noteLease.immediate(chatbot, now, isFirst, ahead)
-      serial?.keep()
-      const lease: Lease = {
-        token,
-        isBehind: ahead !== null,
-        release: () => inStore(name, () => release(chatbot, token)),
-      }
-      held.set(chatbot, lease)
-      return lease
-    } catch (error) {
-      if (isFirst) unlock()
-      throw error
-    }
-  }
-
   function release(chatbot: string, token: number): void {
-    if (held.get(chatbot)?.token !== token) return
+    if (held.get(chatbot) !== token) return
     held.delete(chatbot)
     try {
       noteRelease.run(chatbot, token)
@@ -106,9 +71,28 @@ export function createLeases(database: Database.Database, { file, assertInPlace,
   }
 
   return {
-    lease,
-    releaseAll() {
-      for (const lease of held.values()) lease.release()
+    lease(chatbot: string, now: number): Lease {
+      if (held.has(chatbot)) throw storeError(file, `a run for chatbot ${chatbot} is already under way in this process`)
+      assertInPlace()
+      const isFirst = held.size === 0
+      if (isFirst && serial !== null) {
+        lock = takeLock(file, 0)
+        if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
+      }
+      try {
+        const ahead = isFirst ? (serial?.ahead() ?? null) : null
+        const token = noteLease.immediate(chatbot, now, isFirst, ahead)
+        serial?.keep()
+        held.set(chatbot, token)
+        const released = promised<Pick<Lease, 'release'>>(connection, { release: () => release(chatbot, token) })
+        return { token, isBehind: ahead !== null, ...released }
+      } catch (error) {
+        if (isFirst) unlock()
+        throw error
+      }
+    },
+    releaseAll(): void {
+      for (const [chatbot, token] of held) release(chatbot, token)
     },
   }
 }

@@ -7,8 +7,8 @@ export interface Lock {
 }
 
 /**
- * Locks `<store>.lock` for as long as the lock is held (fault-model F74); null where another process has it for longer
- * than `patience` milliseconds. Throws what SQLite throws where the lock file can't be used.
+ * Locks `<store>.lock` for as long as the lock is held; null where another process has it for longer than `patience`
+ * milliseconds. Throws what SQLite throws where the lock file can't be used.
  */
 export function takeLock(file: string, patience: number): Lock | null {
   const path = `${file}.lock`

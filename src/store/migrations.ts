@@ -6,8 +6,8 @@ export const applicationId = 0x4c53594e
 
 /**
  * Keys and hashes lie in a table of their own, sorted as they are read, and the payload in another: a scan of a million
- * rows takes a third of the time so (performance.md, "Snapshot of 1,000,000 rows"). TEXT compares by UTF-8 bytes, which
- * is the order of `compareKeys`. `payload.id` never comes twice: a plan that holds an old id must not meet a new listing.
+ * rows takes a third of the time so. TEXT compares by UTF-8 bytes, which is the order of `compareKeys`. `payload.id` never
+ * comes twice: a plan that holds an old id must not meet a new listing. `feed.first_run` is used no more.
  */
 const first = `
 CREATE TABLE meta (

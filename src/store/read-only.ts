@@ -8,6 +8,7 @@ import { storeError } from './failure.ts'
 import { assertStoreFile } from './file.ts'
 import { migrate } from './migrations.ts'
 
+/** `database` takes no write. */
 export interface Source {
   database: Database.Database
   close(): void
@@ -33,7 +34,12 @@ export function openSource(file: string, steps: readonly string[]): Source {
 function emptySource(steps: readonly string[]): Source {
   const database = connect(':memory:', {})
   migrate(database, steps)
-  return { database, close: () => database.close() }
+  return sourceOf(database)
+}
+
+function sourceOf(database: Database.Database, close: () => void = () => database.close()): Source {
+  database.pragma('query_only = ON')
+  return { database, close }
 }
 
 /** null where the store can't be read without a copy. */
@@ -44,11 +50,7 @@ function inPlace(file: string, steps: readonly string[]): Source | null {
     database.pragma('query_only = ON')
     if (assertStore(database, file, steps.length) === steps.length) {
       assertSound(database, file)
-      const opened = database
-      return {
-        database,
-        close: () => opened.close(),
-      }
+      return sourceOf(database)
     }
   } catch (error) {
     database?.close()
@@ -65,26 +67,21 @@ function isForbidden(error: unknown): boolean {
 
 function copiedSource(file: string, steps: readonly string[]): Source {
   const directory = mkdtempSync(join(tmpdir(), `listing-sync-store-${process.pid}-`))
-  const removeCopy = (): void => rmSync(directory, { recursive: true, force: true })
+  let database: Database.Database | null = null
+  const close = (): void => {
+    database?.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
   try {
     const copy = join(directory, 'store.db')
     copyStill(file, copy)
-    const database = connect(copy, { fileMustExist: true })
-    const close = (): void => {
-      database.close()
-      removeCopy()
-    }
-    try {
-      assertStore(database, file, steps.length)
-      assertSound(database, file)
-      migrate(database, steps)
-    } catch (error) {
-      database.close()
-      throw error
-    }
-    return { database, close }
+    database = connect(copy, { fileMustExist: true })
+    assertStore(database, file, steps.length)
+    assertSound(database, file)
+    migrate(database, steps)
+    return sourceOf(database, close)
   } catch (error) {
-    removeCopy()
+    close()
     throw error
   }
 }

@@ -1,19 +1,13 @@
 /**
  * How far the store has come, noted beside it: a store that is behind its own note was put back from a backup, or lost the
- * end of its log to bad sectors, which SQLite drops without a word (fault-model F72, F79).
+ * end of its log to bad sectors, which SQLite drops without a word.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { messageOf } from '../core/errors.ts'
 import { storeError } from './failure.ts'
 
-export interface Serial {
-  /** The note's number where it is of this very store and the store is behind it; else null. */
-  ahead(): number | null
-  /** Notes how far the store has come. Throws `StoreError`. */
-  keep(): void
-  close(): void
-}
+export type Serial = ReturnType<typeof createSerial>
 
 /** How far a store has come, and which one it is. */
 export interface Progress {
@@ -40,14 +34,16 @@ export function aheadOf(database: Database.Database, note: Progress | null): num
   return note !== null && note.lineage === store?.lineage && note.serial > store.serial ? note.serial : null
 }
 
-export function createSerial(database: Database.Database, file: string): Serial {
+/** The note of a store that is open for writing. */
+export function createSerial(database: Database.Database, file: string) {
   const path = noteOf(file)
   const present = database.prepare<[], Progress>(progress)
   let descriptor: number | null = null
 
   return {
-    ahead: () => aheadOf(database, noteBeside(file)),
-    keep() {
+    ahead: (): number | null => aheadOf(database, noteBeside(file)),
+    /** Notes how far the store has come. Throws `StoreError`. */
+    keep(): void {
       const { lineage, serial } = present.get()!
       try {
         descriptor ??= openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
@@ -57,7 +53,7 @@ export function createSerial(database: Database.Database, file: string): Serial 
         throw storeError(file, `${path} beside it cannot be written: ${messageOf(error)}`, error)
       }
     },
-    close() {
+    close(): void {
       if (descriptor !== null) closeSync(descriptor)
       descriptor = null
     },

@@ -1,19 +1,24 @@
-/** The store on embedded SQLite: opening for writing and for reading. */
+/** The store on embedded SQLite: opened for writing or for reading, with its roles on one connection. */
 import { statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
+import { createAbsences } from './absences.ts'
 import { assertSound, connect, makeDurable } from './connection.ts'
-import { eachMethod, inStore, storeError, withStoreErrors } from './failure.ts'
+import { createDeliveries } from './deliveries.ts'
+import { promised } from './door.ts'
+import type { Connection } from './door.ts'
+import { inStore, storeError } from './failure.ts'
 import { openFile } from './file.ts'
+import { assertLocal } from './file-system.ts'
+import type { KindOf } from './file-system.ts'
+import { createHolds } from './holds.ts'
+import { createLearnt } from './learnt.ts'
 import { createLeases } from './lease.ts'
-import { createListings } from './listings.ts'
+import { createLedger } from './ledger.ts'
 import { migrate, migrations } from './migrations.ts'
-import { placeOf } from './place.ts'
-import type { KindOf } from './place.ts'
 import { openSource } from './read-only.ts'
-import { createReader } from './reader.ts'
-import { createRecords, createStartsWriter } from './records.ts'
+import { createRuns } from './runs.ts'
 import { aheadOf, createSerial, noteBeside } from './serial.ts'
-import { createSettingsWriter } from './settings.ts'
+import { createSnapshot } from './snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
 
 /** Where a store may lie. */
@@ -33,7 +38,7 @@ export interface Place {
 export function openStore(file: string, steps: readonly string[] = migrations, place: Place = {}): Store {
   const isFile = file !== ':memory:'
   return inStore(file, () => {
-    const remark = isFile && place.allowNetwork !== true ? placeOf(file, place.kindOf) : null
+    const remark = isFile && place.allowNetwork !== true ? assertLocal(file, place.kindOf) : null
     if (remark !== null) place.warn?.(remark)
     const database = isFile ? openFile(file, steps) : connect(':memory:', {})
     try {
@@ -60,9 +65,15 @@ export function openStoreReader(file: string, steps: readonly string[] = migrati
     const note = noteBeside(file)
     const source = openSource(file, steps)
     try {
+      const connection = { database: source.database, file }
       const isBehind = aheadOf(source.database, note) !== null
-      const reader = createReader(source.database, file, isBehind)
-      return withStoreErrors(file, { ...reader, close: () => source.close() })
+      return {
+        ...rolesOn(connection, () => undefined),
+        ...promised<Pick<StoreReader, 'isBehind' | 'close'>>(connection, {
+          isBehind: () => isBehind,
+          close: () => source.close(),
+        }),
+      }
     } catch (error) {
       source.close()
       throw error
@@ -76,45 +87,44 @@ export function openStoreReader(file: string, steps: readonly string[] = migrati
  */
 export function storeOn(database: Database.Database, file: string, isFile: boolean): Store {
   const opened = isFile ? statSync(file).ino : null
-  // A deleted or replaced file takes every write and loses it at the end (fault-model F68).
+  // A deleted or replaced file takes every write and loses it at the end.
   const assertInPlace = (): void => {
     if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
+  const connection = { database, file }
   const serial = isFile ? createSerial(database, file) : null
-  const leases = createLeases(database, { file: isFile ? file : null, assertInPlace, serial })
-  const reader = createReader(database, file)
-  const writer = inTransactions(database, {
-    ...createListings(database),
-    ...createRecords(database),
-    ...createSettingsWriter(database),
-    ...createStartsWriter(database),
-  })
-  return withStoreErrors(file, {
-    ...reader,
-    ...writer,
-    markInFlight(...values: Parameters<Store['markInFlight']>) {
-      writer.markInFlight(...values)
-      serial?.keep()
-    },
-    lease: (chatbot: string, now: number) => leases.lease(chatbot, now),
-    close() {
-      if (!database.open) return
-      try {
-        leases.releaseAll()
-      } finally {
-        serial?.close()
-        // Closing the last connection folds the log into the file and removes it.
-        database.close()
-      }
-    },
-  })
+  const leases = createLeases(connection, assertInPlace, serial)
+  return {
+    ...rolesOn(connection, () => serial?.keep()),
+    ...promised<Pick<Store, 'isBehind' | 'lease' | 'close'>>(connection, {
+      isBehind: () => false,
+      lease: (chatbot, now) => leases.lease(chatbot, now),
+      close() {
+        if (!database.open) return
+        try {
+          leases.releaseAll()
+        } finally {
+          serial?.close()
+          // Closing the last connection folds the log into the file and removes it.
+          database.close()
+        }
+      },
+    }),
+  }
 }
 
-/** The same methods, each as one transaction that takes the write lock at once. */
-function inTransactions<Methods extends object>(database: Database.Database, methods: Methods): Methods {
-  return eachMethod(methods, (method) => {
-    const transaction = database.transaction(method)
-    return (...values) => transaction.immediate(...values)
-  })
+type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
+
+/** Of a connection that takes no write, the writing halves reject. */
+function rolesOn(connection: Connection, begun: () => void): Roles {
+  return {
+    snapshot: createSnapshot(connection),
+    ledger: createLedger(connection, begun),
+    absences: createAbsences(connection),
+    holds: createHolds(connection),
+    runs: createRuns(connection),
+    deliveries: createDeliveries(connection),
+    learnt: createLearnt(connection),
+  }
 }

@@ -1,5 +1,5 @@
 /** Amounts of money in free text, in whatever form a language model writes them. */
-import { escaped } from './answer-text.ts'
+import { escaped, mention } from './answer-text.ts'
 
 export interface Amount {
   /** As it stands in the text, with its currency. */
@@ -88,6 +88,7 @@ const monthly = new RegExp(`^(?:${month})`, 'iu')
 const unitAfter = new RegExp(`^[ -]?${units}`, 'iu')
 const yearBefore =
   /(?:built|since|constructed|renovated|year|founded|baujahr|construit|construido|costruito|bouwjahr|in)[ :]*(?:in )?$/iu
+const nameBefore = new RegExp(`(?:${mention}|\\p{Lu}[\\p{L}.']*) *$`, 'u')
 const monthNames = /(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\p{L}*\.? ?$/iu
 
 function amountOf(
@@ -106,7 +107,8 @@ function amountOf(
   if (/\bwas *(?:at *)?\p{Sc}? ?$/iu.test(before) && /^[^\n.!?]{0,20}\bnow\b/iu.test(end)) return null
   const isMonthly = monthly.test(end)
   if (!marked && !isMonthly && isOfAnotherThing(number, before, rest, word)) return null
-  const values = readings(number).map((value) => value * (multiplier?.[1] ?? 1))
+  const follows = markBefore === '' && nameBefore.test(before) && !priceBefore.test(before)
+  const values = readings(number, follows).map((value) => value * (multiplier?.[1] ?? 1))
   if (values.length === 0) return null
   const decimals = /[.,](\d+)$/.exec(number)?.[1].length ?? 0
   return {
@@ -136,8 +138,11 @@ function isOfAnotherThing(number: string, before: string, rest: string, word: st
   return /^\d{4}$/.test(number) && (yearBefore.test(before) || monthNames.test(before) || /\d, ?$/.test(before))
 }
 
-/** Every number that the digits and marks may mean; none where they mean no number, as in a date. */
-function readings(number: string): number[] {
+/**
+ * Every number that the digits and marks may mean; none where they mean no number, as in a date. `behindName`: it stands
+ * behind a street or another name, whose own number may be the first group: "Elm Street 12 425 000 €".
+ */
+function readings(number: string, behindName: boolean): number[] {
   const groups = number.split(/[.,' ]/)
   const marks = number.replaceAll(/\d/g, '')
   if (marks === '') return [Number(number)]
@@ -149,9 +154,7 @@ function readings(number: string): number[] {
   if (isGrouped && new Set(marks).size === 1) found.push(Number(groups.join('')))
   const isFraction = /[.,]$/.test(marks) && !marks.slice(0, -1).includes(marks.at(-1)!)
   if (isFraction) found.push(Number(`${groups.slice(0, -1).join('')}.${last}`))
-  // "12 425 000": the first may be another number, as of a street.
-  for (let from = 1; marks.startsWith(' ') && from < groups.length && marks[from - 1] === ' '; from++)
-    found.push(...readings(number.split(' ').slice(from).join(' ')))
+  if (behindName && marks.startsWith(' ')) found.push(...readings(number.slice(number.indexOf(' ') + 1), true))
   return found
 }
 

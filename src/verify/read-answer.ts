@@ -1,5 +1,5 @@
 /**
- * Whether an answer agrees with a listing. The rule (also in the README):
+ * Whether an answer agrees with a listing. The rule (also in docs/chatbot.md):
  *
  * The price agrees where the wanted amount stands in what the answer says of the listing, in any form that people write
  * amounts in: with other digits, marks and currency signs, as "425k" or "1.2M", rounded by at most one percent where

@@ -5,7 +5,10 @@ import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo } from './failure.ts'
 import type { RejectRow, NewDelivered, Workspace } from './workspace.ts'
 
-type DeliveryMethods = Pick<Workspace, 'addDelivered' | 'delivered' | 'deliveredAt' | 'rejects'>
+type DeliveryMethods = Pick<
+  Workspace,
+  'addDelivered' | 'delivered' | 'addSeen' | 'addAllSeen' | 'isSeen' | 'deliveredAt' | 'rejects'
+>
 
 const pageRows = 1000
 
@@ -81,7 +84,42 @@ export function createDelivery(database: Database.Database): DeliveryMethods {
     }
   }
 
-  return { addDelivered, delivered, deliveredAt, rejects }
+  const seen = new SeenRows()
+  return {
+    addDelivered,
+    delivered,
+    addSeen: (id) => seen.add(id),
+    addAllSeen: () => seen.addAll(),
+    isSeen: (id) => seen.has(id),
+    deliveredAt,
+    rejects,
+  }
+}
+
+/** A set of snapshot ids as bits: a million listings need an eighth of a megabyte. */
+class SeenRows {
+  #bits = new Uint8Array(1024)
+  #all = false
+
+  add(id: number): boolean {
+    const index = id >>> 3
+    if (index >= this.#bits.length) {
+      const larger = new Uint8Array(Math.max(index + 1, this.#bits.length * 2))
+      larger.set(this.#bits)
+      this.#bits = larger
+    }
+    const isNew = !this.has(id)
+    this.#bits[index] |= 1 << (id & 7)
+    return isNew
+  }
+
+  addAll(): void {
+    this.#all = true
+  }
+
+  has(id: number): boolean {
+    return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
+  }
 }
 
 /** One problem as a sentence. Where nothing was found (`value` null) the problem itself says that it is missing. */

@@ -36,11 +36,12 @@ function workspaceIn(folder: string): Workspace {
   // Pages, in kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to.
   database.pragma('cache_size = -4000')
   database.exec(schema)
+  const delivery = createDelivery(database)
   return {
     folder,
-    ...createDelivery(database),
+    ...delivery,
     ...createShown(database),
-    ...createPlan(database),
+    ...createPlan(database, delivery.isSeen),
     close() {
       database.close()
       removeFolder(folder)
@@ -92,7 +93,9 @@ CREATE TABLE shown_item (
 CREATE TABLE change (
   seq INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
+  key TEXT NOT NULL,
   change TEXT NOT NULL,
+  held_since INTEGER,
   result TEXT,
   error TEXT
 ) STRICT;

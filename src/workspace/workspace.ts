@@ -3,8 +3,9 @@
  * read while another is written.
  */
 import type { Delivered, MovingListing, Shown } from '../core/listing.ts'
-import type { Bookkeeping, Change } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Hold } from '../plan/change.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
+import type { Sides } from '../plan/proof.ts'
 
 /** A row to add; see `DeliveredRow`. */
 export interface NewDelivered {
@@ -17,10 +18,18 @@ export interface NewDelivered {
   movesAt: number | null
 }
 
-/** A change in the workspace; `seq` is its number in the plan. */
-export interface StoredChange extends ReportedChange {
-  seq: number
+/** A change as it lies in the workspace; `outcome` is null until something became of it, as it stays for holds. */
+export interface Stored<C extends Change = Change> {
+  /** Its number in the plan. */
+  readonly seq: number
+  readonly change: C
+  /** When an earlier run first held it, in milliseconds; null: none did. */
+  readonly heldSince: number | null
+  readonly outcome: Outcome | null
 }
+
+/** The change, or changes, of one kind. */
+export type OfKind<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
 
 export interface Workspace {
   /** Its folder, for other files that the run needs for a while. */
@@ -28,6 +37,11 @@ export interface Workspace {
   addDelivered(rows: readonly NewDelivered[]): void
   /** Sorted by key, then position; rejects without an MLSNumber are left out. */
   delivered(): Iterable<DeliveredRow>
+  /** Notes that the very bytes of a snapshot row were delivered; false where they had been before. */
+  addSeen(id: number): boolean
+  /** Every snapshot row was delivered: the source says that it is as it was. */
+  addAllSeen(): void
+  isSeen(id: number): boolean
   /** The row of a position that holds a listing, read whole. */
   deliveredAt(position: number): Omit<DeliveredRow, 'listing'> & MovingListing
   /** In the order of the delivery. */
@@ -39,11 +53,19 @@ export interface Workspace {
   shown(): Iterable<ShownRow>
   /** The hashes of the items with this MLSNumber. */
   shownAs(key: string): { hash: string }[]
-  addChanges(changes: readonly Change[]): void
-  /** In plan order; of one kind, where one is named. Safe while outcomes are recorded. */
-  changes(kind?: Change['kind']): Iterable<StoredChange>
-  /** Turns changes into holds of the guard: those for which `test` gives a sentence. */
-  hold(test: (change: StoredChange) => string | null): void
+  /**
+   * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back. `heldSince`:
+   * when an earlier run first held a change, by MLSNumber.
+   */
+  addChanges(changes: readonly Change[], sides: Sides, heldSince?: ReadonlyMap<string, number>): void
+  /**
+   * In plan order; of one kind, where one is named. Safe while outcomes are recorded. Throws where a change by absence has no
+   * proof in the rows of this workspace.
+   */
+  changes(): Iterable<Stored>
+  changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
+  /** Puts the hold that `turn` gives in the place of an action. */
+  hold(turn: (action: Action) => Hold | null): void
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>
@@ -63,9 +85,4 @@ export interface RejectRow {
   at: string
   mlsNumber: string | null
   problems: string[]
-}
-
-/** A change with what became of it; `outcome` is null in a dry run and for holds. */
-export interface ReportedChange extends Change {
-  outcome: Outcome | null
 }

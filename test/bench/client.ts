@@ -7,8 +7,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Pool } from 'undici'
 import type { Listing } from '../../src/core/listing.ts'
-import { createService } from '../../src/service/chatbot.ts'
-import { createOperation, listingBody } from '../../src/service/operations.ts'
+import { listingBody } from '../../src/service/chatbot.ts'
+import { ServiceClient } from '../../src/service/client.ts'
+import { createOperation } from '../../src/service/operations.ts'
 import { ratio } from './measure.ts'
 
 const parallel = 8
@@ -31,7 +32,7 @@ const runtime = {
   random: () => 0.5,
   log: { debug: silent, info: silent, warn: silent, error: silent },
 }
-const service = createService(
+const client = new ServiceClient(
   {
     baseUrl: origin,
     secretKey: 'bench',
@@ -42,12 +43,10 @@ const service = createService(
     attempts: 1,
     backoff: { base: 500, max: 30_000 },
     patience: 300_000,
-    profile,
-    volatile: new Set(),
   },
   runtime,
 )
-const client = service.forChatbot('BENCH')
+const chatbot = client.chatbot('BENCH', { profile, volatile: new Set(), mark: 'bench' })
 const pool = new Pool(origin, { connections: parallel, pipelining: 1 })
 const headers = { 'content-type': 'application/json', authorization: 'bench' }
 
@@ -77,8 +76,9 @@ function listing(number: number): Listing {
   }
 }
 
-const ours = (number: number): Promise<unknown> => client.create(listing(number), 'bench', silent)
-const bodyOf = (number: number): string => JSON.stringify(listingBody('BENCH', listing(number), 'bench', [], profile))
+const ours = (number: number): Promise<unknown> => chatbot.create(listing(number), silent)
+const bodyOf = (number: number): string =>
+  JSON.stringify({ SerialNumber: 'BENCH', ...listingBody(listing(number), 'bench', [], profile.clear) })
 
 async function bare(number: number): Promise<unknown> {
   const request = { path: createOperation.path, method: 'POST', headers, body: bodyOf(number) } as const
@@ -107,6 +107,6 @@ const median = (all: number[]): number => all.toSorted((a, b) => a - b)[all.leng
 console.log(`client, bodies of ${bodyOf(0).length} bytes, ${parallel} in parallel, processor time a call`)
 console.log(`  ours ${median(times.ours).toFixed(0)} µs, bare undici Pool.request ${median(times.bare).toFixed(0)} µs`)
 ratio('ours / bare', median(times.ours) / median(times.bare), 'at most 1.30')
-await service.close()
+await client.close()
 await pool.destroy()
 child.kill()

@@ -3,26 +3,25 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import type { FieldName } from '../../src/core/listing.ts'
-import { blm } from '../../src/feed/format/blm.ts'
-import { csv } from '../../src/feed/format/csv.ts'
 import type { Format, Reading } from '../../src/feed/format/format.ts'
-import { retsCompact } from '../../src/feed/format/rets.ts'
-import { xml } from '../../src/feed/format/xml.ts'
+import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import type { Mapping, Moment } from '../../src/feed/mapping/mapping.ts'
-import { mappingOptionsSchema } from '../../src/feed/mapping/schema.ts'
+import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file as fileTransport } from '../../src/feed/transport/file.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Opened } from '../../src/feed/transport/transport.ts'
 import type { ShownRow } from '../../src/plan/inputs.ts'
 import { planChanges } from '../../src/plan/plan.ts'
 import { receive } from '../../src/run/receive.ts'
-import type { Received } from '../../src/run/receive.ts'
+import type { Delivery } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Confirmation, Store } from '../../src/store/store.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
 import type { Workspace } from '../../src/workspace/workspace.ts'
+import { readingOf } from '../support/reading.ts'
 
 export interface Pipeline {
   mapping: Mapping
@@ -37,7 +36,6 @@ const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 const now = Date.parse('2026-11-21T12:00:00Z')
 const preset = (name: string): string =>
   readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
-const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
 export const moment: Moment = { now, today: '2026-11-21', timezone: 'UTC' }
 
@@ -58,15 +56,10 @@ export function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline
 
 /** A reading of the file with the format's splitter. */
 export function receiving({ mapping }: Pick<Pipeline, 'mapping'>, path: string): Reading {
-  const bytes = blocksOf(path)
-  return formats[mapping.format](bytes, {
-    ...mapping.formatOptions,
-    encoding: null,
-    charset: null,
-    maxRecordBytes: 4_000_000,
-    lengthProven: () => false,
-  })
+  return readingOf(mapping, blocksOf(path), { maxRecordBytes: 4_000_000, lengthProven: () => false })
 }
+
+const transport = transportSettings.parse({ maxBytes: '1TB' })
 
 async function* blocksOf(path: string): AsyncGenerator<Buffer> {
   yield* (await opened(path)).bytes
@@ -75,15 +68,9 @@ async function* blocksOf(path: string): AsyncGenerator<Buffer> {
 async function opened(path: string): Promise<Opened> {
   const options = {
     directory: dirname(path),
-    maxBytes: 1e12,
-    timeout: 3_600_000,
-    maxRedirects: 0,
-    headers: {},
+    ...transport,
     validators: null,
     scratch: dirname(path),
-    allowPrivateRedirects: false,
-    login: {},
-    ready: {},
     clock: { now: () => 0, sleep: () => Promise.resolve() },
   }
   return (await fileTransport(path, { ...options, signal: new AbortController().signal })) as Opened
@@ -93,23 +80,20 @@ async function received(
   { mapping, format, store, moment }: Pipeline,
   path: string,
   workspace: Workspace,
-): Promise<Received> {
-  return receive({
-    opened: await opened(path),
-    decompress: (source) => decompressed(source, { maxBytes: 1e12, scratch: tmpdir(), member: null }),
+): Promise<Delivery> {
+  const feed = {
+    name: 'bench',
+    chatbot: 'bench',
+    source: path,
+    open: () => opened(path),
+    decompress: (source: Opened) => decompressed(source, { maxBytes: 1e12, scratch: tmpdir(), member: null }),
     format,
-    formatOptions: { encoding: null, maxRecordBytes: 4_000_000, endsWithLineBreak: true },
+    transport,
     mapping,
-    known: () => null,
-    store,
-    workspace,
-    feed: 'bench',
-    chatbot: 'SN-1',
-    moment,
     volatile,
-    signal: new AbortController().signal,
-    progress: () => undefined,
-  })
+  }
+  const tools = { store, workspace, signal: new AbortController().signal, progress: () => undefined }
+  return receive(feed, tools, { moment, validators: null, lastResult: null })
 }
 
 /** A store that has confirmed every listing of the file, as it is after a backfill and one more run. */
@@ -118,9 +102,9 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
   const { mapping, store } = pipeline
   const workspace = openWorkspace()
   await received(pipeline, path, workspace)
-  let batch: Parameters<Store['confirm']>[1][number][] = []
-  const flush = (): void => {
-    store.confirm('bench', batch)
+  let batch: Confirmation[] = []
+  const flush = async (): Promise<void> => {
+    await store.snapshot.confirm('bench', batch)
     batch = []
   }
   for (const row of workspace.delivered()) {
@@ -137,13 +121,13 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
       movesAt,
     }
     batch.push({ ...confirmed, at: now, suspectUntil: null, reason: null, baseline: { hash: 'as-shown', echo: {} } })
-    if (batch.length === 5000) flush()
+    if (batch.length === 5000) await flush()
   }
-  flush()
+  await flush()
   workspace.close()
   const asBefore = (): null => null
-  for (const { key, baseline } of store.snapshot('bench'))
-    pipeline.shown.push({ key, hash: baseline!, owner: 'bench', shown: asBefore })
+  for await (const page of store.snapshot.rows('bench'))
+    for (const { key, baseline } of page) pipeline.shown.push({ key, hash: baseline!, owner: 'bench', shown: asBefore })
   return pipeline
 }
 
@@ -152,15 +136,15 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
   const { store, mapping } = pipeline
   const workspace = openWorkspace()
   try {
-    const { summary, seen, unreadable } = await received(pipeline, path, workspace)
-    const steps = planChanges(
+    const { summary, unreadable } = await received(pipeline, path, workspace)
+    const chunks = planChanges(
       {
         delivered: workspace.delivered(),
-        snapshot: store.snapshot('bench'),
+        snapshot: store.snapshot.rows('bench'),
         shown: pipeline.shown,
-        absences: [],
-        seen: (id) => seen.has(id),
-        recall: (id) => store.recall(id),
+        absences: store.absences.rows('bench', 'bench'),
+        seen: (id) => workspace.isSeen(id),
+        recall: (ids) => store.snapshot.recall(ids),
       },
       {
         feed: 'bench',
@@ -185,9 +169,11 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
       },
     )
     const counts = { changes: 0, unchanged: 0 }
-    for (const { step } of steps) {
-      if (step === 'change') counts.changes++
-      else if (step === 'unchanged') counts.unchanged++
+    for await (const steps of chunks) {
+      for (const { step } of steps) {
+        if (step === 'change') counts.changes++
+        else if (step === 'unchanged') counts.unchanged++
+      }
     }
     return counts
   } finally {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const ask = (...words: string[]) => world.command('ask', '--feed', 'north', '--session', '7', ...words)
+const ask = (...words: string[]) => world.executed('ask', '--feed', 'north', '--session', '7', ...words)
 
 test('answers from what was synced, in one piece and streamed the same', async () => {
   world.deliver(zillowFeed([home(1), home(2)]))
@@ -38,9 +38,9 @@ test('no answer → 4, refusal → 1, wrong words → 64', async () => {
   world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'status', status: 401 } })
   const refused = await ask('--stream', 'anything')
   expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('north: ') })
-  expect(await world.command('ask', '--feed', 'north', '--session', 'seven', 'hello')).toMatchObject({ status: 64 })
-  expect(await world.command('ask', '--feed', 'north', 'hello')).toMatchObject({ status: 64 })
-  expect(await world.command('ask', '--feed', 'west', '--session', '7', 'hello')).toMatchObject({ status: 64 })
+  expect(await world.executed('ask', '--feed', 'north', '--session', 'seven', 'hello')).toMatchObject({ status: 64 })
+  expect(await world.executed('ask', '--feed', 'north', 'hello')).toMatchObject({ status: 64 })
+  expect(await world.executed('ask', '--feed', 'west', '--session', '7', 'hello')).toMatchObject({ status: 64 })
   expect(await ask('  ')).toMatchObject({ status: 64 })
 })
 

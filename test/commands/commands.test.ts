@@ -1,22 +1,18 @@
-/** The commands as their users start them: child processes, exit statuses, what is on which stream. */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/** The commands through the words of their command lines, in this process: exit statuses, what is on which stream. */
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld, command } from '../support/run-world.ts'
-import { until } from './until.ts'
+import { executed } from '../support/program.ts'
+import { RunWorld } from '../support/run-world.ts'
 
 const all = homes(1, 12)
 const secret = 'test-secret-key'
 
 let world: RunWorld
 beforeEach(async () => {
-  world = await RunWorld.start({
-    standIn: { keys: { secret, session: 'right-session-key' } },
-    service: { timeout: '2s' },
-  })
+  world = await RunWorld.start({ standIn: { keys: { secret, session: 'right-session-key' } } })
   world.deliver(zillowFeed(all))
 })
 afterEach(() => world.end())
@@ -39,7 +35,7 @@ function documentOf(stdout: string, keys: string[]): Record<string, unknown> {
 }
 
 test('diff → 2, sync → 0, diff → 0, with the JSON of the contract', async () => {
-  const diff = await world.command('diff', '--format', 'json')
+  const diff = await world.executed('diff', '--format', 'json')
   expect(diff).toMatchObject({ status: 2, stderr: '' })
   const planned = documentOf(diff.stdout, [...headKeys, ...lists])
   expect(planned).toMatchObject({ version: 1, feed: 'north', chatbot: 'SN-1', result: 'changes' })
@@ -49,7 +45,7 @@ test('diff → 2, sync → 0, diff → 0, with the JSON of the contract', async 
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
   expect(world.storeBytes()).toEqual({})
 
-  const sync = await world.command('sync', '--format', 'json')
+  const sync = await world.executed('sync', '--format', 'json')
   expect(sync).toMatchObject({ status: 0, stderr: '' })
   const done = documentOf(sync.stdout, [...headKeys, ...lists, ...applied])
   expect(done).toMatchObject({ result: 'ok', digest: planned['digest'], outcomes: { done: 12 }, failures: [] })
@@ -57,34 +53,34 @@ test('diff → 2, sync → 0, diff → 0, with the JSON of the contract', async 
   expect(Object.keys(done['calls'] as object)).toEqual(['create', 'update', 'delete', 'list'])
 
   const store = world.storeBytes()
-  const again = await world.command('diff', '--format', 'json')
+  const again = await world.executed('diff', '--format', 'json')
   expect(again.status).toBe(0)
   expect(documentOf(again.stdout, [...headKeys, ...lists])).toMatchObject({ result: 'ok', changes: [] })
   expect(world.storeBytes()).toEqual(store)
 })
 
 test('a held run → 3; status and approve; then 0', async () => {
-  await world.command('sync')
+  await world.executed('sync')
   world.deliver(zillowFeed(all.slice(0, 1)))
-  expect((await world.command('diff')).status).toBe(3)
-  const held = await world.command('sync')
+  expect((await world.executed('diff')).status).toBe(3)
+  const held = await world.executed('sync')
   expect(held.status).toBe(3)
   expect(held.stdout).toContain('limits.delete')
 
-  const status = await world.command('status', '--format', 'json')
+  const status = await world.executed('status', '--format', 'json')
   expect(status).toMatchObject({ status: 0, stderr: '' })
   const document = JSON.parse(status.stdout) as { held: { kind: string; why: string }[] }
   expect(document).toMatchObject({ feed: 'north', listings: 12, lastRun: { result: 'held' } })
   expect(document.held.map((one) => one.kind)).toEqual(Array.from({ length: 11 }, () => 'delete'))
-  expect((await world.command('status')).stdout).toContain('11 held')
+  expect((await world.executed('status')).stdout).toContain('11 held')
 
-  const asked = await world.command('approve', 'north')
+  const asked = await world.executed('approve', 'north')
   expect(asked.status).toBe(64)
   expect(asked.stderr).toContain('--yes')
-  expect(await world.command('approve', 'north', '--yes')).toMatchObject({ status: 0 })
-  expect((await world.command('sync')).status).toBe(0)
+  expect(await world.executed('approve', 'north', '--yes')).toMatchObject({ status: 0 })
+  expect((await world.executed('sync')).status).toBe(0)
   expect(world.listings()).toHaveLength(1)
-  expect((await world.command('approve', 'north', '--yes')).stdout).toContain('holds nothing')
+  expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
 })
 
 test('a record that can not be read → 4; held wins over it', async () => {
@@ -92,15 +88,15 @@ test('a record that can not be read → 4; held wins over it', async () => {
   const file = (rest: readonly Home[]): string =>
     zillowStart + broken + rest.map((one) => zillowRecord(one)).join('') + zillowEnd
   world.deliver(file(all.slice(1)))
-  expect((await world.command('sync')).status).toBe(4)
+  expect((await world.executed('sync')).status).toBe(4)
   world.deliver(file(all.slice(1)).replace(zillowEnd, ''))
-  expect((await world.command('sync')).status).toBe(3)
+  expect((await world.executed('sync')).status).toBe(3)
 })
 
 test('a listing that the service refuses → 4, with its message among the failures', async () => {
   const { mlsNumber } = all[3]
   world.standIn.addFault({ operations: ['Create'], mlsNumber, fault: { kind: 'refuse', message: 'No barns' } })
-  const sync = await world.command('sync', '--format', 'json')
+  const sync = await world.executed('sync', '--format', 'json')
   expect(sync.status).toBe(4)
   const { failures } = JSON.parse(sync.stdout) as { failures: Record<string, string>[] }
   expect(failures).toHaveLength(1)
@@ -112,7 +108,7 @@ test('a listing that the service refuses → 4, with its message among the failu
 describe('a run that fails → 1, and no secret is anywhere', () => {
   test('no feed', async () => {
     world.configure({ north: { source: './nowhere.xml' } })
-    const sync = await world.command('sync', '--format', 'json')
+    const sync = await world.executed('sync', '--format', 'json')
     expect(sync.status).toBe(1)
     expect(documentOf(sync.stdout, [...headKeys, ...lists, ...applied])).toMatchObject({ result: 'failed' })
     expect(sync.stderr).toContain('nowhere.xml')
@@ -123,10 +119,10 @@ describe('a run that fails → 1, and no secret is anywhere', () => {
     const headers = { Authorization: 'Bearer headersecret77' }
     world.configure(
       { north: {}, south: { source, headers } },
-      { secretKey: 'wrong-secret-key', sessionKey: 'wrong-session-key', timeout: '2s' },
+      { secretKey: 'wrong-secret-key', sessionKey: 'wrong-session-key' },
     )
     for (const format of ['json', 'text']) {
-      const sync = await command(['--config', world.configFile, 'sync', '--format', format], {
+      const sync = await executed(['--config', world.configFile, 'sync', '--format', format], {
         env: { LISTING_SYNC_LOG: 'debug' },
       })
       expect(sync.status).toBe(1)
@@ -135,13 +131,13 @@ describe('a run that fails → 1, and no secret is anywhere', () => {
       )
       expect(sync.stderr + sync.stdout).toContain('The service refused the keys')
     }
-    const status = await world.command('status', '--format', 'json')
+    const status = await world.executed('status', '--format', 'json')
     expect(status.stdout).not.toMatch(/wrong-se|hunter2secret|querysecret99|headersecret77/)
   })
 
   test('a store that is no store', async () => {
     writeFileSync(join(world.folder, 'store.db'), 'not a database at all, but a text of some length '.repeat(50))
-    const sync = await world.command('sync')
+    const sync = await world.executed('sync')
     expect(sync.status).toBe(1)
     expect(sync.stderr + sync.stdout).toContain('store.db')
     expect(sync.stderr).not.toContain('defect')
@@ -152,7 +148,7 @@ describe('a run that fails → 1, and no secret is anywhere', () => {
 test('several feeds: an array in their order; the worst status wins; one by name is an object', async () => {
   world.configure({ north: {}, south: { source: './nowhere.xml', chatbot: 'SN-2' }, west: { chatbot: 'SN-3' } })
   world.deliver(zillowFeed(all.slice(0, 2)), 'west.xml')
-  const sync = await world.command('sync', '--format', 'json')
+  const sync = await world.executed('sync', '--format', 'json')
   expect(sync.status).toBe(1)
   const documents = JSON.parse(sync.stdout) as { feed: string; result: string }[]
   expect(documents.map(({ feed, result }) => [feed, result])).toEqual([
@@ -161,8 +157,8 @@ test('several feeds: an array in their order; the worst status wins; one by name
     ['west', 'ok'],
   ])
   const [west, statuses] = await Promise.all([
-    world.command('diff', 'west', '--format', 'json'),
-    world.command('status', '--format', 'json'),
+    world.executed('diff', 'west', '--format', 'json'),
+    world.executed('status', '--format', 'json'),
   ])
   expect(west.status).toBe(0)
   expect(JSON.parse(west.stdout)).toMatchObject({ feed: 'west', result: 'ok' })
@@ -171,23 +167,20 @@ test('several feeds: an array in their order; the worst status wins; one by name
 
 test('--out writes the report to a file and nothing to standard output', async () => {
   const out = join(world.folder, 'diff.json')
-  const diff = await world.command('diff', 'north', '--format', 'json', '--out', out)
+  const diff = await world.executed('diff', 'north', '--format', 'json', '--out', out)
   expect(diff).toMatchObject({ status: 2, stdout: '', stderr: '' })
   documentOf(readFileSync(out, 'utf8'), [...headKeys, ...lists])
-  const nowhere = await world.command('diff', '--out', join(world.folder, 'no', 'such', 'folder.txt'))
+  const nowhere = await world.executed('diff', '--out', join(world.folder, 'no', 'such', 'folder.txt'))
   expect(nowhere.status).toBe(1)
   expect(nowhere.stderr).toContain("can't be written")
 })
 
-test('the configuration is --config, else LISTING_SYNC_CONFIG, else config/listing-sync.yaml', async () => {
+test('the configuration is --config, else LISTING_SYNC_CONFIG', async () => {
   const env = { LISTING_SYNC_CONFIG: world.configFile }
-  expect(await command(['diff'], { env })).toMatchObject({ status: 2 })
-  const missing = await command(['--config', join(world.folder, 'none.yaml'), 'diff'], { env })
+  expect(await executed(['diff'], { env })).toMatchObject({ status: 2 })
+  const missing = await executed(['--config', join(world.folder, 'none.yaml'), 'diff'], { env })
   expect(missing.status).toBe(78)
   expect(missing.stderr).toContain('none.yaml')
-  const usual = await command(['diff'], { cwd: world.folder, env: { LISTING_SYNC_CONFIG: 'config/listing-sync.yaml' } })
-  expect(usual.status).toBe(78)
-  expect(usual.stderr).toContain('config/listing-sync.yaml')
 })
 
 test.each([
@@ -199,7 +192,7 @@ test.each([
   [['approve']],
   [['stand-in', '--port', 'http']],
 ])('wrong usage %j → 64', async (words: string[]) => {
-  const { status, stdout, stderr } = await world.command(...words)
+  const { status, stdout, stderr } = await world.executed(...words)
   expect(status).toBe(64)
   expect(stdout).toBe('')
   expect(stderr).not.toBe('')
@@ -213,7 +206,7 @@ feeds:
   north: { chatbot: SN-1, preset: zillow, limits: { shrink: 400 } }
 `,
   )
-  const { status, stdout, stderr } = await world.command('sync', '--format', 'json')
+  const { status, stdout, stderr } = await world.executed('sync', '--format', 'json')
   expect({ status, stdout }).toEqual({ status: 78, stdout: '' })
   for (const path of [
     'service.baseUrl',
@@ -226,74 +219,19 @@ feeds:
 })
 
 test('--help and --version → 0', async () => {
-  const [help, version] = await Promise.all([command(['--help']), command(['--version'])])
+  const [help, version] = await Promise.all([executed(['--help']), executed(['--version'])])
   expect(help).toMatchObject({ status: 0, stderr: '' })
   expect(help.stdout).toContain('backfill')
   expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string })
 })
 
-test('two processes for one chatbot: the second one says who has it and writes nothing', async () => {
-  await world.end()
-  const secondEnded = Promise.withResolvers<void>()
-  world = await RunWorld.start({ standIn: { delay: () => secondEnded.promise } })
-  world.deliver(zillowFeed(all))
-  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
-  const first = world.command('sync')
-  await until(() => world.standIn.counts.List > 0)
-  const second = await world.command('sync')
-  secondEnded.resolve()
-  expect(second.status).toBe(1)
-  expect(await first).toMatchObject({ status: 0 })
-  expect(world.listings()).toHaveLength(12)
-})
-
-test('SIGTERM during a sync: status 1 within 10 seconds, and the next run carries on', async () => {
-  const { mlsNumber } = all[5]
-  world.standIn.addFault({ operations: ['Create'], mlsNumber, fault: { kind: 'slow', wait: 700 } })
-  world.configure({ north: {} }, { timeout: '5s', concurrency: 1 })
-  const ended = await world.started(
-    async (child) => {
-      await until(() => world.standIn.counts.Create >= 6)
-      child.kill('SIGTERM')
-    },
-    'sync',
-    '--format',
-    'json',
-  )
-  expect(ended.status).toBe(1)
-  expect(JSON.parse(ended.stdout)).toMatchObject({ result: 'failed', outcomes: { done: 6, unknown: 0, skipped: 6 } })
-  expect(JSON.parse((await world.command('status', '--format', 'json')).stdout)).toMatchObject({
-    lastRun: { interrupted: true },
-  })
-  world.standIn.clearFaults()
-  expect(await world.command('sync')).toMatchObject({ status: 0 })
-  expect(world.listings()).toHaveLength(12)
-})
-
-test('stand-in serves until told to stop, and keeps its listings in a file', async () => {
-  const data = join(world.folder, 'stand-in.json')
-  const ended = await command(['stand-in', '--port', '0', '--data', data], {
-    onStart: async (child) => {
-      let said = ''
-      child.stdout!.on('data', (text: string) => (said += text))
-      await until(() => said.includes('\n'))
-      const baseUrl = /http:\S+/.exec(said)![0]
-      world.configure({ north: {} }, { baseUrl, timeout: '2s' })
-      expect(await world.command('sync')).toMatchObject({ status: 0 })
-      expect(await world.command('diff')).toMatchObject({ status: 0 })
-      child.kill('SIGTERM')
-    },
-  })
-  expect(ended).toMatchObject({ status: 0, stderr: '' })
-  expect(readFileSync(data, 'utf8').split('\n').length).toBeGreaterThanOrEqual(12)
-  expect(world.calls()).toMatchObject({ Create: 0 })
-})
-
 test('demo proves the main job and leaves nothing behind', async () => {
-  const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('listing-sync-demo-'))
-  const before = left()
-  const demo = await command(['demo'])
+  const temporary = join(world.folder, 'tmp')
+  mkdirSync(temporary)
+  vi.stubEnv('TMPDIR', temporary)
+  const demo = await executed(['demo'])
+  vi.unstubAllEnvs()
   expect(demo).toMatchObject({ status: 0, stderr: '' })
   expect(demo.stdout).toContain('The third run made no write: the service is what the feed says.')
-  expect(left()).toEqual(before)
+  expect(readdirSync(temporary)).toEqual([])
 })

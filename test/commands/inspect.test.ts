@@ -1,4 +1,4 @@
-/** `inspect` as its users start it: child processes on files made here and on the fixtures of the presets. */
+/** `inspect` through the words of its command line, on files made here and on the fixtures of the presets. */
 import {
   copyFileSync,
   existsSync,
@@ -21,7 +21,8 @@ import type { Findings } from '../../src/inspect/findings.ts'
 import { initialise } from '../../src/inspect/init.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import { home, zillowFeed } from '../support/homes.ts'
-import { command } from '../support/run-world.ts'
+import { executed } from '../support/program.ts'
+import { zip } from '../support/zip.ts'
 
 const fixtures = join(import.meta.dirname, '../../fixtures/presets')
 const fixtureOf = (name: string): string =>
@@ -40,9 +41,9 @@ function made(name: string, content: string | Buffer): string {
 }
 
 const configFile = (): string => join(folder, 'config', 'listing-sync.yaml')
-const inspect = (...words: string[]) => command(['--config', configFile(), 'inspect', ...words])
+const inspect = (...words: string[]) => executed(['--config', configFile(), 'inspect', ...words])
 
-/** As `--format json` has it; in this process, where neither the words on the command line nor the status are the point. */
+/** As `--format json` has it, where neither the words on the command line nor the status are the point. */
 async function found(source: string, preset?: string): Promise<{ findings: Findings }> {
   const context = { configFile: configFile(), env: {}, signal: new AbortController().signal }
   const { findings } = await inspectSource(context, source, { preset, limit: null })
@@ -238,15 +239,7 @@ describe('what is said of a feed', () => {
 })
 
 describe('what is no feed', () => {
-  const zipOf = (...names: string[]): Buffer =>
-    Buffer.concat(
-      names.map((name) => {
-        const header = Buffer.alloc(30)
-        header.writeUInt32BE(0x504b0304)
-        header.writeUInt16LE(name.length, 26)
-        return Buffer.concat([header, Buffer.from(name)])
-      }),
-    )
+  const zipOf = (...names: string[]): Buffer => zip(names.map((name) => ({ name, content: 'x' })))
   const months = Array.from({ length: 20 }, (_, n) => `2025-${n},city,Springfield,IL,${n}00000,${n}`).join('\n')
   const wrong: [what: string, content: string | Buffer, said: string][] = [
     ['an empty file', '', 'the document is empty'],
@@ -254,10 +247,10 @@ describe('what is no feed', () => {
     [
       'a workbook',
       zipOf('[Content_Types].xml', 'xl/workbook.xml'),
-      'an Excel workbook, not a feed; save its table as CSV',
+      'a workbook (.xlsx): save the sheet with the listings as CSV',
     ],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae100000000', 'hex'), 'an old Excel or Word file'],
-    ['pictures', zipOf('1.jpg', '2.PNG'), 'a ZIP of pictures (1.jpg'],
+    ['pictures', zipOf('1.jpg', '2.PNG'), 'an archive without a feed: it holds 2 pictures'],
     ['a PDF', '%PDF-1.7\n', 'a PDF'],
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'a PNG image'],
     ['JSON', '{"listings": [{"id": 1}]}', 'the document is JSON'],
@@ -302,7 +295,7 @@ describe('--init', () => {
       const written = readFileSync(configFile(), 'utf8')
       expect(written).toContain('baseUrl: http://127.0.0.1:8080')
       writeFileSync(configFile(), written.replace('http://127.0.0.1:8080', standIn.url))
-      return await command(['--config', configFile(), 'diff'])
+      return await executed(['--config', configFile(), 'diff'])
     } finally {
       await standIn.close()
     }

@@ -25,7 +25,7 @@ function write(settings: object | string, name = 'chatbot.yaml'): string {
   return file
 }
 
-const settings = (...words: string[]) => world.command('settings', '--feed', 'north', ...words)
+const settings = (...words: string[]) => world.executed('settings', '--feed', 'north', ...words)
 
 describe('by hand', () => {
   test('applies what changed since the last time, all with --force, nothing with --dry-run', async () => {
@@ -146,7 +146,7 @@ describe('after each sync that changed them', () => {
     const run = await world.run()
     expect(run).toMatchObject({ result: 'partial', error: null, applied: { outcomes: { done: 2, failed: 0 } } })
     expect(run.notes.join()).toContain('could not be applied, the next run tries again: Not today')
-    const command = await world.command('sync', '--format', 'json')
+    const command = await world.executed('sync', '--format', 'json')
     expect(command).toMatchObject({ status: 4, stderr: expect.stringContaining('Not today') })
     expect(JSON.parse(command.stdout)).toMatchObject({ result: 'partial' })
     expect((await world.run()).result).toBe('ok')
@@ -162,7 +162,7 @@ describe('after each sync that changed them', () => {
   test('a wrong file is a wrong configuration', async () => {
     write({ WelcomMessage: 'hi', Name: '{cites}' })
     world.configure({ north: { settings: './chatbot.yaml' }, south: { settings: { Nam: 'x' } }, east: { settings: 5 } })
-    const wrong = await world.command('sync')
+    const wrong = await world.executed('sync')
     expect(wrong.status).toBe(78)
     expect(wrong.stderr).toContain('feeds.north.settings: ./chatbot.yaml: WelcomMessage: unknown key')
     expect(wrong.stderr).toContain('{cites} is no figure of the feed; did you mean {cities}?')
@@ -171,9 +171,9 @@ describe('after each sync that changed them', () => {
 
     write('__proto__: { Name: x }\nName: A')
     world.configure({ north: { settings: './chatbot.yaml' }, south: { settings: { Name: 'B', AnswerSuffix: '!' } } })
-    expect((await world.command('sync')).stderr).toContain('./chatbot.yaml: __proto__: unknown key')
+    expect((await world.executed('sync')).stderr).toContain('./chatbot.yaml: __proto__: unknown key')
     write('Name: A')
-    const twice = await world.command('sync')
+    const twice = await world.executed('sync')
     expect(twice.status).toBe(78)
     expect(twice.stderr).toContain('one problem\n  feeds.south.settings: sets Name, as north does for the same chatbot')
   })

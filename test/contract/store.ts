@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Listing } from '../../src/core/listing.ts'
-import type { SnapshotRow } from '../../src/plan/inputs.ts'
+import type { Recalled, SnapshotRow } from '../../src/plan/inputs.ts'
 import type { Confirmation, RunRecord, Store } from '../../src/store/store.ts'
+import { flattened } from '../support/pages.ts'
 
 const chatbot = 'SN-1001'
 const hour = 3_600_000
@@ -85,30 +86,39 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
 export function storeContract(name: string, open: () => Store): void {
   describe(`store contract: ${name}`, () => {
     let store: Store
+    let { snapshot, ledger, absences, holds, runs, deliveries, learnt } = {} as Store
     beforeEach(() => {
       store = open()
+      ;({ snapshot, ledger, absences, holds, runs, deliveries, learnt } = store)
     })
     afterEach(() => store.close())
 
-    const rows = (): SnapshotRow[] => [...store.snapshot(chatbot)]
-    function row(key: string): SnapshotRow {
-      const found = rows().find((row) => row.key === key)
+    const rows = (): Promise<SnapshotRow[]> => flattened(snapshot.rows(chatbot))
+    const keys = async (): Promise<string[]> => (await rows()).map(({ key }) => key)
+    async function row(key: string): Promise<SnapshotRow> {
+      const found = (await rows()).find((row) => row.key === key)
       if (found === undefined) throw new Error(`no row for ${key}`)
       return found
     }
-    const keys = (): string[] => rows().map((row) => row.key)
+    const recall = async (key: string): Promise<Recalled | undefined> => {
+      const { id } = await row(key)
+      return (await snapshot.recall([id])).get(id)
+    }
+    const baseline = async (key: string): Promise<string | undefined> =>
+      (await snapshot.baselines(chatbot, [key])).get(key)
 
     describe('snapshot', () => {
-      it('is empty in a new store, and a chatbot sees only its own rows', () => {
-        expect(rows()).toEqual([])
-        store.confirm('SN-2002', [confirmation('A')])
-        expect(rows()).toEqual([])
-        expect([...store.snapshot('SN-2002')]).toHaveLength(1)
+      it('is empty in a new store, and a chatbot sees only its own rows', async () => {
+        expect(await rows()).toEqual([])
+        await snapshot.confirm('SN-2002', [confirmation('A')])
+        expect(await rows()).toEqual([])
+        expect(await flattened(snapshot.rows('SN-2002'))).toHaveLength(1)
       })
 
-      it('shows everything a confirmation told', () => {
-        store.confirm(chatbot, [confirmation('A', { movesAt: now + hour, suspectUntil: now + 2 * hour, reason: 'r' })])
-        const { id, ...rest } = row('A')
+      it('shows everything a confirmation told', async () => {
+        const times = { movesAt: now + hour, suspectUntil: now + 2 * hour }
+        await snapshot.confirm(chatbot, [confirmation('A', { ...times, reason: 'r' })])
+        const { id, ...rest } = await row('A')
         expect(Number.isInteger(id)).toBe(true)
         expect(rest).toEqual({
           key: 'A',
@@ -121,8 +131,7 @@ export function storeContract(name: string, open: () => Store): void {
           filled: 5,
           sentAt: now,
           baseline: null,
-          movesAt: now + hour,
-          suspectUntil: now + 2 * hour,
+          ...times,
           streak: 1,
           streakReason: 'r',
           flight: null,
@@ -134,93 +143,131 @@ export function storeContract(name: string, open: () => Store): void {
         })
       })
 
-      it('is sorted as compareKeys sorts, over all planes of Unicode', () => {
+      it('is sorted as compareKeys sorts, over all planes of Unicode', async () => {
         // Well-formed text without U+0000 only: neither a feed nor the service can give other keys.
         const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((text) => !text.includes('\0'))
-        fc.assert(
-          fc.property(fc.uniqueArray(key, { maxLength: 30 }), (some) => {
-            store.forget(chatbot, keys(), null)
-            store.confirm(
-              chatbot,
-              some.map((key) => confirmation(key)),
-            )
-            expect(keys()).toEqual([...some].sort(compareKeys))
+        const become = async (some: string[]): Promise<void> => {
+          await snapshot.forget(chatbot, await keys(), null)
+          await snapshot.confirm(
+            chatbot,
+            some.map((key) => confirmation(key)),
+          )
+        }
+        await fc.assert(
+          fc.asyncProperty(fc.uniqueArray(key, { maxLength: 30 }), async (some) => {
+            await become(some)
+            expect(await keys()).toEqual([...some].sort(compareKeys))
           }),
           { numRuns: 60 },
         )
-        store.forget(chatbot, keys(), null)
-        store.confirm(
-          chatbot,
-          ['\u{1F3E0}', '\uFF21', 'a', 'B'].map((key) => confirmation(key)),
-        )
+        await become(['\u{1F3E0}', '\uFF21', 'a', 'B'])
         // By UTF-16 code units the house would come before the full-width letter.
-        expect(keys()).toEqual(['B', 'a', '\uFF21', '\u{1F3E0}'])
+        expect(await keys()).toEqual(['B', 'a', '\uFF21', '\u{1F3E0}'])
       })
 
-      it('can be written to while it is walked, over many pages', () => {
+      it('can be written to while it is walked, over many pages', async () => {
         const many = Array.from({ length: 2500 }, (_, i) => `K${String(i).padStart(5, '0')}`)
-        store.confirm(
+        await snapshot.confirm(
           chatbot,
           many.map((key) => confirmation(key)),
         )
         const seen: string[] = []
-        for (const { key } of store.snapshot(chatbot)) {
-          seen.push(key)
-          if (seen.length % 500 === 0) store.markInFlight(chatbot, 'north', 'update', [key], now, false)
+        let pages = 0
+        for await (const page of snapshot.rows(chatbot)) {
+          pages++
+          for (const { key } of page) {
+            seen.push(key)
+            if (seen.length % 500 === 0) await ledger.begin(chatbot, 'north', 'update', [key], now, false)
+          }
         }
         expect(seen).toEqual(many)
-        expect(rows().filter((row) => row.flight === 'update')).toHaveLength(5)
+        expect(pages).toBeGreaterThan(1)
+        expect((await rows()).filter((row) => row.flight === 'update')).toHaveLength(5)
+      })
+
+      it('counts the listings of a feed in a chatbot, and is empty only without a row of any sort', async () => {
+        expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([0, true])
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C', { feed: 'south' })])
+        await snapshot.confirm('SN-2002', [confirmation('D')])
+        await ledger.begin(chatbot, 'north', 'create', ['E'], now, false)
+        expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([2, false])
+        await snapshot.forget(chatbot, ['A', 'B'], null)
+        expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([0, false])
+        expect([await snapshot.count('SN-2002', 'south'), await snapshot.isEmpty('SN-2002', 'south')]).toEqual([
+          0,
+          true,
+        ])
       })
     })
 
     describe('confirm and recall', () => {
-      it('gives back what was sent', () => {
+      it('gives back what was sent', async () => {
         const listing = house('A', {
           Images: ['https://a.example.com/1.jpg'],
           Description: 'Ünïcode \u{1F3E0} "quoted"\n',
         })
         const moving = { openHouseUntil: now + hour, toursAfter: '3D' as const }
-        store.confirm(chatbot, [confirmation('A', { sent: { listing, moving } })])
-        expect(store.recall(row('A').id)).toEqual({ listing, moving, echo: {} })
+        await snapshot.confirm(chatbot, [confirmation('A', { sent: { listing, moving } })])
+        expect(await recall('A')).toEqual({ listing, moving, echo: {} })
       })
 
-      it('keeps the id over updates, and never gives an old id to a new row', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        const { id } = row('A')
-        store.confirm(chatbot, [
+      it('gives many in one go, all or none', async () => {
+        await snapshot.confirm(
+          chatbot,
+          ['A', 'B', 'C'].map((key) => confirmation(key)),
+        )
+        const ids = [(await row('C')).id, (await row('A')).id]
+        const recalled = await snapshot.recall(ids)
+        expect([...recalled].map(([id, { listing }]) => [id, listing.MLSNumber])).toEqual([
+          [ids[0], 'C'],
+          [ids[1], 'A'],
+        ])
+        expect(await snapshot.recall([])).toEqual(new Map())
+        await expect(snapshot.recall([...ids, 12345])).rejects.toThrow(StoreError)
+        // A create without answer, then an update: it is ours, and nothing of it is known.
+        for (const kind of ['create', 'update'] as const) await ledger.begin(chatbot, 'north', kind, ['D'], now, false)
+        expect(await row('D')).toMatchObject({ owned: true, content: null })
+        await expect(recall('D')).rejects.toThrow(StoreError)
+      })
+
+      it('keeps the id over updates, and never gives an old id to a new row', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        const { id } = await row('A')
+        await snapshot.confirm(chatbot, [
           confirmation('A', { content: 'other', sent: { listing: house('A', { Bedrooms: 4 }), moving: {} } }),
         ])
-        expect(row('A')).toMatchObject({ id, content: 'other' })
-        expect(store.recall(id).listing.Bedrooms).toBe(4)
-        store.forget(chatbot, ['A'], null)
-        store.confirm(chatbot, [confirmation('A')])
-        expect(row('A').id).toBeGreaterThan(id)
-        expect(() => store.recall(id)).toThrow(StoreError)
+        expect(await row('A')).toMatchObject({ id, content: 'other' })
+        expect((await recall('A'))?.listing.Bedrooms).toBe(4)
+        await snapshot.forget(chatbot, ['A'], null)
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect((await row('A')).id).toBeGreaterThan(id)
+        await expect(snapshot.recall([id])).rejects.toThrow(StoreError)
       })
 
-      it('clears mark, refusal and baseline', () => {
-        store.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: { City: 'ROME' } } })])
-        expect(store.baseline(chatbot, 'A')).toBe('first')
-        expect(store.recall(row('A').id).echo).toEqual({ City: 'ROME' })
-        store.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: now, message: 'no' })
-        store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
-        store.confirm(chatbot, [confirmation('A')])
-        expect(row('A')).toMatchObject({
+      it('clears mark, refusal and baseline', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: { City: 'ROME' } } })])
+        expect(await baseline('A')).toBe('first')
+        expect((await recall('A'))?.echo).toEqual({ City: 'ROME' })
+        await snapshot.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: now, message: 'no' })
+        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect(await row('A')).toMatchObject({
           baseline: null,
           flight: null,
           flightAt: null,
           refusedAt: null,
           refusedMessage: null,
         })
-        expect(store.baseline(chatbot, 'A')).toBeNull()
-        expect(store.recall(row('A').id).echo).toEqual({})
+        expect(await baseline('A')).toBeUndefined()
+        expect((await recall('A'))?.echo).toEqual({})
       })
 
-      it('counts how often the same reason comes in a row', () => {
+      it('counts how often the same reason comes in a row', async () => {
         const streaks: [number, string | null][] = []
         for (const reason of ['a', 'a', 'a', 'b', null, null, 'b']) {
-          store.confirm(chatbot, [confirmation('A', { reason })])
-          streaks.push([row('A').streak, row('A').streakReason])
+          await snapshot.confirm(chatbot, [confirmation('A', { reason })])
+          const { streak, streakReason } = await row('A')
+          streaks.push([streak, streakReason])
         }
         expect(streaks).toEqual([
           [1, 'a'],
@@ -231,64 +278,129 @@ export function storeContract(name: string, open: () => Store): void {
           [0, null],
           [1, 'b'],
         ])
-        store.steady([row('A').id])
-        expect(row('A')).toMatchObject({ streak: 0, streakReason: null })
-        store.confirm(chatbot, [confirmation('A', { reason: 'b' })])
-        expect(row('A').streak).toBe(1)
+        await snapshot.endStreaks([(await row('A')).id])
+        expect(await row('A')).toMatchObject({ streak: 0, streakReason: null })
+        await snapshot.confirm(chatbot, [confirmation('A', { reason: 'b' })])
+        expect((await row('A')).streak).toBe(1)
       })
 
-      it('notes the first sight of a listing', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        store.firstSight([{ id: row('A').id, hash: 'seen', echo: { City: null, Bedrooms: 4 } }])
-        expect(row('A').baseline).toBe('seen')
-        expect(store.baseline(chatbot, 'A')).toBe('seen')
-        expect(store.recall(row('A').id)).toMatchObject({ echo: { City: null, Bedrooms: 4 }, listing: house('A') })
-        expect(store.baseline(chatbot, 'unknown')).toBeNull()
+      it('notes the first sight of a listing', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C')])
+        const echo = { City: null, Bedrooms: 4 }
+        await snapshot.setBaselines([
+          { id: (await row('A')).id, hash: 'seen', echo },
+          { id: (await row('C')).id, hash: 'seen too', echo: {} },
+        ])
+        expect((await row('A')).baseline).toBe('seen')
+        expect(await recall('A')).toMatchObject({ echo, listing: house('A') })
+        const baselines = new Map([['A', 'seen']])
+        expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A'])).toEqual(baselines)
+        await ledger.begin(chatbot, 'north', 'update', ['C'], now, false)
+        expect(await snapshot.baselines(chatbot, ['A', 'C'])).toEqual(baselines)
+        expect(await snapshot.baselines('SN-2002', ['A'])).toEqual(new Map())
       })
 
-      it('takes new bytes of the same content without touching what was sent', () => {
-        store.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: {} } })])
-        const { id } = row('A')
+      it('takes new bytes of the same content without touching what was sent', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: {} } })])
+        const { id } = await row('A')
         const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', filled: 9, movesAt: now + day }
-        store.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
-        expect(row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
-        expect(store.recall(id)).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' }, echo: {} })
+        await snapshot.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
+        expect(await row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
+        expect(await recall('A')).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' }, echo: {} })
+      })
+
+      it('gives the listings confirmed last, to their own feed only', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('D')])
+        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        await ledger.begin(chatbot, 'north', 'create', ['B'], now, false)
+        const { listing, moving } = (await recall('A'))!
+        const confirmed = (feed: string, ...of: string[]) => snapshot.confirmed(chatbot, feed, of)
+        expect(await confirmed('north', 'A', 'B', 'a', 'never there')).toEqual(new Map([['A', { listing, moving }]]))
+        expect([...(await confirmed('north', 'D', 'A')).keys()]).toEqual(['D', 'A'])
+        expect(await confirmed('south', 'A')).toEqual(new Map())
+        expect(await snapshot.confirmed('another chatbot', 'north', ['A'])).toEqual(new Map())
+      })
+
+      it('remembers a refusal, for a listing that is ours and for one that is not', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        const refusal = { content: 'c2', mapping: 'm2', at: now + 5, message: 'Url: not allowed' }
+        await snapshot.refuse(chatbot, 'north', 'A', refusal)
+        await snapshot.refuse(chatbot, 'north', 'B', { ...refusal, content: null })
+        const noted = { refusedMapping: 'm2', refusedAt: now + 5, refusedMessage: 'Url: not allowed', flight: null }
+        expect(await row('A')).toMatchObject({ ...noted, refusedContent: 'c2', owned: true, content: 'content of A' })
+        expect(await row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
+      })
+    })
+
+    describe('records known by their raw hash', () => {
+      const knownTo = (feed: string, ofChatbot = chatbot, mapping = 'mapping 1') =>
+        snapshot.knownRecords(ofChatbot, feed, mapping)
+
+      it('are all the listings of one record, or none', async () => {
+        const twins = { record: { raw: 'two in one', parts: 2 } }
+        await snapshot.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
+        const known = await knownTo('north')
+        const ids = [(await row('A')).id, (await row('B')).id]
+        expect([...known.find('two in one')].sort((a, b) => a - b)).toEqual(ids)
+        expect(known.find('raw of C')).toEqual([(await row('C')).id])
+        await snapshot.forget(chatbot, ['B'], null)
+        expect((await knownTo('north')).find('two in one')).toEqual([])
+      })
+
+      it('are those of this feed, this chatbot and this mapping alone', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect((await knownTo('north')).find('raw of A')).toHaveLength(1)
+        expect((await knownTo('south')).find('raw of A')).toEqual([])
+        expect((await knownTo('north', 'another chatbot')).find('raw of A')).toEqual([])
+        expect((await knownTo('north')).find('raw of B')).toEqual([])
+        expect((await knownTo('north', chatbot, 'mapping 2')).find('raw of A')).toEqual([])
+      })
+
+      it('many of them are told apart', async () => {
+        const all = Array.from({ length: 5000 }, (_, i) => confirmation(`M${i}`))
+        await snapshot.confirm(chatbot, all)
+        const known = await knownTo('north')
+        for (const { key, id } of await rows()) expect(known.find(`raw of ${key}`)).toEqual([id])
+        for (let i = 5000; i < 10_000; i++) expect(known.find(`raw of M${i}`)).toEqual([])
       })
     })
 
     describe('marks in flight', () => {
-      it('stand on owned rows and on rows of their own', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
-        store.markInFlight(chatbot, 'north', 'create', ['B'], now + 1, false)
-        expect(row('A')).toMatchObject({ owned: true, flight: 'update', flightAt: now, content: 'content of A' })
-        expect(row('B')).toMatchObject({
+      it('stand on owned rows and on rows of their own', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        await ledger.begin(chatbot, 'north', 'create', ['B'], now + 1, false)
+        expect(await row('A')).toMatchObject({ owned: true, flight: 'update', flightAt: now, content: 'content of A' })
+        expect(await row('B')).toMatchObject({
           owned: false,
           flight: 'create',
           flightAt: now + 1,
           content: null,
           feed: 'north',
         })
-        expect(() => store.recall(row('B').id)).toThrow(StoreError)
+        await expect(recall('B')).rejects.toThrow(StoreError)
       })
 
-      it('go alone from an owned or refused row, and take a row that was only a mark with them', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        store.refuse(chatbot, 'north', 'R', { content: null, mapping: 'm', at: now, message: 'no' })
-        store.markInFlight(chatbot, 'north', 'create', ['A', 'B', 'R'], now, false)
-        store.clearFlight(chatbot, ['A', 'B', 'R', 'never there'])
-        expect(keys()).toEqual(['A', 'R'])
-        expect(rows().map((row) => row.flight)).toEqual([null, null])
-        expect(store.recall(row('A').id).listing).toEqual(house('A'))
+      it('go alone from an owned or refused row, and take a row that was only a mark with them', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await snapshot.refuse(chatbot, 'north', 'R', { content: null, mapping: 'm', at: now, message: 'no' })
+        await ledger.begin(chatbot, 'north', 'create', ['A', 'B', 'R'], now, false)
+        await ledger.end(chatbot, ['A', 'B', 'R', 'never there'], 'none')
+        expect((await rows()).map(({ key, flight }) => [key, flight])).toEqual([
+          ['A', null],
+          ['R', null],
+        ])
+        expect((await recall('A'))?.listing).toEqual(house('A'))
       })
 
-      it('stay for a delete that may still land, on a row that is ours no longer', () => {
-        store.confirm(chatbot, [confirmation('A', { reason: 'r' }), confirmation('B')])
-        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, true)
-        store.forget(chatbot, ['A'], now + hour)
-        store.forget(chatbot, ['B', 'never there'], null)
-        expect(keys()).toEqual(['A'])
-        expect(row('A')).toMatchObject({
+      it('stay for a delete that may still land, on a row that is ours no longer', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A', { reason: 'r' }), confirmation('B')])
+        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, true)
+        await snapshot.forget(chatbot, ['A'], now + hour)
+        await snapshot.forget(chatbot, ['B', 'never there'], null)
+        expect(await keys()).toEqual(['A'])
+        expect(await row('A')).toMatchObject({
           owned: false,
           flight: 'delete',
           flightAt: now + hour,
@@ -296,199 +408,196 @@ export function storeContract(name: string, open: () => Store): void {
           raw: null,
           streak: 0,
         })
-        expect(store.feedState('north', chatbot, now).owned).toBe(0)
-        expect(store.knownRecords('north', chatbot, 'mapping 1').find('raw of A')).toEqual([])
-        expect(() => store.recall(row('A').id)).toThrow(StoreError)
+        expect(await snapshot.count(chatbot, 'north')).toBe(0)
+        expect((await snapshot.knownRecords(chatbot, 'north', 'mapping 1')).find('raw of A')).toEqual([])
+        await expect(recall('A')).rejects.toThrow(StoreError)
+      })
+
+      it('end alone where the call is through, and leave the row and the ledger as they are', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        await ledger.end(chatbot, ['A', 'B', 'never there'], 'as-before')
+        expect(await keys()).toEqual(['A'])
+        expect(await row('A')).toMatchObject({ owned: true, flight: null, flightAt: null, content: 'content of A' })
+        expect(await ledger.deletes24h(chatbot, 'north', now)).toBe(2)
       })
     })
 
-    it('lets a mark end alone, and leaves the row and the ledger as they are', () => {
-      store.confirm(chatbot, [confirmation('A')])
-      store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
-      for (const key of ['A', 'B', 'never there']) store.endFlight(chatbot, key)
-      expect(keys()).toEqual(['A'])
-      expect(row('A')).toMatchObject({ owned: true, flight: null, flightAt: null, content: 'content of A' })
-      expect(store.feedState('north', chatbot, now).deletes24h).toBe(2)
+    describe('deletes of 24 hours', () => {
+      const has = async (key: string, at: number): Promise<boolean> =>
+        (await ledger.has(chatbot, 'north', [key], at)).has(key)
+
+      it('are counted by unapproved keys, each key once', async () => {
+        const deletes = (at: number): Promise<number> => ledger.deletes24h(chatbot, 'north', at)
+        expect(await deletes(now)).toBe(0)
+        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, false)
+        await ledger.begin(chatbot, 'north', 'delete', ['C'], now, true)
+        await ledger.begin(chatbot, 'north', 'update', ['D'], now, false)
+        await ledger.begin(chatbot, 'south', 'delete', ['E'], now, false)
+        expect(await deletes(now + 2 * hour)).toBe(2)
+        expect(await ledger.has(chatbot, 'north', ['E', 'C', 'B', 'A'], now + hour)).toEqual(new Set(['A', 'B']))
+        expect(await deletes(now + day - 1)).toBe(2)
+        expect(await deletes(now + day)).toBe(1)
+        expect(await deletes(now + day + hour)).toBe(0)
+        expect(await has('A', now + day + hour)).toBe(false)
+        await runs.record(runRecord({ finishedAt: now + 47 * hour }))
+        expect(await deletes(now)).toBe(2)
+        await runs.record(runRecord({ finishedAt: now + 50 * hour }))
+        expect(await deletes(now)).toBe(0)
+      })
+
+      it('are of one chatbot: a delete from another is none of them', async () => {
+        await ledger.begin('SN-2002', 'north', 'delete', ['A'], now, false)
+        expect([await ledger.deletes24h(chatbot, 'north', now), await has('A', now)]).toEqual([0, false])
+      })
+
+      it('a delete that surely had no effect leaves the ledger, an earlier one of the same listing stays', async () => {
+        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        await snapshot.forget(chatbot, ['A'], null)
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, false)
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour + 1, false)
+        await ledger.end(chatbot, ['A', 'B'], 'none')
+        expect(await ledger.deletes24h(chatbot, 'north', now + hour)).toBe(1)
+        expect([await has('A', now + hour), await has('B', now + hour)]).toEqual([true, false])
+      })
+
+      it('an approved delete that had no effect takes no earlier one out of the ledger', async () => {
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now, false)
+        await snapshot.forget(chatbot, ['A'], null)
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, true)
+        await ledger.end(chatbot, ['A'], 'none')
+        expect(await has('A', now + hour)).toBe(true)
+      })
+
+      it('counts a delete under a name of its own, once, beside those of listings', async () => {
+        await ledger.begin(chatbot, 'north', 'delete', ['A'], now, false)
+        for (const at of [now, now + hour]) await ledger.countDelete(chatbot, 'north', 'A (ID 7)', at)
+        expect(await ledger.deletes24h(chatbot, 'north', now + hour)).toBe(2)
+        expect(await ledger.deletes24h(chatbot, 'north', now + day)).toBe(1)
+        expect(await ledger.deletes24h(chatbot, 'south', now)).toBe(0)
+      })
     })
 
-    it('counts a delete under a name of its own, once, beside those of listings', () => {
-      store.markInFlight(chatbot, 'north', 'delete', ['A'], now, false)
-      for (const at of [now, now + hour]) store.countDelete(chatbot, 'north', 'A (ID 7)', at)
-      expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(2)
-      expect(store.feedState('north', chatbot, now + day).deletes24h).toBe(1)
-      expect(store.feedState('south', chatbot, now).deletes24h).toBe(0)
-    })
-
-    it('remembers a refusal, for a listing that is ours and for one that is not', () => {
-      store.confirm(chatbot, [confirmation('A')])
-      store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
-      const refusal = { content: 'c2', mapping: 'm2', at: now + 5, message: 'Url: not allowed' }
-      store.refuse(chatbot, 'north', 'A', refusal)
-      store.refuse(chatbot, 'north', 'B', { ...refusal, content: null })
-      const noted = { refusedMapping: 'm2', refusedAt: now + 5, refusedMessage: 'Url: not allowed', flight: null }
-      expect(row('A')).toMatchObject({ ...noted, refusedContent: 'c2', owned: true, content: 'content of A' })
-      expect(row('B')).toMatchObject({ ...noted, refusedContent: null, owned: false, feed: 'north' })
-    })
-
-    it('counts absences of a feed from a chatbot, until they end or are not noted again', () => {
-      const absences = (feed = 'north', ofChatbot = chatbot) => [...store.absences(feed, ofChatbot)]
-      store.noteAbsences('north', chatbot, { absent: ['B', 'A'], returned: [] }, now)
-      store.noteAbsences('north', 'another chatbot', { absent: ['A'], returned: [] }, now)
-      store.noteAbsences('north', chatbot, { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
-      expect(absences()).toEqual([
+    it('counts absences of a feed from a chatbot, until they end or are not noted again', async () => {
+      const noted = (feed = 'north', ofChatbot = chatbot) => flattened(absences.rows(ofChatbot, feed))
+      await absences.note(chatbot, 'north', { absent: ['B', 'A'], returned: [] }, now)
+      await absences.note('another chatbot', 'north', { absent: ['A'], returned: [] }, now)
+      await absences.note(chatbot, 'north', { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
+      expect(await noted()).toEqual([
         { key: 'A', runs: 2, since: now },
         { key: 'C', runs: 1, since: now + hour },
       ])
-      expect(absences('south')).toEqual([])
-      store.noteAbsences('north', chatbot, { absent: ['C'], returned: [] }, now + 2 * hour)
-      store.pruneAbsences('south', chatbot, now + 2 * hour)
-      store.pruneAbsences('north', chatbot, now + 2 * hour)
-      expect(absences()).toEqual([{ key: 'C', runs: 2, since: now + hour }])
-      expect(absences('north', 'another chatbot')).toEqual([])
+      expect(await noted('south')).toEqual([])
+      await absences.note(chatbot, 'north', { absent: ['C'], returned: [] }, now + 2 * hour)
+      await absences.prune(chatbot, 'south', now + 2 * hour)
+      await absences.prune(chatbot, 'north', now + 2 * hour)
+      expect(await noted()).toEqual([{ key: 'C', runs: 2, since: now + hour }])
+      expect(await noted('north', 'another chatbot')).toEqual([])
     })
 
-    it('gives the listing confirmed last, to its own feed only', () => {
-      store.confirm(chatbot, [confirmation('A')])
-      store.markInFlight(chatbot, 'north', 'update', ['A'], now, false)
-      store.markInFlight(chatbot, 'north', 'create', ['B'], now, false)
-      const { listing, moving } = store.recall(row('A').id)
-      expect(store.confirmed(chatbot, 'north', 'A')).toEqual({ listing, moving })
-      expect(store.confirmed(chatbot, 'south', 'A')).toBeNull()
-      expect(store.confirmed('another chatbot', 'north', 'A')).toBeNull()
-      expect(store.confirmed(chatbot, 'north', 'B')).toBeNull()
-      expect(store.confirmed(chatbot, 'north', 'a')).toBeNull()
+    describe('runs', () => {
+      it('of a feed never seen are none', async () => {
+        expect(await runs.last('north')).toBeNull()
+        expect(await runs.lastSuccess('north')).toBeNull()
+        expect(await runs.lastAccepted('north')).toBeNull()
+        expect(await runs.lastVerified('north')).toBeNull()
+        expect(await runs.lostAt('north')).toBeNull()
+      })
+
+      it('the last one and the last success are known, over more runs than are kept', async () => {
+        const stopped = runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now })
+        await runs.record(stopped)
+        expect(await runs.lastSuccess('north')).toBeNull()
+        expect(await runs.last('north')).toEqual(stopped)
+        await runs.record(runRecord({ result: 'partial', finishedAt: now + 1 }))
+        for (let i = 2; i < 1010; i++) await runs.record(runRecord({ result: 'failed', finishedAt: now + i }))
+        expect(await runs.lastSuccess('north')).toBe(now + 1)
+        expect((await runs.last('north'))?.finishedAt).toBe(now + 1009)
+        expect(await runs.lastSuccess('south')).toBeNull()
+      })
+
+      it('note a lost store, whether a run of the feed is on record or not', async () => {
+        await runs.recordLost('north', now)
+        expect(await runs.lostAt('north')).toBe(now)
+        await runs.record(runRecord({ feed: 'south' }))
+        await runs.recordLost('south', now + 1)
+        expect(await runs.lostAt('south')).toBe(now + 1)
+        expect(await runs.lastSuccess('south')).toBe(now)
+      })
+
+      it('the last accepted delivery, and the last run after which the chatbot was asked', async () => {
+        const verified = { asked: 3, agreed: 1, disagreed: 1, unanswered: 1, tokens: 90 }
+        await runs.record(runRecord({ startedAt: now, finishedAt: now + 5, figures: '{"accepted":true}' }))
+        await runs.recordVerified('north', now, verified)
+        const later = { startedAt: now + hour, finishedAt: now + hour, figures: '{"accepted":false}' }
+        await runs.record(runRecord(later))
+        await runs.recordVerified('north', now + hour, { ...verified, asked: 0 })
+        await runs.recordVerified('north', now + day, verified)
+        expect(await runs.lastAccepted('north')).toBe(now)
+        expect(await runs.lastVerified('north')).toEqual({ ...verified, at: now + 5 })
+        expect(await runs.lastVerified('south')).toBeNull()
+      })
+
+      it('counts starts of a daemon until one stays up', async () => {
+        expect(await runs.starts()).toEqual({ times: 0, at: 0 })
+        expect([await runs.noteStart(now), await runs.noteStart(now + 1)]).toEqual([0, 1])
+        expect(await runs.starts()).toEqual({ times: 2, at: now + 1 })
+        await runs.noteSteady()
+        expect((await runs.starts()).times).toBe(0)
+        expect(await runs.noteStart(now + 2)).toBe(0)
+      })
     })
 
-    describe('records known by their raw hash', () => {
-      it('are all the listings of one record, or none', () => {
-        const twins = { record: { raw: 'two in one', parts: 2 } }
-        store.confirm(chatbot, [confirmation('A', twins), confirmation('B', twins), confirmation('C')])
-        const known = store.knownRecords('north', chatbot, 'mapping 1')
-        expect([...known.find('two in one')].sort((a, b) => a - b)).toEqual([row('A').id, row('B').id])
-        expect(known.find('raw of C')).toEqual([row('C').id])
-        store.forget(chatbot, ['B'], null)
-        expect(store.knownRecords('north', chatbot, 'mapping 1').find('two in one')).toEqual([])
+    describe('deliveries', () => {
+      it('of a feed never seen are none', async () => {
+        expect(await deliveries.accepted('north')).toEqual([])
+        expect(await deliveries.lastKeys('north')).toBeNull()
+        expect(await deliveries.validators('north')).toBeNull()
+        expect(await deliveries.generations('north', 'a')).toEqual([])
       })
 
-      it('are those of this feed, this chatbot and this mapping alone', () => {
-        store.confirm(chatbot, [confirmation('A')])
-        expect(store.knownRecords('south', chatbot, 'mapping 1').find('raw of A')).toEqual([])
-        expect(store.knownRecords('north', 'another chatbot', 'mapping 1').find('raw of A')).toEqual([])
-        expect(store.knownRecords('north', chatbot, 'mapping 1').find('raw of B')).toEqual([])
-        expect(store.knownRecords('north', chatbot, 'mapping 2').find('raw of A')).toEqual([])
-      })
-
-      it('many of them are told apart', () => {
-        const all = Array.from({ length: 5000 }, (_, i) => confirmation(`M${i}`))
-        store.confirm(chatbot, all)
-        const known = store.knownRecords('north', chatbot, 'mapping 1')
-        for (const one of store.snapshot(chatbot)) expect(known.find(`raw of ${one.key}`)).toEqual([one.id])
-        for (let i = 5000; i < 10_000; i++) expect(known.find(`raw of M${i}`)).toEqual([])
-      })
-    })
-
-    describe('state of a feed', () => {
-      it('of a feed never seen', () => {
-        expect(store.feedState('north', chatbot, now)).toEqual({
-          deliveries: [],
-          lastKeys: null,
-          owned: 0,
-          rows: 0,
-          deletes24h: 0,
-          lostAt: null,
-          isNew: true,
-          lastRun: null,
-          lastSuccess: null,
-          validators: null,
-          echoReported: [],
-        })
-      })
-
-      it('counts the keys of unapproved deletes over 24 hours, each key once', () => {
-        const deletes = (at: number): number => store.feedState('north', chatbot, at).deletes24h
-        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
-        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, false)
-        store.markInFlight(chatbot, 'north', 'delete', ['C'], now, true)
-        store.markInFlight(chatbot, 'north', 'update', ['D'], now, false)
-        store.markInFlight(chatbot, 'south', 'delete', ['E'], now, false)
-        expect(deletes(now + 2 * hour)).toBe(2)
-        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
-        expect(store.inLedger('north', 'C', now + hour)).toBe(false)
-        expect(deletes(now + day - 1)).toBe(2)
-        expect(deletes(now + day)).toBe(1)
-        expect(deletes(now + day + hour)).toBe(0)
-        expect(store.inLedger('north', 'A', now + day + hour)).toBe(false)
-        store.recordRun(runRecord({ finishedAt: now + 47 * hour }))
-        expect(deletes(now)).toBe(2)
-        store.recordRun(runRecord({ finishedAt: now + 50 * hour }))
-        expect(deletes(now)).toBe(0)
-      })
-
-      it('a delete that surely had no effect leaves the ledger, an earlier one of the same listing stays', () => {
-        store.markInFlight(chatbot, 'north', 'delete', ['A', 'B'], now, false)
-        store.forget(chatbot, ['A'], null)
-        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, false)
-        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour + 1, false)
-        store.clearFlight(chatbot, ['A', 'B'])
-        expect(store.feedState('north', chatbot, now + hour).deletes24h).toBe(1)
-        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
-        expect(store.inLedger('north', 'B', now + hour)).toBe(false)
-      })
-
-      it('an approved delete that had no effect takes no earlier one out of the ledger', () => {
-        store.markInFlight(chatbot, 'north', 'delete', ['A'], now, false)
-        store.forget(chatbot, ['A'], null)
-        store.confirm(chatbot, [confirmation('A')])
-        store.markInFlight(chatbot, 'north', 'delete', ['A'], now + hour, true)
-        store.clearFlight(chatbot, ['A'])
-        expect(store.inLedger('north', 'A', now + hour)).toBe(true)
-      })
-
-      it('knows the last run and the last success, over more runs than are kept', () => {
-        store.recordRun(runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }))
-        expect(store.feedState('north', chatbot, now)).toMatchObject({ isNew: true, lastSuccess: null })
-        expect(store.feedState('north', chatbot, now).lastRun).toEqual(
-          runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now }),
-        )
-        store.recordRun(runRecord({ result: 'partial', finishedAt: now + 1 }))
-        for (let i = 2; i < 1010; i++) store.recordRun(runRecord({ result: 'failed', finishedAt: now + i }))
-        expect(store.feedState('north', chatbot, now)).toMatchObject({ lastSuccess: now + 1, isNew: false })
-        expect(store.feedState('south', chatbot, now).isNew).toBe(true)
-      })
-
-      it('keeps five deliveries, and the keys of the last', () => {
+      it('keeps five of them, and the keys of the last', async () => {
         for (let i = 1; i <= 7; i++) {
           const keys = new BigUint64Array([BigInt(i), 0xffff_ffff_ffff_ffffn])
-          store.recordDelivery('north', { at: now + i, records: 100 + i, keys }, { ...saved, etag: `"${i}"` })
+          await deliveries.record('north', { at: now + i, records: 100 + i, keys }, { ...saved, etag: `"${i}"` })
         }
-        const state = store.feedState('north', chatbot, now)
-        expect(state.deliveries).toEqual([7, 6, 5, 4, 3].map((i) => ({ at: now + i, records: 100 + i })))
-        expect(state.lastKeys).toEqual(new BigUint64Array([7n, 0xffff_ffff_ffff_ffffn]))
-        expect(state.validators).toEqual({ ...saved, etag: '"7"' })
-        store.recordDelivery(
-          'north',
-          { at: now, records: 0, keys: new BigUint64Array([1n, 2n, 3n]).subarray(1, 2) },
-          null,
+        expect(await deliveries.accepted('north')).toEqual(
+          [7, 6, 5, 4, 3].map((i) => ({ at: now + i, records: 100 + i })),
         )
-        expect(store.feedState('north', chatbot, now)).toMatchObject({
-          lastKeys: new BigUint64Array([2n]),
-          validators: null,
-        })
+        expect(await deliveries.lastKeys('north')).toEqual(new BigUint64Array([7n, 0xffff_ffff_ffff_ffffn]))
+        expect(await deliveries.validators('north')).toEqual({ ...saved, etag: '"7"' })
+        const keys = new BigUint64Array([1n, 2n, 3n]).subarray(1, 2)
+        await deliveries.record('north', { at: now, records: 0, keys }, null)
+        expect(await deliveries.lastKeys('north')).toEqual(new BigUint64Array([2n]))
+        expect(await deliveries.validators('north')).toBeNull()
       })
 
-      it('counts what the feed owns for this chatbot, and notes a lost store and reported fields', () => {
-        store.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C', { feed: 'south' })])
-        store.confirm('SN-2002', [confirmation('D')])
-        store.markInFlight(chatbot, 'north', 'create', ['E'], now, false)
-        store.recordLost('north', now)
-        store.reportEcho('north', ['City', 'State'])
-        store.reportEcho('north', ['State', 'ZIP'])
-        expect(store.feedState('north', chatbot, now)).toMatchObject({
-          owned: 2,
-          lostAt: now,
-          echoReported: ['City', 'State', 'ZIP'],
-          isNew: true,
-        })
+      it('begins anew with one that stands alone, and keeps the validators of one that has no size', async () => {
+        const keys = new BigUint64Array([1n])
+        for (let i = 1; i <= 3; i++) await deliveries.record('north', { at: now + i, records: i, keys }, null)
+        await deliveries.record('north', { at: now + 4, records: 4, keys, alone: true }, null)
+        expect(await deliveries.accepted('north')).toEqual([{ at: now + 4, records: 4 }])
+        await deliveries.record('north', null, saved)
+        expect(await deliveries.accepted('north')).toHaveLength(1)
+        expect(await deliveries.validators('north')).toEqual(saved)
+      })
+
+      it('knows thirty different ones again, those of the last source', async () => {
+        const written = { by: 'document', at: now - hour } as const
+        for (let i = 1; i <= 33; i++)
+          await deliveries.recordGeneration('north', 'a', { digest: `d${i}`, at: now + i, written: null })
+        const known = () => deliveries.generations('north', 'a')
+        expect((await known()).map(({ digest }) => digest)).toEqual(Array.from({ length: 30 }, (_, i) => `d${33 - i}`))
+        await deliveries.recordGeneration('north', 'a', { digest: 'd10', at: now + 34, written })
+        expect((await known()).slice(0, 2)).toEqual([
+          { digest: 'd10', at: now + 34, written },
+          { digest: 'd33', at: now + 33, written: null },
+        ])
+        await deliveries.recordGeneration('north', 'b', { digest: 'd1', at: now + 35, written: null })
+        expect(await known()).toEqual([])
+        expect(await deliveries.generations('north', 'b')).toHaveLength(1)
       })
     })
 
@@ -499,155 +608,165 @@ export function storeContract(name: string, open: () => Store): void {
         why,
       })
 
-      it('keep the time of the first hold as long as they are held', () => {
-        store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now)
-        store.replaceHeld('south', [held('Z', 'delete')], now)
-        store.replaceHeld('north', [held('A', 'delete', 'still too many'), held('C', 'update')], now + hour)
-        expect(store.heldCount('north')).toBe(2)
-        expect(store.held('north')).toEqual([
+      it('keep the time of the first hold as long as they are held', async () => {
+        await holds.replace('north', [held('A', 'delete'), held('B', null)], now)
+        await holds.replace('south', [held('Z', 'delete')], now)
+        await holds.replace('north', [held('A', 'delete', 'still too many'), held('C', 'update')], now + hour)
+        expect(await holds.count('north')).toBe(2)
+        expect(await holds.held('north')).toEqual([
           { ...held('A', 'delete', 'still too many'), since: now },
           { ...held('C', 'update'), since: now + hour },
         ])
-        store.replaceHeld('north', [], now + 2 * hour)
-        store.replaceHeld('north', [held('A', 'delete')], now + 3 * hour)
-        expect(store.held('north')).toEqual([{ ...held('A', 'delete'), since: now + 3 * hour }])
-        expect(store.held('south')).toHaveLength(1)
+        await holds.replace('north', [], now + 2 * hour)
+        await holds.replace('north', [held('A', 'delete')], now + 3 * hour)
+        expect(await holds.held('north')).toEqual([{ ...held('A', 'delete'), since: now + 3 * hour }])
+        expect(await holds.held('south')).toHaveLength(1)
       })
 
-      it('are replaced wholly or not at all', () => {
-        store.replaceHeld('north', [held('A', 'delete')], now)
+      it('are replaced wholly or not at all', async () => {
+        await holds.replace('north', [held('A', 'delete')], now)
         function* broken() {
           yield held('B', 'delete')
           throw new Error('the plan could not be read')
         }
-        expect(() => store.replaceHeld('north', broken(), now)).toThrow('the plan could not be read')
-        expect(store.held('north').map((one) => one.mlsNumber)).toEqual(['A'])
+        await expect(holds.replace('north', broken(), now)).rejects.toThrow('the plan could not be read')
+        expect((await holds.held('north')).map((one) => one.mlsNumber)).toEqual(['A'])
       })
 
-      it('are approved exactly as held, until a time, once', () => {
-        store.replaceHeld('north', [held('A', 'delete'), held('B', 'update'), held('C', null)], now)
-        expect(store.approve('north', 'Ada', now, now + day)).toBe(2)
-        store.replaceHeld('north', [held('D', 'delete')], now + 1)
-        expect(store.approved('north', now)).toEqual(new Set(['delete A', 'update B']))
-        expect(store.approved('south', now)).toEqual(new Set())
-        expect(store.approved('north', now + day)).toEqual(new Set())
-        store.consumeApproval('north', 'delete', ['A', 'B'])
-        expect(store.approved('north', now)).toEqual(new Set(['update B']))
-        expect(store.approve('north', 'Ada', now + 2, now + day)).toBe(1)
-        expect(store.approved('north', now + 2)).toEqual(new Set(['delete D']))
+      it('are approved exactly as held, until a time, once', async () => {
+        await holds.replace('north', [held('A', 'delete'), held('B', 'update'), held('C', null)], now)
+        expect(await holds.approve('north', 'Ada', now, now + day)).toBe(2)
+        await holds.replace('north', [held('D', 'delete')], now + 1)
+        expect(await holds.approved('north', now)).toEqual(new Set(['delete A', 'update B']))
+        expect(await holds.approved('south', now)).toEqual(new Set())
+        expect(await holds.approved('north', now + day)).toEqual(new Set())
+        await holds.use('north', 'delete', ['A', 'B'])
+        expect(await holds.approved('north', now)).toEqual(new Set(['update B']))
+        expect(await holds.approve('north', 'Ada', now + 2, now + day)).toBe(1)
+        expect(await holds.approved('north', now + 2)).toEqual(new Set(['delete D']))
       })
 
-      it('tell since when they are held, one by one', () => {
-        store.replaceHeld('north', [held('A', 'delete')], now)
-        store.replaceHeld('north', [held('A', 'delete'), held('B', null)], now + hour)
-        const since = (key: string, feed = 'north'): number | null => store.heldSince(feed, key)
-        expect([since('A'), since('B'), since('C'), since('A', 'south')]).toEqual([now, now + hour, null, null])
-        store.replaceHeld('north', [], now + 2 * hour)
-        expect(since('A')).toBeNull()
+      it('tell since when they are held', async () => {
+        await holds.replace('north', [held('A', 'delete')], now)
+        await holds.replace('north', [held('A', 'delete'), held('B', null)], now + hour)
+        const since = (feed = 'north') => holds.since(feed, ['B', 'C', 'A'])
+        expect(await since()).toEqual(
+          new Map([
+            ['B', now + hour],
+            ['A', now],
+          ]),
+        )
+        expect(await since('south')).toEqual(new Map())
+        await holds.replace('north', [], now + 2 * hour)
+        expect(await since()).toEqual(new Map())
       })
 
-      it('are open approvals until used, expired or taken back', () => {
-        store.replaceHeld('north', [held('A', 'delete'), held('B', 'update'), held('C', 'delete')], now)
-        expect(store.openApprovals('north', now)).toEqual([])
-        expect(store.revoke('north', 'Bob', now)).toBe(0)
-        store.approve('north', 'Ada', now, now + day)
+      it('are open approvals until used, expired or taken back', async () => {
+        await holds.replace('north', [held('A', 'delete'), held('B', 'update'), held('C', 'delete')], now)
+        expect(await holds.openApprovals('north', now)).toEqual([])
+        expect(await holds.revoke('north', 'Bob', now)).toBe(0)
+        await holds.approve('north', 'Ada', now, now + day)
         const open = { by: 'Ada', at: now, expires: now + day }
-        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 3 }])
-        expect(store.openApprovals('north', now + day)).toEqual([])
-        expect(store.openApprovals('south', now)).toEqual([])
-        store.consumeApproval('north', 'delete', ['A'])
-        expect(store.openApprovals('north', now)).toEqual([{ ...open, changes: 2 }])
-        expect(store.revoke('south', 'Bob', now + 1)).toBe(0)
-        expect(store.revoke('north', 'Bob', now + 1)).toBe(2)
-        expect(store.openApprovals('north', now + 1)).toEqual([])
-        expect(store.approved('north', now + 1)).toEqual(new Set())
-        expect(store.revoke('north', 'Bob', now + 2)).toBe(0)
-        expect(store.approve('north', 'Ada', now + 3, now + day)).toBe(3)
-        expect(store.approved('north', now + 3)).toEqual(new Set(['delete A', 'update B', 'delete C']))
+        expect(await holds.openApprovals('north', now)).toEqual([{ ...open, changes: 3 }])
+        expect(await holds.openApprovals('north', now + day)).toEqual([])
+        expect(await holds.openApprovals('south', now)).toEqual([])
+        await holds.use('north', 'delete', ['A'])
+        expect(await holds.openApprovals('north', now)).toEqual([{ ...open, changes: 2 }])
+        expect(await holds.revoke('south', 'Bob', now + 1)).toBe(0)
+        expect(await holds.revoke('north', 'Bob', now + 1)).toBe(2)
+        expect(await holds.openApprovals('north', now + 1)).toEqual([])
+        expect(await holds.approved('north', now + 1)).toEqual(new Set())
+        expect(await holds.revoke('north', 'Bob', now + 2)).toBe(0)
+        expect(await holds.approve('north', 'Ada', now + 3, now + day)).toBe(3)
+        expect(await holds.approved('north', now + 3)).toEqual(new Set(['delete A', 'update B', 'delete C']))
       })
 
-      it('can be approved again after an approval was used', () => {
-        store.replaceHeld('north', [held('A', 'delete')], now)
-        store.approve('north', 'Ada', now, now + day)
-        store.consumeApproval('north', 'delete', ['A'])
-        store.approve('north', 'Ada', now + hour, now + day)
-        expect(store.approved('north', now + hour)).toEqual(new Set(['delete A']))
+      it('can be approved again after an approval was used', async () => {
+        await holds.replace('north', [held('A', 'delete')], now)
+        await holds.approve('north', 'Ada', now, now + day)
+        await holds.use('north', 'delete', ['A'])
+        await holds.approve('north', 'Ada', now + hour, now + day)
+        expect(await holds.approved('north', now + hour)).toEqual(new Set(['delete A']))
       })
     })
 
-    it('counts starts of a daemon until one stays up', () => {
-      expect(store.starts()).toEqual({ times: 0, at: 0 })
-      expect([store.noteStart(now), store.noteStart(now + 1)]).toEqual([0, 1])
-      expect(store.starts()).toEqual({ times: 2, at: now + 1 })
-      store.noteSteady()
-      expect([store.starts().times, store.noteStart(now + 2)]).toEqual([0, 0])
-    })
+    describe('what was learnt', () => {
+      it('are numbers of the service', async () => {
+        expect(await learnt.number(chatbot, 'deleteBatch')).toBeNull()
+        await learnt.setNumber(chatbot, 'deleteBatch', 25)
+        await learnt.setNumber(chatbot, 'deleteBatch', 12)
+        expect(await learnt.number(chatbot, 'deleteBatch')).toBe(12)
+        expect(await learnt.number('SN-2002', 'deleteBatch')).toBeNull()
+      })
 
-    it('remembers numbers learnt about the service', () => {
-      expect(store.learnt(chatbot, 'deleteBatch')).toBeNull()
-      store.learn(chatbot, 'deleteBatch', 25)
-      store.learn(chatbot, 'deleteBatch', 12)
-      expect(store.learnt(chatbot, 'deleteBatch')).toBe(12)
-      expect(store.learnt('SN-2002', 'deleteBatch')).toBeNull()
-    })
+      it('are fields that it shows in a form of its own, each once', async () => {
+        expect(await learnt.forms('north')).toEqual([])
+        await learnt.addForms('north', [])
+        expect(await learnt.forms('north')).toEqual([])
+        await learnt.addForms('north', ['City', 'State'])
+        await learnt.addForms('north', ['State', 'ZIP'])
+        expect((await learnt.forms('north')).toSorted()).toEqual(['City', 'State', 'ZIP'])
+        expect(await learnt.forms('south')).toEqual([])
+      })
 
-    it('remembers the settings that were applied to a chatbot, until they may be otherwise', () => {
-      expect(store.appliedSettings(chatbot)).toEqual(new Map())
-      const settings = new Map<string, string | number | boolean>([
-        ['WelcomeMessage', 'Hello ☀'],
-        ['RateLimitCount', 5],
-        ['VerifyDomain', false],
-      ])
-      store.rememberSettings(chatbot, settings, now)
-      store.rememberSettings(chatbot, new Map([['RateLimitCount', 6]]), now + hour)
-      store.forgetSettings(chatbot, ['WelcomeMessage', 'Name'])
-      expect(store.appliedSettings(chatbot)).toEqual(
-        new Map<string, unknown>([
-          ['RateLimitCount', 6],
+      it('are the settings that were applied to a chatbot, until they may be otherwise', async () => {
+        expect(await learnt.settings(chatbot)).toEqual(new Map())
+        const settings = new Map<string, string | number | boolean>([
+          ['WelcomeMessage', 'Hello ☀'],
+          ['RateLimitCount', 5],
           ['VerifyDomain', false],
-        ]),
-      )
-      expect(store.appliedSettings('SN-2002')).toEqual(new Map())
+        ])
+        await learnt.setSettings(chatbot, settings, now)
+        await learnt.setSettings(chatbot, new Map([['RateLimitCount', 6]]), now + hour)
+        await learnt.forgetSettings(chatbot, ['WelcomeMessage', 'Name'])
+        expect(await learnt.settings(chatbot)).toEqual(
+          new Map<string, unknown>([
+            ['RateLimitCount', 6],
+            ['VerifyDomain', false],
+          ]),
+        )
+        expect(await learnt.settings('SN-2002')).toEqual(new Map())
+      })
     })
 
-    it('counts what a feed offers: listings that are not sold, their cities, the lowest price', () => {
-      expect(store.figures(chatbot, 'north')).toEqual({ listings: 0, cities: 0, minPrice: null })
+    it('counts what a feed offers: listings that are not sold, their cities, the lowest price', async () => {
+      expect(await snapshot.figures(chatbot, 'north')).toEqual({ listings: 0, cities: 0, minPrice: null })
       const put = (key: string, changes: Partial<Listing>, of: Partial<Confirmation> = {}) =>
-        store.confirm(chatbot, [confirmation(key, { sent: { listing: house(key, changes), moving: {} }, ...of })])
-      put('A', { City: 'Cedar Falls', SaleType: 'for_rent', RentPrice: 900, SalePrice: 5 })
-      expect(store.figures(chatbot, 'north').minPrice).toEqual({ amount: 900, currency: '$' })
-      put('B', { City: ' CEDAR falls', SalePrice: 250_000 })
-      put('C', { City: 'Dubuque', SalePrice: 189_000.5, Status: 'PreOnMarket' })
-      put('D', { City: 'Oxford', SalePrice: 100, CurrencySymbol: '£' })
-      put('E', { City: 'Waterloo', SalePrice: 1, Status: 'Sold' })
-      put('F', { SalePrice: 0, City: '' })
-      put('G', { City: 'Elsewhere', SalePrice: 2 }, { feed: 'south' })
-      store.markInFlight(chatbot, 'north', 'create', ['H'], now, false)
-      expect(store.figures(chatbot, 'north')).toEqual({
+        snapshot.confirm(chatbot, [confirmation(key, { sent: { listing: house(key, changes), moving: {} }, ...of })])
+      await put('A', { City: 'Cedar Falls', SaleType: 'for_rent', RentPrice: 900, SalePrice: 5 })
+      expect((await snapshot.figures(chatbot, 'north')).minPrice).toEqual({ amount: 900, currency: '$' })
+      await put('B', { City: ' CEDAR falls', SalePrice: 250_000 })
+      await put('C', { City: 'Dubuque', SalePrice: 189_000.5, Status: 'PreOnMarket' })
+      await put('D', { City: 'Oxford', SalePrice: 100, CurrencySymbol: '£' })
+      await put('E', { City: 'Waterloo', SalePrice: 1, Status: 'Sold' })
+      await put('F', { SalePrice: 0, City: '' })
+      await put('G', { City: 'Elsewhere', SalePrice: 2 }, { feed: 'south' })
+      await ledger.begin(chatbot, 'north', 'create', ['H'], now, false)
+      expect(await snapshot.figures(chatbot, 'north')).toEqual({
         listings: 5,
         cities: 3,
         minPrice: { amount: 189_000.5, currency: '$' },
       })
-      expect(store.figures('SN-2002', 'north').listings).toBe(0)
+      expect((await snapshot.figures('SN-2002', 'north')).listings).toBe(0)
     })
 
     describe('what happened last', () => {
-      it('are the listings confirmed last, but not what is in flight, refused, sold or of others', () => {
-        store.confirm(chatbot, [
+      it('are the listings confirmed last, but not what is in flight, refused, sold or of others', async () => {
+        await snapshot.confirm(chatbot, [
           confirmation('A', { at: now }),
           confirmation('C', { at: now + hour }),
           confirmation('B', { at: now + hour }),
           confirmation('D', { at: now + day }),
           confirmation('E', { at: now + day, feed: 'south' }),
         ])
-        store.markInFlight(chatbot, 'north', 'update', ['D'], now + day, false)
-        expect(store.latestConfirmed(chatbot, 'north', 2)).toEqual(['B', 'C'])
-        expect(store.latestConfirmed(chatbot, 'north', 9)).toEqual(['B', 'C', 'A'])
-        expect(store.latestConfirmed('SN-2002', 'north', 9)).toEqual([])
+        await ledger.begin(chatbot, 'north', 'update', ['D'], now + day, false)
+        expect(await snapshot.latest(chatbot, 'north', 2)).toEqual(['B', 'C'])
+        expect(await snapshot.latest(chatbot, 'north', 9)).toEqual(['B', 'C', 'A'])
+        expect(await snapshot.latest('SN-2002', 'north', 9)).toEqual([])
       })
 
-      it('are the deletes, but not of what is there again, nor of copies', () => {
-        store.confirm(
+      it('are the deletes, but not of what is there again, nor of copies', async () => {
+        await snapshot.confirm(
           chatbot,
           ['A', 'B', 'C'].map((key) => confirmation(key)),
         )
@@ -656,56 +775,40 @@ export function storeContract(name: string, open: () => Store): void {
           ['B', now + 1],
           ['C', now + 2],
         ] as const) {
-          store.markInFlight(chatbot, 'north', 'delete', [key], at, false)
-          store.forget(chatbot, [key], null)
+          await ledger.begin(chatbot, 'north', 'delete', [key], at, false)
+          await snapshot.forget(chatbot, [key], null)
         }
-        store.countDelete(chatbot, 'north', 'A (ID 7)', now + 3)
-        store.confirm(chatbot, [confirmation('B')])
-        expect(store.latestDeleted(chatbot, 'north', now - 1, 9)).toEqual(['C', 'A'])
-        expect(store.latestDeleted(chatbot, 'north', now - 1, 1)).toEqual(['C'])
-        expect(store.latestDeleted(chatbot, 'north', now, 9)).toEqual(['C'])
-        expect(store.latestDeleted(chatbot, 'south', now - 1, 9)).toEqual([])
+        await ledger.countDelete(chatbot, 'north', 'A (ID 7)', now + 3)
+        await snapshot.confirm(chatbot, [confirmation('B')])
+        expect(await ledger.latest(chatbot, 'north', now - 1, 9)).toEqual(['C', 'A'])
+        expect(await ledger.latest(chatbot, 'north', now - 1, 1)).toEqual(['C'])
+        expect(await ledger.latest(chatbot, 'north', now, 9)).toEqual(['C'])
+        expect(await ledger.latest(chatbot, 'south', now - 1, 9)).toEqual([])
       })
 
-      it('is an address while somebody offers it', () => {
+      it('is an address while somebody offers it', async () => {
         const at = (key: string, Address: string, changes = {}) =>
           confirmation(key, { sent: { listing: house(key, { Address, ...changes }), moving: {} } })
-        store.confirm(chatbot, [at('A', '1 Elm St', { Status: 'Sold' }), at('B', '2 Elm St')])
-        expect(['1 Elm St', '2 Elm St', '3 Elm St'].map((one) => store.hasAddress(chatbot, one))).toEqual([
-          false,
-          true,
-          false,
-        ])
-        expect(store.hasAddress('SN-2002', '2 Elm St')).toBe(false)
-      })
-
-      it('is the last accepted delivery, and the last run after which the chatbot was asked', () => {
-        expect([store.lastAccepted('north'), store.lastVerified('north')]).toEqual([null, null])
-        const verified = { asked: 3, agreed: 1, disagreed: 1, unanswered: 1, tokens: 90 }
-        store.recordRun(runRecord({ startedAt: now, finishedAt: now + 5, figures: '{"accepted":true}' }))
-        store.recordVerified('north', now, verified)
-        store.recordRun(runRecord({ startedAt: now + hour, finishedAt: now + hour, figures: '{"accepted":false}' }))
-        store.recordVerified('north', now + hour, { ...verified, asked: 0 })
-        store.recordVerified('north', now + day, verified)
-        expect(store.lastAccepted('north')).toBe(now)
-        expect(store.lastVerified('north')).toEqual({ ...verified, at: now + 5 })
-        expect(store.lastVerified('south')).toBeNull()
+        await snapshot.confirm(chatbot, [at('A', '1 Elm St', { Status: 'Sold' }), at('B', '2 Elm St')])
+        const offered = ['1 Elm St', '2 Elm St', '3 Elm St'].map((one) => snapshot.hasAddress(chatbot, one))
+        expect(await Promise.all(offered)).toEqual([false, true, false])
+        expect(await snapshot.hasAddress('SN-2002', '2 Elm St')).toBe(false)
       })
     })
 
-    it('gives leases one at a time per chatbot, with a growing number', () => {
-      const first = store.lease(chatbot, now)
-      expect(() => store.lease(chatbot, now)).toThrow(StoreError)
-      const other = store.lease('SN-2002', now)
+    it('gives leases one at a time per chatbot, with a growing number', async () => {
+      const first = await store.lease(chatbot, now)
+      await expect(store.lease(chatbot, now)).rejects.toThrow(StoreError)
+      const other = await store.lease('SN-2002', now)
       expect(other.token).toBeGreaterThan(first.token)
-      first.release()
-      const second = store.lease(chatbot, now)
+      await first.release()
+      const second = await store.lease(chatbot, now)
       expect(second.token).toBeGreaterThan(other.token)
-      first.release()
-      expect(() => store.lease(chatbot, now)).toThrow(StoreError)
-      second.release()
-      other.release()
-      store.lease(chatbot, now).release()
+      await first.release()
+      await expect(store.lease(chatbot, now)).rejects.toThrow(StoreError)
+      await second.release()
+      await other.release()
+      await (await store.lease(chatbot, now)).release()
     })
   })
 }

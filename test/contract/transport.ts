@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FeedError } from '../../src/core/errors.ts'
 import type { Clock } from '../../src/core/machine.ts'
-import type { Login, Opened, Transport, TransportOptions } from '../../src/feed/transport/transport.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
+import type { Login } from '../../src/feed/transport/settings.ts'
+import type { Opened, Transport, TransportOptions } from '../../src/feed/transport/transport.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'listing-sync-scratch-'))
-afterAll(() => rmSync(scratch, { recursive: true }))
 /** Nothing here has to wait. */
 const clock: Clock = {
   now: () => Date.parse('2026-11-21T12:00:00Z'),
@@ -17,15 +18,9 @@ const clock: Clock = {
 export function optionsWith(more: Partial<TransportOptions> = {}): TransportOptions {
   return {
     directory: '/',
-    maxBytes: 10_000_000,
-    timeout: 30_000,
-    maxRedirects: 3,
-    headers: {},
+    ...transportSettings.parse({ maxBytes: '10MB', transferTimeout: '30s' }),
     validators: null,
     scratch,
-    allowPrivateRedirects: false,
-    login: {},
-    ready: {},
     clock,
     signal: new AbortController().signal,
     ...more,

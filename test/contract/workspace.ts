@@ -2,8 +2,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Shown } from '../../src/core/listing.ts'
-import type { Bookkeeping, Change } from '../../src/plan/change.ts'
+import type { Bookkeeping } from '../../src/plan/change.ts'
 import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
+import {
+  adoptOf,
+  createOf,
+  deleteAbsentOf,
+  deleteOf,
+  forgetAbsentOf,
+  forgetOf,
+  holdOf,
+  updateOf,
+  wholeSides,
+} from '../support/changes.ts'
 import { house } from './store.ts'
 
 function arrived(position: number, delivered: Delivered, changes: Partial<NewDelivered> = {}): NewDelivered {
@@ -19,24 +30,6 @@ const listingOf = (mlsNumber: string, at = `record of ${mlsNumber}`): Delivered 
 
 function item(mlsNumber: string, id: number): Shown {
   return { mlsNumber, id, fields: house(mlsNumber), unreadable: ['Images'], owner: 'north', hash: `hash ${id}` }
-}
-
-export function change(mlsNumber: string, changes: Partial<Change> = {}): Change {
-  return {
-    kind: 'update',
-    mlsNumber,
-    why: 'changed in the feed: Bedrooms',
-    fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
-    cause: 'changed',
-    shownHash: null,
-    position: 1,
-    snapshot: 2,
-    clear: ['Description'],
-    lost: 4,
-    lookUp: false,
-    reason: 'reason',
-    ...changes,
-  }
 }
 
 export function workspaceContract(name: string, open: () => Workspace): void {
@@ -174,20 +167,23 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
     describe('plan', () => {
       it('comes back in order, whole or of one kind', () => {
-        workspace.addChanges([change('A'), change('B', { kind: 'create', position: null, lookUp: true })])
-        workspace.addChanges([change('C')])
+        workspace.addChanges([updateOf('A'), createOf('B', { lookUp: true })], wholeSides)
+        workspace.addChanges([updateOf('C')], wholeSides)
         const all = [...workspace.changes()]
-        expect(all.map((one) => one.mlsNumber)).toEqual(['A', 'B', 'C'])
-        expect(all[0]).toEqual({ ...change('A'), seq: all[0].seq, outcome: null })
+        expect(all.map(({ change }) => change.mlsNumber)).toEqual(['A', 'B', 'C'])
+        expect(all[0]).toEqual({ seq: all[0].seq, change: updateOf('A'), heldSince: null, outcome: null })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
         expect([...workspace.changes('delete')]).toEqual([])
       })
 
       it('takes outcomes, changes and bookkeeping while it is read', () => {
-        workspace.addChanges(Array.from({ length: 1600 }, (_, i) => change(`K${i}`)))
+        workspace.addChanges(
+          Array.from({ length: 1600 }, (_, i) => updateOf(`K${i}`)),
+          wholeSides,
+        )
         const seen: string[] = []
-        for (const { seq, mlsNumber } of workspace.changes('update')) {
-          seen.push(mlsNumber)
+        for (const { seq, change } of workspace.changes('update')) {
+          seen.push(change.mlsNumber)
           workspace.recordOutcomes([
             { seq, outcome: { result: seq % 2 ? 'failed' : 'done', error: seq % 2 ? 'no' : null } },
           ])
@@ -199,37 +195,83 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           expect(outcome).toEqual(seq % 2 ? { result: 'failed', error: 'no' } : { result: 'done', error: null })
       })
 
-      it('lets the guard hold changes, saying what they were', () => {
+      it('lets the guard hold changes, with the action that each would have been', () => {
         workspace.addChanges(
-          Array.from({ length: 1300 }, (_, i) =>
-            change(`K${i}`, { kind: i % 2 ? 'delete' : 'update', cause: 'absent' }),
-          ),
+          Array.from({ length: 1300 }, (_, i) => (i % 2 ? deleteOf(`K${i}`) : updateOf(`K${i}`))),
+          wholeSides,
+          new Map([['K1', 7]]),
         )
-        workspace.hold((one) => (one.kind === 'delete' ? `too many deletes, ${one.mlsNumber} too` : null))
+        workspace.hold((one) => (one.kind === 'delete' ? holdOf(one, `too many deletes, ${one.mlsNumber} too`) : null))
         expect([...workspace.changes('delete')]).toEqual([])
         expect([...workspace.changes('update')]).toHaveLength(650)
         const holds = [...workspace.changes('hold')]
         expect(holds).toHaveLength(650)
         expect(holds[0]).toEqual({
-          ...change('K1', { kind: 'hold', held: 'delete', cause: 'guard', why: 'too many deletes, K1 too' }),
           seq: holds[0].seq,
+          change: holdOf(deleteOf('K1'), 'too many deletes, K1 too'),
+          heldSince: 7,
           outcome: null,
         })
-        expect([...workspace.changes()].map((one) => one.mlsNumber)).toEqual(
+        expect(holds[1].heldSince).toBeNull()
+        expect([...workspace.changes()].map(({ change }) => change.mlsNumber)).toEqual(
           Array.from({ length: 1300 }, (_, i) => `K${i}`),
         )
       })
 
       it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
-        const found = change('C', { kind: 'hold', cause: 'twice-shown', why: 'two of them' })
-        workspace.addChanges([change('A', { kind: 'forget' }), change('B', { kind: 'adopt' }), found])
-        workspace.hold(() => 'a stranger')
-        expect([...workspace.changes('hold')].map(({ held, why }) => [held, why])).toEqual([
+        const found = holdOf(updateOf('C'), 'two of them')
+        workspace.addChanges([forgetOf('A'), adoptOf('B'), found], wholeSides)
+        workspace.hold((one) => holdOf(one, 'a stranger'))
+        expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
-          [undefined, 'two of them'],
+          ['update', 'two of them'],
         ])
       })
+    })
+
+    describe('changes by absence', () => {
+      const gone = [deleteAbsentOf('A'), forgetAbsentOf('B'), holdOf(deleteAbsentOf('C'))]
+
+      it('come back as they were where the rows prove them', () => {
+        workspace.addDelivered([arrived(0, listingOf('D'))])
+        workspace.addChanges(gone, wholeSides)
+        expect([...workspace.changes()].map(({ change }) => change)).toEqual(gone)
+        expect([...workspace.changes()].map(({ change }) => change.mlsNumber)).toEqual(['A', 'B', 'C'])
+      })
+
+      it.each([
+        ['the delivery is incomplete', { delivery: { complete: false, reasons: ['it was cut'] } }],
+        ['the list is incomplete', { remote: { complete: false, reasons: ['page 3 failed'] } }],
+        ['a record could not be read', { unreadable: 1 }],
+        ['the delivery is a delta', { mode: 'delta' as const }],
+      ])('do not come back where %s', (_, sides) => {
+        for (const change of gone) {
+          const again = open()
+          again.addChanges([change], { ...wholeSides, ...sides })
+          expect(() => [...again.changes()]).toThrow('by absence without a proof')
+          again.close()
+        }
+      })
+
+      it('do not come back for what was delivered, as a record or by its bytes', () => {
+        workspace.addChanges([deleteAbsentOf('A', 7)], wholeSides)
+        expect([...workspace.changes('delete')]).toHaveLength(1)
+        workspace.addSeen(7)
+        expect(() => [...workspace.changes('delete')]).toThrow('it was delivered')
+        const again = open()
+        again.addChanges([deleteAbsentOf('A', 8)], wholeSides)
+        again.addDelivered([arrived(0, { kind: 'reject', at: 'record 1', mlsNumber: 'A', problems: [] })])
+        expect(() => [...again.changes('delete')]).toThrow('it was delivered')
+        again.close()
+      })
+    })
+
+    it('knows which rows of the snapshot were delivered by their bytes', () => {
+      expect([workspace.addSeen(3), workspace.addSeen(90_000), workspace.addSeen(3)]).toEqual([true, true, false])
+      expect([2, 3, 4, 90_000, 200_000].map((id) => workspace.isSeen(id))).toEqual([false, true, false, true, false])
+      workspace.addAllSeen()
+      expect(workspace.isSeen(200_000)).toBe(true)
     })
 
     it('keeps bookkeeping in order', () => {

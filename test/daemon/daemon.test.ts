@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { daemonCommand } from '../../src/commands/daemon.ts'
 import { openStore } from '../../src/store/sqlite.ts'
-import { until } from '../commands/until.ts'
+import { until } from '../support/until.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -29,9 +29,8 @@ async function begin(feed: object, service: object = {}, keys: object = {}): Pro
 }
 
 function start(clock: ManualClock): Promise<number> {
-  const context = { configFile: world.configFile, env: {}, signal: stop.signal }
   const writeLog = (line: string): unknown => logged.push(JSON.parse(line))
-  ended = daemonCommand(context, { clock, random: () => 0.5, writeLog })
+  ended = daemonCommand({ ...world.context, signal: stop.signal, clock, writeLog })
   return ended
 }
 
@@ -82,21 +81,21 @@ test('after three starts that ended without a word it waits, alive, before it ca
   world.deliver(zillowFeed(homes(1, 3)))
   const clock = new ManualClock('2026-11-21T12:01:00Z')
   const killed = openStore(store())
-  for (let times = 0; times < 3; times++) killed.noteStart(clock.now())
-  killed.close()
+  for (let times = 0; times < 3; times++) await killed.runs.noteStart(clock.now())
+  await killed.close()
   void start(clock)
+  const waits = () => said('the starts before ended without a word: waiting, so that the service is not overrun')
+  await until(() => waits().length > 0)
   await clock.pass(50_000)
-  expect(said('the starts before ended without a word: waiting, so that the service is not overrun')).toMatchObject([
-    { starts: 3, minutes: 1 },
-  ])
+  expect(waits()).toMatchObject([{ starts: 3, minutes: 1 }])
   expect(world.calls()).toMatchObject({ List: 0 })
   expect(statSync(`${store()}.alive`).mtimeMs).toBe(clock.now())
   await tick(clock, 10_000)
   expect(world.listings()).toHaveLength(3)
   // Up for ten minutes, it is no loop any more.
-  expect(starts()).toBe(4)
+  expect(await starts()).toBe(4)
   await clock.pass(10 * minute)
-  expect(starts()).toBe(0)
+  expect(await starts()).toBe(0)
 })
 
 test('told to stop while it waits it ends at once, and what was begun by a person does not count', async () => {
@@ -104,24 +103,24 @@ test('told to stop while it waits it ends at once, and what was begun by a perso
   world.deliver(zillowFeed(homes(1, 3)))
   const clock = new ManualClock('2026-11-21T12:01:00Z')
   const killed = openStore(store())
-  for (let times = 0; times < 9; times++) killed.noteStart(clock.now())
-  killed.close()
+  for (let times = 0; times < 9; times++) await killed.runs.noteStart(clock.now())
+  await killed.close()
   const daemon = start(clock)
   await clock.pass(10_000)
   expect(logged.map(({ minutes }) => minutes)).toContain(30)
   stop.abort()
   expect(await daemon).toBe(0)
   expect(world.calls()).toMatchObject({ List: 0 })
-  expect(starts()).toBe(0)
+  expect(await starts()).toBe(0)
 })
 
 /** As the store tells it to others. */
-function starts(): number {
+async function starts(): Promise<number> {
   const reader = openStore(store())
   try {
-    return reader.starts().times
+    return (await reader.runs.starts()).times
   } finally {
-    reader.close()
+    await reader.close()
   }
 }
 

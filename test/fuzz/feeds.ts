@@ -2,29 +2,27 @@
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { FieldName } from '../../src/core/listing.ts'
-import { blm } from '../../src/feed/format/blm.ts'
-import { csv } from '../../src/feed/format/csv.ts'
-import type { Format } from '../../src/feed/format/format.ts'
-import { retsCompact } from '../../src/feed/format/rets.ts'
-import { xml } from '../../src/feed/format/xml.ts'
+import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
-import { mappingOptionsSchema } from '../../src/feed/mapping/schema.ts'
+import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file } from '../../src/feed/transport/file.ts'
-import type { Feed } from '../../src/run/run.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
+import type { Feed } from '../../src/run/tools.ts'
 import type { Sound } from './mutations.ts'
+import { readingOf } from '../support/reading.ts'
 
 const fixtures = join(import.meta.dirname, '../../fixtures/presets')
 const presets = join(import.meta.dirname, '../../config/presets')
-const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
 export const presetNames = readdirSync(fixtures)
 /** Small, so that a record beyond it is no rare thing. */
 export const maxRecordBytes = 150_000
+const transport = { ...transportSettings.parse({}), maxBytes: 50_000_000, maxRecordBytes }
 /** What the guard lets through in these tests: of a dozen listings, two. */
 export const deletesAllowed = { percent: 20, floor: 2 }
 
@@ -45,13 +43,7 @@ export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound
     folder,
     readdirSync(folder).find((name) => name.startsWith('feed.'))!,
   )
-  const reading = formats[mapping.format](createReadStream(fixture), {
-    encoding: null,
-    charset: null,
-    maxRecordBytes,
-    ...mapping.formatOptions,
-    lengthProven: () => true,
-  })
+  const reading = readingOf(mapping, createReadStream(fixture), { maxRecordBytes })
   const whole = readFileSync(fixture)
   const [records, unreadable]: [Buffer[], Buffer[]] = [[], []]
   for await (const batch of reading.records) {
@@ -89,21 +81,15 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     open: (validators, signal, scratch) =>
       file(path, {
         directory: '/',
-        maxBytes: 50_000_000,
-        timeout: 60_000,
-        maxRedirects: 0,
-        headers: {},
+        ...transport,
         validators,
         scratch,
-        allowPrivateRedirects: false,
-        login: {},
-        ready: {},
         clock: { now: () => 0, sleep: () => Promise.resolve() },
         signal,
       }),
     decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000, scratch: dirname(path), member: null }),
     format: formats[mapping.format],
-    formatOptions: { encoding: null, maxRecordBytes, endsWithLineBreak: true },
+    transport,
     limits: {
       delete: deletesAllowed,
       update: { percent: 60, floor: 50 },

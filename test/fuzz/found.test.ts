@@ -1,24 +1,12 @@
 /** What the broken feeds found, each as the shortest document that shows it. */
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { blm } from '../../src/feed/format/blm.ts'
-import type { Format, FormatOptions } from '../../src/feed/format/format.ts'
-import { xml } from '../../src/feed/format/xml.ts'
-
-const options: FormatOptions = {
-  encoding: null,
-  charset: null,
-  maxRecordBytes: 1_000_000,
-  record: 'root/home',
-  delimiter: null,
-  quote: '"',
-  requiredHeaders: [],
-  lengthProven: () => true,
-}
+import { readingOf } from '../support/reading.ts'
 
 /** What each record holds, or why it can't be read, and why the document may not be whole. */
-async function read(format: Format, document: Buffer): Promise<{ records: string[]; reasons: string[] }> {
-  const reading = format(Readable.from([document]), options)
+async function read(format: string, document: Buffer): Promise<{ records: string[]; reasons: string[] }> {
+  const formatOptions = { record: 'root/home', requiredHeaders: [] }
+  const reading = readingOf({ format, formatOptions }, Readable.from([document]))
   const records: string[] = []
   for await (const batch of reading.records) {
     for (const record of batch) {
@@ -38,7 +26,7 @@ const wide = (text: string): Buffer => Buffer.from(text, 'utf16le')
 describe('XML', () => {
   test('seed 2918: records in another encoding between the others are no text: the document is not whole', async () => {
     const { records, reasons } = await read(
-      xml,
+      'xml',
       Buffer.concat([
         Buffer.from('<root><home><id>1</id></home>'),
         wide('<home><id>2</id></home>'),
@@ -51,7 +39,7 @@ describe('XML', () => {
 
   test('seed 5107: two records that an end tag in another encoding made one are no record', async () => {
     const { records } = await read(
-      xml,
+      'xml',
       Buffer.concat([
         Buffer.from('<root><home><id>1</id>'),
         wide('</home><home>'),
@@ -63,7 +51,7 @@ describe('XML', () => {
 
   test('seed 9956: a document within the document hides its records: it is not whole', async () => {
     const { reasons } = await read(
-      xml,
+      'xml',
       Buffer.from('<root><home><id>1</id></home><?xml version="1.0"?><root><home><id>2</id></home></root></root>'),
     )
     expect(reasons).toEqual(['there is a second XML declaration within the document'])
@@ -71,7 +59,7 @@ describe('XML', () => {
 
   test('seed 67520: a document within a record makes it no record', async () => {
     const { records } = await read(
-      xml,
+      'xml',
       Buffer.from('<root><home><id>1</id><?xml version="1.0"?><root><home><id>2</id></home></root></home></root>'),
     )
     expect(records).toEqual([expect.stringContaining('there is a second XML declaration within it')])
@@ -82,7 +70,7 @@ test('seed 702: a long run of line breaks in a BLM record costs what it is long'
   const run = '\r\n'.repeat(200_000)
   const began = process.cpuUsage()
   const { records } = await read(
-    blm,
+    'blm',
     Buffer.from(`#HEADER#\nEOF : '^'\nEOR : '~'\n#DEFINITION#\nA^B^~\n#DATA#\n1${run}2^3^~\n#END#`),
   )
   expect(records).toHaveLength(1)

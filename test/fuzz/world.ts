@@ -8,14 +8,13 @@ import { join } from 'node:path'
 import { shortHash } from '../../src/core/hash.ts'
 import type { Listing, Shown } from '../../src/core/listing.ts'
 import type { Runtime } from '../../src/core/machine.ts'
-import type { Report } from '../../src/report/report.ts'
-import type { Feed } from '../../src/run/run.ts'
-import type { ServiceWriter } from '../../src/service/service.ts'
+import type { Report, ReportedChange } from '../../src/report/report.ts'
+import type { Feed } from '../../src/run/tools.ts'
+import type { BeforeSend, Chatbot, ShownSink } from '../../src/service/service.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
-import type { ReportedChange } from '../../src/workspace/workspace.ts'
-import { emptyWorkspace } from '../simulation/scratch.ts'
+import { Scratch } from '../simulation/scratch.ts'
 import { feedOf, mappingOf, soundFeed } from './feeds.ts'
 import type { Sound } from './mutations.ts'
 
@@ -26,36 +25,32 @@ export interface Read extends Omit<Report, 'changes' | 'rejects'> {
 }
 
 /** A service that takes everything and shows what it took. */
-class ShowingService implements ServiceWriter {
-  readonly #listings = new Map<string, { listing: Listing; owner: string | null; id: number }>()
+class ShowingService implements Chatbot {
+  readonly #listings = new Map<string, { listing: Listing; id: number }>()
   readonly calls = { create: 0, update: 0, delete: 0, list: 0 }
+  readonly mark: string
   readonly #now: () => number
 
-  constructor(now: () => number) {
+  constructor(feed: string, now: () => number) {
+    this.mark = feed
     this.#now = now
   }
 
-  observe(sink: { reset(): void; add(items: Shown[]): void }) {
+  async observe(sink: ShownSink) {
     sink.reset()
-    sink.add([...this.#listings.keys()].map((key) => this.#shown(key)))
-    return Promise.resolve({
-      complete: true,
-      reasons: [],
-      pages: 1,
-      listings: this.#listings.size,
-      startedAt: this.#now(),
-    })
+    await sink.add([...this.#listings.keys()].map((key) => this.#shown(key)))
+    return { complete: true, reasons: [], pages: 1, listings: this.#listings.size, startedAt: this.#now() }
   }
 
   lookUp(mlsNumber: string) {
     return Promise.resolve(this.#listings.has(mlsNumber) ? [this.#shown(mlsNumber)] : [])
   }
 
-  create(listing: Listing, owner: string | null, beforeSend: () => void) {
-    beforeSend()
+  async create(listing: Listing, beforeSend: BeforeSend) {
+    await beforeSend()
     const id = this.#listings.size + 1
-    this.#listings.set(listing.MLSNumber, { listing, owner, id })
-    return Promise.resolve({ value: String(id), unsettled: false })
+    this.#listings.set(listing.MLSNumber, { listing, id })
+    return { value: String(id), unsettled: false }
   }
 
   update(): never {
@@ -71,16 +66,23 @@ class ShowingService implements ServiceWriter {
   }
 
   #shown(key: string): Shown {
-    const { listing, owner, id } = this.#listings.get(key)!
+    const { listing, id } = this.#listings.get(key)!
     const { AreaUnit: _, ...fields } = listing
-    return { mlsNumber: key, id, fields, unreadable: [], owner, hash: shortHash(Buffer.from(JSON.stringify(fields))) }
+    return {
+      mlsNumber: key,
+      id,
+      fields,
+      unreadable: [],
+      owner: this.mark,
+      hash: shortHash(Buffer.from(JSON.stringify(fields))),
+    }
   }
 }
 
 interface Parts {
   feed: Feed
   store: Store
-  service: ServiceWriter
+  service: Chatbot
   runtime: Runtime
 }
 
@@ -90,9 +92,10 @@ export class FuzzWorld {
   listings = 0
   readonly #feed: Feed
   readonly #store: Store
-  readonly #service: ServiceWriter
+  readonly #service: Chatbot
   readonly #runtime: Runtime
   readonly #file: number
+  readonly #scratch = new Scratch()
 
   private constructor(sound: Sound, parts: Parts, path: string) {
     this.sound = sound
@@ -112,7 +115,7 @@ export class FuzzWorld {
     const sound = await soundFeed(preset, mapping)
     const feed = feedOf(preset, mapping, path)
     const store = openStore(':memory:')
-    const service = new ShowingService(() => now)
+    const service = new ShowingService(feed.name, () => now)
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime: Runtime = { clock: { now: () => now, sleep: () => Promise.resolve() }, random: () => 0.5, log }
     writeFileSync(path, sound.bytes)
@@ -123,7 +126,7 @@ export class FuzzWorld {
       assert.equal(report.delivery.complete, true, `${preset}: ${report.delivery.reasons.join()}`)
       now += 3_600_000
     }
-    world.listings = store.feedState(feed.name, feed.chatbot, now).owned
+    world.listings = await store.snapshot.count(feed.chatbot, feed.name)
     return world
   }
 
@@ -138,6 +141,6 @@ export class FuzzWorld {
   #parts() {
     const { signal } = new AbortController()
     const [store, service, runtime] = [this.#store, this.#service, this.#runtime]
-    return { store, service, workspace: emptyWorkspace(0), runtime, signal, progress: () => {} }
+    return { store, service, workspace: this.#scratch.workspace(), runtime, signal, progress: () => {} }
   }
 }

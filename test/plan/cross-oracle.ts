@@ -3,6 +3,7 @@
  * names the one row of the table that holds; `violations` are the rules that no row may break.
  */
 import type { Bookkeeping } from '../../src/plan/change.ts'
+import { looksUp } from '../support/changes.ts'
 import { wantedContent } from './cross-world.ts'
 import type { Content, Item, Planned, Row, Setting, World } from './cross-world.ts'
 
@@ -123,7 +124,8 @@ export function violations(world: World, setting: Setting, planned: Planned): st
   const isDelivered = wantedContent(feed) !== null
   const feedSaysGone = feed === 'removal' || feed === 'filtered'
   for (const change of changes) {
-    const { kind, why, reason, lookUp } = change
+    const { kind, why, reason } = change
+    const lookUp = looksUp(change)
     if (why === '' || reason === '') found.push(`${kind} without a reason`)
     if (kind === 'delete') {
       if (!feedSaysGone && !(feed === 'absent' && absenceIsProven(setting))) found.push('delete without proof')

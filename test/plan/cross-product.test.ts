@@ -8,6 +8,7 @@ import type { Change } from '../../src/plan/change.ts'
 import { guard, heldBy } from '../../src/plan/guard/guard.ts'
 import type { Limits } from '../../src/plan/guard/rule.ts'
 import { Tally } from '../../src/plan/guard/tally.ts'
+import { looksUp } from '../support/changes.ts'
 import { expected, mayStand, violations } from './cross-oracle.ts'
 import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } from './cross-world.ts'
 import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'
@@ -123,7 +124,7 @@ function isDistinct({ feed, row, items, absentRuns }: World, setting: Setting): 
 const inWords = ({ feed, items, absentRuns }: World, row: string, setting: Setting): string =>
   `feed: ${feed}; row: ${row}; shown: ${items.map(itemHash).join(' and ') || 'nothing'}; absent before: ${absentRuns}; ${JSON.stringify(setting)}`
 
-const labelOf = ({ kind, cause, lookUp }: Change): string => `${kind} ${cause}${lookUp ? ' after a look-up' : ''}`
+const labelOf = (change: Change): string => `${change.kind} ${change.cause}${looksUp(change) ? ' after a look-up' : ''}`
 
 function labels({ changes, unchanged }: Planned): string[] {
   const all = [...changes.map(labelOf), ...Array.from({ length: unchanged }, () => 'unchanged')]
@@ -155,12 +156,12 @@ function guardFailures(planned: Planned, settings: ReturnType<typeof settingsOf>
 }
 
 /** Runs until a plan changes nothing; what is wrong with where it ends, or null. */
-function restlessness(
+async function restlessness(
   first: World,
   setting: Setting,
   spelling: Spelling,
   ends: Map<string, string | null>,
-): string | null {
+): Promise<string | null> {
   const settings = settingsOf(setting)
   const isSeen = first.feed === 'seen'
   let world = first
@@ -176,7 +177,7 @@ function restlessness(
       break
     }
     passed.push(name)
-    const planned = planOf(world, settings)
+    const planned = await planOf(world, settings)
     if (planned.changes.every(({ kind }) => kind === 'hold')) {
       const wrong = planned.changes.find(({ cause }) => cause !== 'grace' && !mayStand(cause, world, setting))
       if (!planned.changes.some(({ cause }) => cause === 'grace')) {
@@ -193,10 +194,10 @@ function restlessness(
 }
 
 /** Every world under every setting; what `judge` finds wrong with it, for the first twenty that are wrong, in words. */
-function walk(
+async function walk(
   ownership: Setting['ownership'],
-  judge: (world: World, setting: Setting, ends: Map<string, string | null>) => string[],
-): { worlds: number; failures: string[] } {
+  judge: (world: World, setting: Setting, ends: Map<string, string | null>) => Promise<string[]>,
+): Promise<{ worlds: number; failures: string[] }> {
   const failures: string[] = []
   let worlds = 0
   const sides = shownSides()
@@ -210,7 +211,7 @@ function walk(
             const world: World = { feed, row, items, absentRuns }
             if (!canBe(world) || !isDistinct(world, setting)) continue
             worlds++
-            const wrong = judge(world, setting, ends)
+            const wrong = await judge(world, setting, ends)
             if (wrong.length > 0 && failures.length < 20)
               failures.push(`${wrong.join('; ')} — ${inWords(world, name, setting)}`)
           }
@@ -220,16 +221,16 @@ function walk(
 
 const ownerships = ['tag', 'snapshot', 'mirror'] as const
 
-test.each(ownerships)('every world ends where the design says (ownership: %s)', (ownership) => {
-  const { worlds, failures } = walk(ownership, (world, setting, ends) => {
+test.each(ownerships)('every world ends where the design says (ownership: %s)', async (ownership) => {
+  const { worlds, failures } = await walk(ownership, async (world, setting, ends) => {
     const real = settingsOf(setting)
-    const planned = planOf(world, real)
+    const planned = await planOf(world, real)
     const wrong = violations(world, setting, planned)
     const due = expected(world, setting).join(', ')
     const found = labels(planned).join(', ')
     if (found !== due) wrong.push(`${found} instead of ${due}`)
     if (planned.changes.length === 0) return wrong
-    const end = restlessness(world, setting, undefined, ends)
+    const end = await restlessness(world, setting, undefined, ends)
     return [...wrong, ...guardFailures(planned, real), ...(end === null ? [] : [end])]
   })
   expect(failures).toEqual([])
@@ -238,12 +239,12 @@ test.each(ownerships)('every world ends where the design says (ownership: %s)', 
 
 test.each(ownerships)(
   'and comes to rest where the service has its own form of what it is sent (ownership: %s)',
-  (ownership) => {
+  async (ownership) => {
     for (const spelling of ['text', 'number'] as const) {
-      const { worlds, failures } = walk(ownership, (world, setting, ends) => {
+      const { worlds, failures } = await walk(ownership, async (world, setting, ends) => {
         const { deliveryComplete, remoteComplete, mode, deletes } = setting
         if (!(deliveryComplete && remoteComplete && mode === 'full' && deletes)) return []
-        const end = restlessness(world, setting, spelling, ends)
+        const end = await restlessness(world, setting, spelling, ends)
         return end === null ? [] : [`${spelling}: ${end}`]
       })
       expect(failures).toEqual([])

@@ -17,6 +17,7 @@ import type {
 } from '../../src/plan/inputs.ts'
 import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
+import { inPages } from '../support/pages.ts'
 import { day, hour, listing, minute, now, volatile } from '../support/plan-world.ts'
 
 const key = 'A'
@@ -211,27 +212,35 @@ export function settingsOf(setting: Setting): PlanSettings {
 }
 
 /** The real plan of a world. */
-export function planOf({ feed, row, items, absentRuns }: World, settings: PlanSettings): Planned {
+export async function planOf({ feed, row, items, absentRuns }: World, settings: PlanSettings): Promise<Planned> {
   const inputs: PlanInputs = {
     delivered: deliveries[feed],
-    snapshot: row === null ? [] : [snapshotRow(row)],
+    snapshot: inPages(row === null ? [] : [snapshotRow(row)]),
     shown: items.map((item) => shownRow(item, row)),
-    absences: absentRuns === 0 ? [] : [{ key, runs: absentRuns, since: now - hour }],
+    absences: inPages(absentRuns === 0 ? [] : [{ key, runs: absentRuns, since: now - hour }]),
     seen: () => feed === 'seen',
-    recall: () => ({ listing: listings[row!.content!], moving: {}, echo: row!.echo }),
+    // As the store rejects what it has nothing of; and a decision that asks for what was not fetched throws.
+    recall: async (ids) => new Map(ids.map((id) => [id, recalledOf(row!)])),
   }
   const planned: Omit<Planned, 'facts'> = { changes: [], unchanged: 0, notes: [] }
   const doubts: Doubt[] = []
   const walk = planChanges(inputs, settings)
   for (;;) {
-    const { done, value } = walk.next()
+    const { done, value } = await walk.next()
     if (done) {
       for (const step of settleDoubts(doubts, value, [])) take(planned, step)
       return { ...planned, facts: value }
     }
-    if (value.step === 'doubt') doubts.push(value)
-    else take(planned, value)
+    for (const step of value) {
+      if (step.step === 'doubt') doubts.push(step)
+      else take(planned, step)
+    }
   }
+}
+
+function recalledOf({ owned, content, echo }: Row): Recalled {
+  if (!owned || content === null) throw new Error('nothing is remembered under this row')
+  return { listing: listings[content], moving: {}, echo }
 }
 
 function take(planned: Omit<Planned, 'facts'>, step: ReturnType<typeof settleDoubts>[number]): void {
@@ -240,7 +249,7 @@ function take(planned: Omit<Planned, 'facts'>, step: ReturnType<typeof settleDou
   else planned.unchanged++
 }
 
-/** The world after a run in which every call was carried out and answered, as `store/listings.ts` and `apply` would leave it. */
+/** The world after a run in which every call was carried out and answered, as `store/snapshot.ts` and `apply` would leave it. */
 export function carriedOut(world: World, planned: Planned, setting: Setting, spelling: Spelling): World {
   let { row, items, absentRuns } = world
   for (const entry of planned.notes) {
@@ -272,7 +281,7 @@ export function carriedOut(world: World, planned: Planned, setting: Setting, spe
       echo: {},
       flight: null,
       young: false,
-      suspect: kind !== 'adopt' && change.unsettled === true,
+      suspect: kind !== 'adopt' && change.unsettled,
       refused: null,
       streak,
       streakReason: kind === 'adopt' ? null : reason,

@@ -1,13 +1,15 @@
 /** The guard's rules, each at its edge: what is allowed, what trips, what it holds, and the words it uses. */
 import { describe, expect, test } from 'vitest'
 import { optionalFields } from '../../src/core/listing.ts'
-import type { Cause, Change, ChangeKind } from '../../src/plan/change.ts'
+import type { FieldName } from '../../src/core/listing.ts'
+import type { Action, Update } from '../../src/plan/change.ts'
 import { guard, heldBy } from '../../src/plan/guard/guard.ts'
 import type { Limits, Past } from '../../src/plan/guard/rule.ts'
 import { Tally } from '../../src/plan/guard/tally.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { KeyHashes, sharedKeys } from '../../src/plan/key-hashes.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
+import { adoptOf, createOf, deleteAbsentOf, deleteOf, forgetAbsentOf, forgetOf, updateOf } from '../support/changes.ts'
 import { PlanWorld } from '../support/plan-world.ts'
 
 const limits: Limits = {
@@ -26,25 +28,8 @@ const keysFrom = (from: number, count: number): BigUint64Array => {
   return keys.sorted()
 }
 
-function change(kind: ChangeKind, cause: Cause, lost = 0): Change {
-  return {
-    kind,
-    mlsNumber: 'A',
-    why: '',
-    fields: [],
-    cause,
-    position: null,
-    snapshot: null,
-    clear: [],
-    lost,
-    lookUp: false,
-    shownHash: null,
-    reason: '',
-  }
-}
-
 interface World {
-  plan?: [Change, number][]
+  plan?: [Action, number][]
   facts?: Partial<PlanFacts>
   past?: Partial<Past>
   records?: number
@@ -93,9 +78,11 @@ function trips(world: World) {
   )
 }
 
-const absent = change('delete', 'absent')
-const said = change('delete', 'feed-says-so')
-const update = change('update', 'changed')
+const absent = deleteAbsentOf('A')
+const said = deleteOf('A')
+const update = updateOf('A')
+const losingField = (field: FieldName, cause: Update['cause']): Update =>
+  updateOf('A', { cause, fields: [{ field, from: 1, to: null }] })
 const rules = (world: World): string[] => trips(world).map((trip) => trip.rule)
 
 test('a quiet day trips nothing', () => {
@@ -133,9 +120,7 @@ describe('deletes', () => {
   })
   test('it holds every delete and nothing else, with its numbers and its setting', () => {
     const [trip] = trips({ plan: [[absent, 21]], past: { deletes24h: 3 } })
-    expect([absent, said, update, change('forget', 'absent')].map((one) => heldBy([trip], one).length)).toEqual([
-      1, 1, 0, 0,
-    ])
+    expect([absent, said, update, forgetAbsentOf('A')].map((one) => heldBy([trip], one).length)).toEqual([1, 1, 0, 0])
     expect(trip.sentence).toBe(
       '21 deletes after 3 in the last 24 hours are more than the 20 allowed in 24 hours (20 % of 103 listings, at least 10; limits.delete)',
     )
@@ -145,7 +130,7 @@ describe('deletes', () => {
 test('updates: 60 % with a floor of 50; a new mapping is named as the reason', () => {
   expect(rules({ plan: [[update, 60]] })).toEqual([])
   expect(rules({ plan: [[update, 50]], facts: { ours: 10 } })).toEqual([])
-  const [trip] = trips({ plan: [[change('update', 'mapping'), 61]], facts: { mappingUpdates: 61 } })
+  const [trip] = trips({ plan: [[updateOf('A', { cause: 'mapping' }), 61]], facts: { mappingUpdates: 61 } })
   expect(trip.rule).toBe('update')
   expect(trip.sentence).toContain('limits.update')
   expect(trip.sentence).toContain('the mapping changed: 61 updates')
@@ -175,14 +160,12 @@ describe('another customer’s feed', () => {
     const world = { facts: { keys }, past: { lastKeys } }
     expect(rules(world)).toEqual(expected)
     for (const trip of trips(world))
-      expect(
-        [absent, update, change('create', 'new'), change('adopt', 'as-wanted')].every((one) => trip.holds(one)),
-      ).toBe(true)
+      expect([absent, update, createOf('A'), adoptOf('A')].every((one) => trip.holds(one))).toBe(true)
   })
 })
 
 test('a `where` that leaves nothing over deletes nothing', () => {
-  const leftOut = { plan: [[said, 3]] as [Change, number][], facts: { ours: 3 } }
+  const leftOut = { plan: [[said, 3]] as [Action, number][], facts: { ours: 3 } }
   expect(rules({ ...leftOut, listings: 0, filtered: 3, records: 3, past: { deliveries: [] } })).toEqual(['nothingLeft'])
   expect(rules({ ...leftOut, listings: 1, filtered: 2, records: 3, past: { deliveries: [] } })).toEqual([])
   const delta = { settings: { mode: 'delta' as const }, listings: 0, filtered: 1, records: 1 }
@@ -190,9 +173,9 @@ test('a `where` that leaves nothing over deletes nothing', () => {
 })
 
 test('ours gone while our mark stands under unknown MLSNumbers: a service that spells them its own way', () => {
-  const gone = change('create', 'gone-from-service')
+  const gone = createOf('A', { cause: 'gone-from-service' })
   const [trip] = trips({ plan: [[gone, 1]], facts: { unknownMarks: 1 } })
-  expect([trip.rule, trip.holds(gone), trip.holds(absent), trip.holds({ ...absent, snapshot: 7 })]).toEqual([
+  expect([trip.rule, trip.holds(gone), trip.holds(deleteAbsentOf('A', null)), trip.holds(absent)]).toEqual([
     'spelling',
     true,
     true,
@@ -220,25 +203,25 @@ test('rules that trip together are all named', () => {
 })
 
 test('listings gone from the service: more than two and 20 % of ours look like an index being rebuilt', () => {
-  const gone = change('create', 'gone-from-service')
+  const gone = createOf('A', { cause: 'gone-from-service' })
   expect(rules({ plan: [[gone, 20]] })).toEqual([])
   expect(rules({ plan: [[gone, 2]], facts: { ours: 4 } })).toEqual([])
   const [trip] = trips({ plan: [[gone, 21]] })
-  expect([trip.rule, trip.holds(gone), trip.holds(change('create', 'new'))]).toEqual(['recreate', true, false])
-  const forgotten = [change('forget', 'absent'), change('forget', 'feed-says-so'), change('forget', 'other-feed')]
+  expect([trip.rule, trip.holds(gone), trip.holds(createOf('A'))]).toEqual(['recreate', true, false])
+  const forgotten = [forgetAbsentOf('A'), forgetOf('A'), forgetOf('A', 'other-feed')]
   expect(forgotten.map((one) => trip.holds(one))).toEqual([true, true, false])
 })
 
 test('a field that most listings had and most now lack is a renamed column', () => {
   const bit = optionalFields.indexOf('SalePrice')
   const had = optionalFields.map((_, index) => (index === bit ? 60 : 0))
-  const losing = change('update', 'changed', 1 << bit)
+  const losing = losingField('SalePrice', 'changed')
   expect(rules({ plan: [[losing, 30]], facts: { had } })).toEqual([])
   const [trip] = trips({ plan: [[losing, 31]], facts: { had } })
   expect(trip.rule).toBe('lostField')
   expect(trip.sentence).toContain('31 of the 60 listings that had SalePrice now lack it')
   expect([trip.holds(losing), trip.holds(update)]).toEqual([true, false])
-  const drifted = change('update', 'drifted', 1 << bit)
+  const drifted = losingField('SalePrice', 'drifted')
   expect(rules({ plan: [[drifted, 31]], facts: { had } })).toEqual([])
   expect(rules({ plan: [[losing, 31]], facts: { had: had.map((count) => count / 2) } })).toEqual([])
 })
@@ -256,7 +239,7 @@ test('an incomplete delivery and an incomplete list are worth a word even where 
 test('onTrip abort holds everything once anything trips', () => {
   expect(rules({ limits: { onTrip: 'abort' } })).toEqual([])
   const [, abort] = trips({ plan: [[absent, 21]], limits: { onTrip: 'abort' } })
-  expect([abort.rule, abort.holds(change('create', 'new'))]).toEqual(['abort', true])
+  expect([abort.rule, abort.holds(createOf('A'))]).toEqual(['abort', true])
 })
 
 test('key hashes: a million different MLSNumbers share none by accident', () => {

@@ -6,7 +6,7 @@ import type { Probed } from '../../src/probe/report.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import { home, zillowFeed } from '../support/homes.ts'
-import { pick, seeded } from '../support/random.ts'
+import { pick, seeded, testSeed } from '../support/random.ts'
 import { chatbot } from '../support/run-world.ts'
 import type { RunWorld } from '../support/run-world.ts'
 import { keys, leftOf, others, othersOf, probed, probeWorld } from './world.ts'
@@ -111,7 +111,7 @@ test('a stop signal at any question leaves nothing', async () => {
   }
 })
 
-const seed = Number(process.env['TEST_SEED'] ?? 20_261_121)
+const seed = testSeed()
 
 test.each(Array.from({ length: 12 }, (_, index) => seed + index))('faults at random (TEST_SEED=%i)', async (drawn) => {
   await begin({ listLag: drawn % 3 })
@@ -220,11 +220,11 @@ test('an ID that is the MLSNumber of another listing is never used as a key', as
 
 test('beside a run of the chatbot there is no probe', async () => {
   await begin()
-  const app = openApp({ configFile: world.configFile, env: {}, signal: world.stop.signal }, { clock: world.clock })
-  const lease = app.store().lease(chatbot, world.clock.now())
+  const app = openApp(world.context)
+  const lease = await app.store().lease(chatbot, world.clock.now())
   const title = (): void => undefined
   await expect(probe(app, app.config.feeds[0], world.stop.signal, title)).rejects.toThrow(/already under way/)
-  lease.release()
+  await lease.release()
   await app.close()
   expect(world.standIn.counts.List).toBe(0)
 })

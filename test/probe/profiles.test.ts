@@ -8,7 +8,7 @@ import type { Probed } from '../../src/probe/report.ts'
 import { profileSchema } from '../../src/stand-in/profile.ts'
 import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import { home, zillowFeed } from '../support/homes.ts'
-import { pick, seeded } from '../support/random.ts'
+import { pick, seeded, testSeed } from '../support/random.ts'
 import type { RunWorld } from '../support/run-world.ts'
 import { expectedFacts, expectedProfile } from './expected.ts'
 import { keys, leftOf, othersOf, probed, probeWorld } from './world.ts'
@@ -148,7 +148,7 @@ test('what is against the document is said', async () => {
 })
 
 const combinations = 12
-const seed = Number(process.env['TEST_SEED'] ?? 6)
+const seed = testSeed(6)
 
 test.each(Array.from({ length: combinations }, (_, index) => seed + index))(
   'answers drawn at random (TEST_SEED=%i)',

@@ -94,7 +94,7 @@ export async function probed(
     now: () => Math.floor(world.clock.now()),
     sleep: (milliseconds, signal) => world.clock.sleep(milliseconds, signal),
   }
-  const app = openApp({ configFile, env: {}, signal: stop.signal }, { clock, random: seeded(seed), logLevel: 'error' })
+  const app = openApp({ configFile, env: {}, signal: stop.signal, clock, random: seeded(seed) }, { logLevel: 'error' })
   try {
     return await probe(
       app,

@@ -128,7 +128,7 @@ test('the note is in the reports that people read, whatever the feed has in it',
   const hostile = zillowHome('M&#27;[2J1', { 'BasicDetails/Description': 'CafÃ©&lt;b&gt;&#x202E;x' })
   world.deliver(zillowDocument(hostile, zillowHome('M2', { 'BasicDetails/Description': 'CafÃ©&lt;i&gt;&#x202E;x' })))
   for (const form of ['text', 'markdown', 'html']) {
-    const { stdout, stderr } = await world.command('diff', '--format', form)
+    const { stdout, stderr } = await world.executed('diff', '--format', form)
     expect(stdout + stderr).toMatch(/encoded twice/)
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)

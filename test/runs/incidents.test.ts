@@ -187,7 +187,7 @@ describe('4: a cap of 5,000 deletes protects no agency of five listings', () => 
     source.give(zillowFeed(five.slice(3)))
     nothingWasLost(await world.run(), exitStatus.held, 'less than 50 % of the 5 usual')
     expect(there()).toEqual(keys(five))
-    world.approve()
+    await world.approve()
     expect(deleted(await world.run())).toEqual(keys(five.slice(0, 3)))
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 2, hold: 0 } })
   })
@@ -292,7 +292,7 @@ describe('9: a guard that never let go: 76 withdrawn of 12,676 were held', () =>
     await loaded(hundred)
     source.give(zillowFeed(hundred.slice(60)))
     nothingWasLost(await world.run(), exitStatus.held, 'less than 50 % of the 100 usual')
-    world.approve()
+    await world.approve()
     // By the time of the next run one more is gone, which nobody was asked about; and so it goes on, day by day.
     for (let gone = 61; gone <= 65; gone++) {
       world.clock.advance(23 * hour)
@@ -316,7 +316,7 @@ describe('10: a filter made narrower turned everything else into deletes', () =>
     expect(report.delivery).toMatchObject({ complete: true, filtered: all.length - inTown.length })
     expect(holds(report)[0]).toContain('City')
     expect(there()).toEqual(keys(all))
-    world.approve()
+    await world.approve()
     expect(deleted(await world.run())).toHaveLength(all.length - inTown.length)
     expect(there()).toEqual(keys(inTown))
 

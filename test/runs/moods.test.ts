@@ -167,8 +167,7 @@ describe('the rate', () => {
     const ways = { east: { chatbot: 'E' }, west: { chatbot: 'W', service: { secretKey: 'another-key' } } }
     world.configure(ways, { rate: 10, concurrency: 8 })
     for (const name of ['east', 'west']) world.deliver(zillowFeed(homes(1, 40)), `${name}.xml`)
-    const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
-    const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
+    const app = openApp(world.context, { logLevel: 'error' })
     const began = world.clock.now()
     const finished = await Promise.all(app.config.feeds.map((feed) => app.sync(feed, 'sync')))
     for (const { report, close } of finished) {
@@ -222,8 +221,7 @@ describe('the rate', () => {
     world.configure(ways, { rate: 100, concurrency: 2 })
     for (const name of ['east', 'west']) world.deliver(zillowFeed(homes(1, 10)), `${name}.xml`)
     world.standIn.addFault({ operations: ['Create'], nth: 6, fault: { kind: 'status', status: 429, retryAfter: 30 } })
-    const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
-    const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
+    const app = openApp(world.context, { logLevel: 'error' })
     const finished = await Promise.all(app.config.feeds.map((feed) => app.sync(feed, 'sync')))
     for (const { close } of finished) close()
     await app.close()

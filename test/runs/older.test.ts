@@ -60,7 +60,7 @@ describe('whose records are those of an earlier one', () => {
   test('goes through once it is approved, and is the last one then', async () => {
     for (const day of [1, 2]) await runOn(asOf(day))
     await runOn(asOf(1))
-    world.approve()
+    await world.approve()
     expect(await runOn(asOf(1))).toMatchObject({ result: 'ok', counts: { update: 11 } })
     expect(await runOn(asOf(1))).toMatchObject({ result: 'ok', notes: [] })
     expect(await runOn(asOf(2))).toMatchObject({ result: 'held' })

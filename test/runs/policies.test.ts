@@ -89,7 +89,7 @@ describe('grace', () => {
     world.deliver(zillowFeed(rest))
     await world.run()
     for (let i = 0; i < 2; i++) expect(held(await world.run())[0]).toContain('limits.delete')
-    world.approve()
+    await world.approve()
     expect((await world.run()).counts.delete).toBe(1)
   })
 
@@ -192,7 +192,7 @@ describe('ownership: mirror', () => {
 
   test('is refused where the chatbot has another feed', async () => {
     world.configure({ north: { ownership: 'mirror' }, south: {} })
-    const { status, stderr } = await world.command('diff')
+    const { status, stderr } = await world.executed('diff')
     expect(status).toBe(78)
     expect(stderr).toContain('feeds.north.ownership: mirror is for a chatbot of one feed alone')
   })

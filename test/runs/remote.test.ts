@@ -2,15 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ssh2 from 'ssh2'
 import { afterEach, expect, test } from 'vitest'
 import { home, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
-import { hostKey, startSftpServer } from '../support/sftp-server.ts'
+import { hostKey, keyPair, startSftpServer } from '../support/sftp-server.ts'
 import type { SftpServer } from '../support/sftp-server.ts'
 
 const passphrase = 'open-sesame'
-const keys = ssh2.utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-cbc', rounds: 16 })
+const keys = keyPair(passphrase)
 const homes = Array.from({ length: 20 }, (_, index) => home(index + 1))
 
 let world: RunWorld
@@ -39,19 +38,19 @@ test('a feed on an SFTP server, by key: load, change, a connection that is cut, 
   world.deliver(passphrase, 'passphrase')
 
   put('export-1.xml', zillowFeed(homes), 1)
-  const early = await world.command('sync')
+  const early = await world.executed('sync')
   expect(early).toMatchObject({ status: 1 })
   expect(early.stdout + early.stderr).toMatch(/none of 1 has its \{name\}\.done beside it/)
   put('export-1.xml.done', '', 1)
-  expect(await world.command('sync')).toMatchObject({ status: 0 })
+  expect(await world.executed('sync')).toMatchObject({ status: 0 })
   expect(world.listings()).toHaveLength(20)
 
   put('export-2.xml', zillowFeed(homes.slice(2)), 2)
   put('export-2.xml.done', '', 2)
   put('export-3.xml', zillowFeed(homes.slice(9)), 3)
-  expect(await world.command('diff')).toMatchObject({ status: 2 })
+  expect(await world.executed('diff')).toMatchObject({ status: 2 })
   server.onRead = (offset) => (offset > 0 ? 'cut' : null)
-  const cut = await world.command('sync')
+  const cut = await world.executed('sync')
   expect(cut).toMatchObject({ status: 1 })
   expect(cut.stdout + cut.stderr).toMatch(/the connection was lost/)
   expect(world.listings()).toHaveLength(20)
@@ -63,7 +62,7 @@ test('a feed on an SFTP server, by key: load, change, a connection that is cut, 
   })
   expect(world.listings()).toHaveLength(18)
 
-  const texts = [early, cut, await world.command('status'), await world.command('diff', '--format', 'json')]
+  const texts = [early, cut, await world.executed('status'), await world.executed('diff', '--format', 'json')]
   for (const { stdout, stderr } of texts) {
     expect(stdout + stderr).not.toMatch(/agency-login|open-sesame|PRIVATE KEY/)
     expect(stdout + stderr).not.toContain(keys.private.split('\n')[1])

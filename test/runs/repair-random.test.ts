@@ -4,7 +4,7 @@ import { openApp } from '../../src/app/open.ts'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { home, zillowFeed } from '../support/homes.ts'
-import { pick, seeded } from '../support/random.ts'
+import { pick, seeded, testSeed } from '../support/random.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 
 const homes = Array.from({ length: 8 }, (_, i) => home(i + 1))
@@ -21,7 +21,7 @@ const faults: FaultRuleInput['fault'][] = [
   { kind: 'refuse' },
 ]
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('seed %i', async (seed) => {
+test.each(Array.from({ length: 10 }, (_, index) => testSeed(1) + index))('seed %i', async (seed) => {
   const random = seeded(seed)
   const world = await RunWorld.start({ feeds })
   try {
@@ -46,8 +46,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('seed %i', async (seed) => {
       for (const id of foreign) expect(ids.has(id), `seed ${seed}: copy ${id} is not ours`).toBe(true)
     }
     const repair = async (): Promise<void> => {
-      const context = { configFile: world.configFile, env: {}, signal: new AbortController().signal }
-      const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
+      const app = openApp(world.context, { logLevel: 'error' })
       try {
         await app.repair(app.config.feeds[0], async () => true)
       } finally {

@@ -1,15 +1,5 @@
-/** A store that can't be used: a clear message, nothing written, and a state from which the next run is right. */
-import { spawn, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+/** A store that is damaged, gone or of another version: a clear message, nothing written, and a state from which the next run is right. */
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -18,23 +8,20 @@ import { migrate, migrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld, command } from '../support/run-world.ts'
-import type { Ended } from '../support/run-world.ts'
+import { RunWorld } from '../support/run-world.ts'
 
 const all = homes(1, 10)
 const next = homes(3, 12)
 const minute = 60_000
+const behind =
+  'The store is older than its last run (a restored backup, or lost writes). Creates wait 15 minutes (settle)'
 const north = { limits: { delete: { percent: 100, floor: 100 } }, volatile: { refresh: '365d' } }
 
 let world: RunWorld
 beforeEach(async () => {
   world = await RunWorld.start({ feeds: { north } })
 })
-const disks: string[] = []
-afterEach(() => {
-  for (const disk of disks.splice(0)) spawnSync('umount', ['--lazy', disk])
-  return world.end()
-})
+afterEach(() => world.end())
 
 const file = (): string => join(world.folder, 'store.db')
 const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
@@ -115,7 +102,7 @@ describe('damaged', () => {
     // The dry run says what the next run does.
     expect([dry.result, dry.counts, dry.notes]).toEqual([report.result, report.counts, report.notes])
     expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 1, adopt: 1 } })
-    expect(report.notes[0]).toContain('the store is older than the last run left it: a backup was put back')
+    expect(report.notes[0]).toBe(behind)
     expect(report.changes.find(({ kind }) => kind === 'hold')).toMatchObject({ cause: 'lost-store', held: 'create' })
     world.clock.advance(16 * minute)
     const later = await world.run()
@@ -129,11 +116,11 @@ describe('damaged', () => {
     await loaded()
     // A create is about to go out when the process is killed: its mark is in the log alone.
     const store = openStore(file())
-    store.lease('SN-1', world.clock.now())
+    await store.lease('SN-1', world.clock.now())
     const end = statSync(`${file()}-wal`).size
-    store.markInFlight('SN-1', 'north', 'create', [home(11).mlsNumber], world.clock.now(), false)
+    await store.ledger.begin('SN-1', 'north', 'create', [home(11).mlsNumber], world.clock.now(), false)
     const kept = ['', '-wal', '.serial'].map((name) => [name, readFileSync(`${file()}${name}`)] as const)
-    store.close()
+    await store.close()
     for (const [name, bytes] of kept) writeFileSync(`${file()}${name}`, bytes)
     rmSync(`${file()}-shm`, { force: true })
     const log = openSync(`${file()}-wal`, 'r+')
@@ -142,7 +129,7 @@ describe('damaged', () => {
 
     const report = await world.run()
     expect(report.result).toBe('held')
-    expect(report.notes[0]).toContain('the store is older than the last run left it')
+    expect(report.notes[0]).toBe(behind)
     expect(world.calls()).toMatchObject({ Create: 0 })
     world.clock.advance(16 * minute)
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 2 } })
@@ -160,7 +147,7 @@ test('deleted: found again by the marks, creates wait', async () => {
 describe('of another version', () => {
   test('newer: refused by name, untouched; the program that knows it goes on with it', async () => {
     await loaded()
-    openStore(file(), [...migrations, 'CREATE TABLE later (a TEXT)']).close()
+    await openStore(file(), [...migrations, 'CREATE TABLE later (a TEXT)']).close()
     const found = readFileSync(file())
     await refuses(`versions up to ${migrations.length}`, 'run the newer program, or put back the backup')
     expect(readFileSync(file()).equals(found)).toBe(true)
@@ -205,130 +192,3 @@ function makeOlder(version: number): void {
   // An earlier version of the program notes nothing beside the store.
   rmSync(`${file()}.serial`)
 }
-
-/** A file system in memory of so many kilobytes; the test is skipped where this user may mount none. */
-function smallDisk(kilobytes: number, skip: (why: string) => void): string {
-  const folder = join(world.folder, 'disk')
-  mkdirSync(folder)
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder])
-  if (mounted.error || mounted.status !== 0) skip('no file system in memory can be mounted here')
-  disks.push(folder)
-  return folder
-}
-
-const remount = (folder: string, options: string): void =>
-  expect(spawnSync('mount', ['-o', `remount,${options}`, folder]).status).toBe(0)
-
-/** One run of the program with its store in this folder. */
-function sync(folder: string, env: Record<string, string> = {}): Promise<Ended> {
-  const config = readFileSync(world.configFile, 'utf8').replace('./store.db', join(folder, 'store.db'))
-  writeFileSync(world.configFile, config)
-  return command(['--config', world.configFile, 'sync'], { env })
-}
-
-function saysClearly(ended: Ended, words: string): void {
-  expect(ended.status).toBe(1)
-  expect(ended.stdout + ended.stderr).toContain(words)
-  expect(ended.stdout + ended.stderr).not.toContain('defect')
-}
-
-describe('on a disk that', () => {
-  test('is full: the run ends, no listing is sent without a note of it, and with space the next one is right', async ({
-    skip,
-  }) => {
-    const disk = smallDisk(600, skip)
-    const many = homes(1, 300)
-    world.deliver(zillowFeed(many))
-    const ended = await sync(disk)
-    saysClearly(ended, 'the disk is full')
-    const created = numbers()
-    // What went out is in the report: done, or unknown where there was no room for the outcome.
-    const [, done, unknown, skipped] = /(\d+) done, 0 failed, (\d+) unknown, (\d+) skipped/
-      .exec(ended.stdout)!
-      .map(Number)
-    expect([done + unknown, skipped]).toEqual([created.length, 300 - created.length])
-    expect(done).toBeGreaterThan(0)
-    expect(created.length).toBeGreaterThan(5)
-    expect(created.length).toBeLessThan(300)
-    expect(new Set(created).size).toBe(created.length)
-    saysClearly(await sync(disk), 'the disk is full')
-    remount(disk, 'size=64m')
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(many.map((one) => one.mlsNumber).toSorted())
-    world.calls()
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-  })
-
-  test('was full before the start: said so, nothing is called; with space it is right', async ({ skip }) => {
-    const disk = smallDisk(900, skip)
-    world.deliver(zillowFeed(all))
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    const filler = join(disk, 'filler')
-    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1k'])
-    world.deliver(zillowFeed(next))
-    world.calls()
-    saysClearly(await sync(disk), 'the disk is full and this step was not written; free some space')
-    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-    rmSync(filler)
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
-  })
-
-  test('is full where the scratch files are: the run ends before it calls anything', async ({ skip }) => {
-    const disk = smallDisk(200, skip)
-    world.deliver(zillowFeed(homes(1, 300)))
-    const ended = await sync(world.folder, { TMPDIR: disk })
-    saysClearly(ended, 'the disk is full; free some space there or name another temporary folder')
-    expect(world.listings()).toEqual([])
-    expect(readdirSync(disk)).toEqual([])
-    expect(await sync(world.folder)).toMatchObject({ status: 0 })
-    expect(world.listings()).toHaveLength(300)
-  })
-
-  test('takes no larger files: as if it were full', async () => {
-    const many = homes(1, 300)
-    world.deliver(zillowFeed(many))
-    const program = join(import.meta.dirname, '../../bin/listing-sync.mjs')
-    // The limit is in blocks of 512 bytes; its signal is ignored, so that writes fail instead.
-    const limited = `trap '' XFSZ; ulimit -f 3000; exec "$@"`
-    const words = ['-c', limited, 'sh', process.execPath, program, '--config', world.configFile, 'sync']
-    const child = spawn('sh', words, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)))
-    const status = await new Promise((resolve) => child.on('close', resolve))
-    expect(status).toBe(1)
-    expect(said).toMatch(/the disk (?:refused a read or a write|is full)/)
-    expect(said).not.toContain('defect')
-    expect(new Set(numbers()).size).toBe(numbers().length)
-    expect((await world.command('sync')).status).toBe(0)
-    expect((await world.command('sync')).status).toBe(0)
-    expect(numbers().toSorted()).toEqual(many.map((one) => one.mlsNumber).toSorted())
-  })
-
-  test('became read-only: the run ends before it calls anything; looking is possible; writable again, it is right', async ({
-    skip,
-  }) => {
-    const disk = smallDisk(8000, skip)
-    world.deliver(zillowFeed(all))
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    remount(disk, 'ro')
-    world.deliver(zillowFeed(next))
-    world.calls()
-    saysClearly(await sync(disk), 'readable and writable for this user')
-    expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
-    expect((await world.command('diff')).status).toBe(2)
-    expect((await world.command('status')).status).toBe(0)
-    remount(disk, 'rw')
-    expect(await sync(disk)).toMatchObject({ status: 0 })
-    expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
-  })
-
-  test('is not there: the folder that cannot be made is named', async () => {
-    world.deliver(zillowFeed(all))
-    writeFileSync(join(world.folder, 'data'), '')
-    saysClearly(await sync(join(world.folder, 'data', 'deep')), 'its folder cannot be made')
-    expect(world.listings()).toEqual([])
-  })
-})

@@ -57,7 +57,7 @@ test('once the other has stopped, an approval sends what is held, and that is th
   await run('one')
   world.clock.advance(halfAnHour)
   world.configure(versions.one, {}, './one.db')
-  world.approve()
+  await world.approve()
   expect(await run('one')).toMatchObject({ result: 'ok', counts: { update: 12 } })
   expect(await run('one')).toMatchObject({ result: 'ok', counts: { unchanged: 12 }, notes: [] })
   expect(world.listing(home(1).mlsNumber)).toMatchObject({ YearBuilt: 1990 })

@@ -1,10 +1,11 @@
 /** `verify` after syncs and as a command, against the stand-in: what is asked, what it costs, what it never changes. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { daemonCommand } from '../../src/commands/daemon.ts'
 import type { Verdict, Verification } from '../../src/verify/verification.ts'
-import { until } from '../commands/until.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
 
 let world: RunWorld
 beforeEach(async () => {
@@ -35,7 +36,7 @@ describe('after a sync', () => {
   test('without it nothing is asked, and the report has no such key', async () => {
     world.deliver(zillowFeed(numbers(1, 4)))
     expect(await world.run()).not.toHaveProperty('verification')
-    const json = await world.command('sync', '--format', 'json')
+    const json = await world.executed('sync', '--format', 'json')
     expect(JSON.parse(json.stdout)).not.toHaveProperty('verify')
     expect(asked()).toEqual([])
   })
@@ -97,7 +98,7 @@ describe('after a sync', () => {
     expect(gone).toMatchObject({ mlsNumber: one(3).mlsNumber, status: { said: ['$203,333'] } })
 
     world.deliver(zillowFeed([one(1, { price: 888_000 }), one(2, { status: 'Sold' }), ...numbers(4, 7)]))
-    const child = await world.command('sync')
+    const child = await world.executed('sync')
     expect(child.status).toBe(0)
     expect(child.stdout).toContain(`${one(1).mlsNumber}  disagrees: price $888,000, the chatbot says $`)
   })
@@ -119,14 +120,14 @@ describe('after a sync', () => {
       fault: { kind: 'say', content: 'Cuesta $1.\u001b[31m test-secret-key <img>' },
     })
     world.deliver(zillowFeed([one(1)]))
-    const child = await world.command('sync')
+    const child = await world.executed('sync')
     expect(child.status).toBe(0)
     expect(asked()).toEqual([`Qué cuesta ${one(1).mlsNumber}?`])
     expect(child.stdout).toContain('disagrees: price $201,111, the chatbot says $1')
     expect(child.stdout).not.toContain('\u001b[31m')
     expect(child.stdout).not.toContain('test-secret-key')
     world.deliver(zillowFeed([one(2)]))
-    const json = await world.command('sync', '--format', 'json')
+    const json = await world.executed('sync', '--format', 'json')
     expect(json.stdout).not.toContain('test-secret-key')
     expect((JSON.parse(json.stdout) as { verify: Verification }).verify).toMatchObject({ asked: 2, disagreed: 1 })
   })
@@ -200,20 +201,19 @@ describe('after a sync', () => {
   test('the daemon logs one line of it', async () => {
     world.configure({ north: { schedule: '0 0 1 1 *', verify: { session: 7 } } })
     world.deliver(zillowFeed(numbers(1, 3)))
-    const ended = await world.started(async (child) => {
-      let log = ''
-      child.stderr!.on('data', (text: string) => (log += text))
-      await until(() => log.includes('the chatbot was asked'))
-      child.kill('SIGTERM')
-    }, 'daemon')
-    const lines = ended.stderr.split('\n').filter((line) => line.includes('chatbot was asked'))
+    let log = ''
+    const ended = daemonCommand({ ...world.context, writeLog: (line) => (log += line) })
+    await until(() => log.includes('the chatbot was asked'))
+    world.stop.abort()
+    expect(await ended).toBe(0)
+    const lines = log.split('\n').filter((line) => line.includes('chatbot was asked'))
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0])).toMatchObject({ feed: 'north', asked: 3, agreed: 3 })
   })
 })
 
 describe('as a command', () => {
-  const verify = (...words: string[]) => world.command('verify', '--feed', 'north', ...words)
+  const verify = (...words: string[]) => world.executed('verify', '--feed', 'north', ...words)
 
   beforeEach(async () => {
     world.deliver(zillowFeed(numbers(1, 5)))
@@ -260,7 +260,7 @@ describe('as a command', () => {
     expect(await verify('--session', 'x')).toMatchObject({ status: 64 })
     expect(await verify('--session', '7', '--sample', '0')).toMatchObject({ status: 64 })
     world.configure({ north: {}, south: { verify: { session: 7 } } })
-    const empty = await world.command('verify', '--feed', 'south')
+    const empty = await world.executed('verify', '--feed', 'south')
     expect(empty).toMatchObject({ status: 1, stderr: expect.stringContaining('run sync first') })
   })
 })

@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { ownerKey } from '../../src/core/listing.ts'
-import { createService } from '../../src/service/chatbot.ts'
+import { ServiceClient } from '../../src/service/client.ts'
+import type { Send } from '../../src/service/send.ts'
+import { endpointOver } from '../support/endpoint.ts'
 import { ManualClock } from './clock.ts'
-import { keepLog, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
+import { chatbotOf, keepLog, startWorld, stopWorld, success, testKeys, testListing, testSettings } from './server.ts'
 import type { TestWorld } from './server.ts'
 
 let world: TestWorld
@@ -17,9 +19,10 @@ test('a create carries the chatbot, every field in order, and the ownership mark
       { Key: ownerKey, value: 'forged by the feed' },
     ],
   })
-  const writer = world.service.forChatbot('SN-1')
-  await writer.create(listing, 'north', nothing)
-  await writer.create(testListing(), null, nothing)
+  const writer = world.chatbot('SN-1', { mark: 'north' })
+  await writer.create(listing, nothing)
+  const other = world.chatbot('SN-1')
+  await other.create(testListing(), nothing)
   const [marked, unmarked] = world.server.seen
   expect(marked.path).toBe('/api/chat/Chatbot/RealEstateCreate')
   expect(marked.body).toEqual({
@@ -32,7 +35,7 @@ test('a create carries the chatbot, every field in order, and the ownership mark
   })
   expect(Object.keys(marked.body).slice(0, 3)).toEqual(['SerialNumber', 'SaleType', 'Status'])
   expect(unmarked.body).toEqual({ ...testListing(), SerialNumber: 'SN-1' })
-  expect(writer.calls.create).toBe(2)
+  expect([writer.calls.create, other.calls.create]).toEqual([1, 1])
 })
 
 test('an update names its listing by MLSNumber and clears fields in the way of the profile', async () => {
@@ -42,9 +45,8 @@ test('an update names its listing by MLSNumber and clears fields in the way of t
   const mark = [{ Key: ownerKey, value: 'north' }]
 
   world = await startWorld(() => ({ body: success(1) }))
-  const empty = world.service.forChatbot('SN-1')
-  await empty.update(listing, null, [...clear], nothing)
-  await empty.update(listing, 'north', [...clear], nothing)
+  await world.chatbot('SN-1').update(listing, clear, nothing)
+  await world.chatbot('SN-1', { mark: 'north' }).update(listing, clear, nothing)
   const [plain, marked] = world.server.seen.map(({ body }) => body)
   expect(world.server.seen[0].path).toBe('/api/chat/Chatbot/RealEstateUpdate')
   expect(plain).toEqual({ ...listing, ...key, City: '', Images: [], ExtensionColumn: [] })
@@ -54,13 +56,13 @@ test('an update names its listing by MLSNumber and clears fields in the way of t
   world = await startWorld(() => ({ body: success(1) }), {
     profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'omit' },
   })
-  await world.service.forChatbot('SN-1').update(listing, null, [...clear], nothing)
+  await world.chatbot('SN-1').update(listing, clear, nothing)
   expect(world.server.seen[0].body).toEqual({ ...listing, ...key })
 })
 
 test('a delete names its listings by MLSNumber', async () => {
   world = await startWorld(() => ({ body: success({ SuccessCount: 1 }) }))
-  const answer = await world.service.forChatbot('SN-1').delete(['A-1', 'A-2'], nothing)
+  const answer = await world.chatbot('SN-1').delete(['A-1', 'A-2'], nothing)
   expect(answer).toEqual({ value: 1, unsettled: false })
   expect(world.server.seen[0]).toMatchObject({
     path: '/api/chat/Chatbot/RealEstateDelete',
@@ -77,7 +79,7 @@ test.for([
     secretKey,
     sessionKey,
   })
-  const writer = world.service.forChatbot('SN-1')
+  const writer = world.chatbot('SN-1')
   await writer.lookUp('A-1')
   await writer.delete(['A-1'], nothing)
   for (const { headers } of world.server.seen) {
@@ -97,9 +99,9 @@ test('a key with a line break is a mistake of the configuration, named without t
 test('another version is warned of once a run', async () => {
   world = await startWorld(() => ({ body: { ...success(1), Version: '2.0.0' } }))
   for (let run = 1; run <= 2; run++) {
-    const writer = world.service.forChatbot('SN-1')
-    await writer.update(testListing(), null, [], nothing)
-    await writer.update(testListing(), null, [], nothing)
+    const writer = world.chatbot('SN-1')
+    await writer.update(testListing(), [], nothing)
+    await writer.update(testListing(), [], nothing)
     expect(world.lines).toHaveLength(run)
   }
   expect(world.lines[0]).toContain('2.0.0')
@@ -109,35 +111,23 @@ test('chatbots share the rate', async () => {
   world = await startWorld(() => 'silence')
   const clock = new ManualClock()
   const times: number[] = []
-  const service = createService(
-    {
-      baseUrl: 'http://listings.example',
-      ...testKeys,
-      timeout: 30_000,
-      concurrency: 4,
-      rate: 10,
-      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
-      patience: 60_000,
-      attempts: 4,
-      backoff: { base: 500, max: 10_000 },
-      volatile: new Set(),
-      send: async ({ path, headers, timeout }) => {
-        expect([path, headers.authorization, timeout]).toEqual([
-          '/chat/Chatbot/RealEstateUpdate',
-          testKeys.secretKey,
-          30_000,
-        ])
-        times.push(clock.now())
-        return { status: 200, headers: {}, body: JSON.stringify(success(1)) }
-      },
-    },
-    { clock, random: () => 0.5, log: keepLog().log },
-  )
-  const writers = [service.forChatbot('SN-1'), service.forChatbot('SN-2')]
-  const calls = Array.from({ length: 40 }, (_, i) => writers[i % 2].update(testListing(), null, [], nothing))
+  const settings = testSettings('http://listings.example', { rate: 10, timeout: 30_000 })
+  const send: Send = async ({ path, headers, timeout }) => {
+    expect([path, headers.authorization, timeout]).toEqual([
+      '/chat/Chatbot/RealEstateUpdate',
+      testKeys.secretKey,
+      30_000,
+    ])
+    times.push(clock.now())
+    return { status: 200, headers: {}, body: JSON.stringify(success(1)) }
+  }
+  const runtime = { clock, random: () => 0.5, log: keepLog().log }
+  const client = new ServiceClient(settings, runtime, endpointOver(send, settings, clock))
+  const writers = ['SN-1', 'SN-2'].map((serialNumber) => chatbotOf(client, settings, serialNumber))
+  const calls = Array.from({ length: 40 }, (_, i) => writers[i % 2].update(testListing(), [], nothing))
   await clock.advance(1999)
   expect(times).toHaveLength(20)
   await clock.advance(2000)
   await Promise.all(calls)
-  await service.close()
+  await client.close()
 })

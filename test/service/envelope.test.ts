@@ -57,9 +57,9 @@ const verdicts: [what: string, reply: Reply, ...Verdict][] = [
 describe('what an answer means', () => {
   test.for(verdicts)('%s', async ([, reply, kind, effect, message]) => {
     const world = await startWorld(() => reply, { attempts: 1 })
-    const error = await world.service
-      .forChatbot('SN')
-      .create(testListing(), null, () => {})
+    const error = await world
+      .chatbot('SN')
+      .create(testListing(), () => {})
       .catch((error: unknown) => error)
     await stopWorld(world)
     expect(error).toBeInstanceOf(ServiceError)
@@ -70,14 +70,14 @@ describe('what an answer means', () => {
   test('success is read with a byte order mark, without Message, with HTTP 201', async () => {
     const { Message: _, ...envelope } = success('id-9')
     const world = await startWorld(() => ({ status: 201, body: `\ufeff${JSON.stringify(envelope)}` }))
-    const answer = await world.service.forChatbot('SN').create(testListing(), null, () => {})
+    const answer = await world.chatbot('SN').create(testListing(), () => {})
     await stopWorld(world)
     expect(answer).toEqual({ value: 'id-9', unsettled: false })
   })
 
   test('an answer of more than 32 MB is not read', async () => {
     const world = await startWorld(() => ({ body: Buffer.alloc(33 * 1024 * 1024, 32) }), { attempts: 1 })
-    const listing = world.service.forChatbot('SN').lookUp('A-1')
+    const listing = world.chatbot('SN').lookUp('A-1')
     await expect(listing).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
     await stopWorld(world)
   })
@@ -85,9 +85,9 @@ describe('what an answer means', () => {
   test('a refused connection had no effect', async () => {
     const world = await startWorld(() => 'silence', { attempts: 1 })
     await world.server.close()
-    const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+    const create = world.chatbot('SN').create(testListing(), () => {})
     await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none', message: /ECONNREFUSED/ })
-    await world.service.close()
+    await world.client.close()
   })
 
   test('a name that does not resolve and a failed TLS handshake had no effect', async () => {
@@ -96,7 +96,7 @@ describe('what an answer means', () => {
     await once(plain, 'listening')
     for (const baseUrl of ['http://listings.invalid', `https://127.0.0.1:${portOf(plain)}`]) {
       const world = await startWorld(() => 'silence', { attempts: 1, baseUrl })
-      const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+      const create = world.chatbot('SN').create(testListing(), () => {})
       await expect(create, baseUrl).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
       await stopWorld(world)
     }
@@ -106,7 +106,7 @@ describe('what an answer means', () => {
   test('messages are cut, free of control characters and of our keys', async () => {
     const message = `\u001b[31mKey ${testKeys.secretKey}\n or ${testKeys.sessionKey}\u202e ${'x'.repeat(600)}`
     const world = await startWorld(() => ({ body: refusal(400, message) }))
-    const create = world.service.forChatbot('SN').create(testListing(), null, () => {})
+    const create = world.chatbot('SN').create(testListing(), () => {})
     const text = await create.then(String, messageOf)
     await stopWorld(world)
     expect(text).toMatch(/^\[31mKey \*\*\* {2}or \*\*\* x+…$/)

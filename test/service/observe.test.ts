@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RemoteSummary, Shown } from '../../src/core/listing.ts'
 import { walkPages } from '../../src/service/observe.ts'
-import type { ServiceProfile } from '../../src/service/service.ts'
+import type { ServiceProfile } from '../../src/service/settings-file.ts'
 import { refusal, startWorld, stopWorld, success, testItem } from './server.ts'
 import type { Reply, TestWorld } from './server.ts'
 
@@ -44,7 +44,7 @@ async function observe(
   const world = await begin(list, profile)
   let shown: Shown[] = []
   let resets = 0
-  const summary = await world.service.forChatbot('SN').observe({
+  const summary = await world.chatbot('SN').observe({
     reset() {
       shown = []
       resets++
@@ -97,12 +97,12 @@ describe('a complete walk', () => {
     const world = await begin((query) =>
       query.PageSize > 3 ? { body: refusal(400, 'PageSize') } : plain(items(3))(query),
     )
-    const writer = world.service.forChatbot('SN')
+    const writer = world.chatbot('SN')
     const sink = { reset: () => {}, add: () => {} }
     expect(await writer.observe(sink)).toMatchObject({ complete: true, listings: 3 })
-    expect(await writer.observe(sink)).toMatchObject({ complete: true, listings: 3 })
+    // Of the service, not of one run.
+    expect(await world.chatbot('SN-2').observe(sink)).toMatchObject({ complete: true, listings: 3 })
     expect(world.server.seen.map(({ body }) => body.PageSize)).toEqual([10, 5, 2, 2, 2, 2, 2, 2])
-    expect(world.service.state.pageSize).toBe(2)
   })
 
   test.for([1, 7, 10, 20, 25])('of %i listings ends though the last page comes again and again', async (count) => {
@@ -123,6 +123,17 @@ describe('a complete walk', () => {
     expect(walk.shown).toEqual(numbers(count))
   })
 
+  test('asks for a page once the sink has taken the one before', async () => {
+    const world = await begin(plain(items(25)))
+    const underWay: number[] = []
+    const add = async (): Promise<void> => {
+      await new Promise(setImmediate)
+      underWay.push(world.limiter.running)
+    }
+    expect(await world.chatbot('SN').observe({ reset: () => {}, add })).toMatchObject({ complete: true, listings: 25 })
+    expect(underWay).toEqual([0, 0, 0])
+  })
+
   test('counts items without MLSNumber, but does not show them; doubles of a number are shown', async () => {
     const walk = await observe(plain([testItem(1), testItem(2, { MLSNumber: '' }), testItem(3, { MLSNumber: 'A-1' })]))
     expect(walk.summary).toMatchObject({ complete: true, listings: 3 })
@@ -138,7 +149,7 @@ describe('a complete walk', () => {
       return page(cut(number === 2 ? items(12, 0) : items(12), query))
     })
     const added: string[][] = []
-    const summary = await world.service.forChatbot('SN').observe({
+    const summary = await world.chatbot('SN').observe({
       reset: () => void added.splice(0),
       add: (shown) => void added.push(shown.map(({ mlsNumber }) => mlsNumber)),
     })
@@ -244,25 +255,47 @@ describe('a look-up', () => {
   ]
   for (const virtualCount of ['unknown', 'total'] as const)
     test.for(cases)(`%s finds every double and nothing else (VirtualCount ${virtualCount})`, async ([, list]) => {
-      const { service } = await begin(list, { virtualCount })
-      const found = await service.forChatbot('SN').lookUp('A-2')
+      const { chatbot } = await begin(list, { virtualCount })
+      const found = await chatbot('SN').lookUp('A-2')
       expect(found.map(({ id }) => id)).toEqual([2, 30])
     })
 
   test('finds nothing where there is nothing, also if VirtualCount counts everything', async () => {
-    const { service } = await begin(() => page([], 26), { virtualCount: 'total' })
-    await expect(service.forChatbot('SN').lookUp('A-99')).resolves.toEqual([])
+    const { chatbot } = await begin(() => page([], 26), { virtualCount: 'total' })
+    await expect(chatbot('SN').lookUp('A-99')).resolves.toEqual([])
   })
 
   test('that is incomplete says nothing', async () => {
-    const { service } = await begin(({ PageSize }) => page(items(PageSize)))
-    await expect(service.forChatbot('SN').lookUp('A-2')).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+    const { chatbot } = await begin(({ PageSize }) => page(items(PageSize)))
+    await expect(chatbot('SN').lookUp('A-2')).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
   })
+})
+
+test('the next page is asked for once the last one was taken', async () => {
+  const all = items(4)
+  const order: string[] = []
+  await walkPages({
+    async list(pageNumber) {
+      order.push(`page ${pageNumber}`)
+      return { List: all.slice(pageNumber * 2 - 2, pageNumber * 2), VirtualCount: null }
+    },
+    pageSize: 2,
+    rememberPageSize: () => {},
+    virtualCount: 'unknown',
+    maxPages: 5,
+    now: () => 0,
+    reset: () => {},
+    async add(some) {
+      await new Promise(setImmediate)
+      order.push(`${some.length} taken`)
+    },
+  })
+  expect(order).toEqual(['page 1', '2 taken', 'page 2', '2 taken', 'page 3'])
 })
 
 test('a walk without an end is given up', async () => {
   const summary = await walkPages({
-    list: async (pageNumber) => ({ items: items(2, pageNumber * 2), virtualCount: 0 }),
+    list: async (pageNumber) => ({ List: items(2, pageNumber * 2), VirtualCount: 0 }),
     pageSize: 2,
     rememberPageSize: () => {},
     virtualCount: 'unknown',

@@ -1,8 +1,19 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createService } from '../../src/service/chatbot.ts'
-import { createPoolSend } from '../../src/service/send.ts'
+import { ServiceClient } from '../../src/service/client.ts'
+import { openConnections } from '../../src/service/send.ts'
 import { ManualClock } from './clock.ts'
-import { keepLog, refusal, startServer, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
+import {
+  chatbotOf,
+  keepLog,
+  refusal,
+  startServer,
+  startWorld,
+  stopWorld,
+  success,
+  testKeys,
+  testListing,
+  testSettings,
+} from './server.ts'
 import type { Reply, TestWorld } from './server.ts'
 
 const worlds: TestWorld[] = []
@@ -26,10 +37,10 @@ const nothing = () => {}
 
 describe('retries', () => {
   test('an update is sent again until it succeeds, marked before each attempt, and says that it is unsettled', async () => {
-    const { service, server, clock } = await begin(inTurn('reset', tooMany, { body: success(1) }))
+    const { chatbot, server, clock } = await begin(inTurn('reset', tooMany, { body: success(1) }))
     const marks: number[] = []
-    const writer = service.forChatbot('SN')
-    const answer = await writer.update(testListing(), null, [], () => marks.push(server.seen.length))
+    const writer = chatbot('SN')
+    const answer = await writer.update(testListing(), [], () => void marks.push(server.seen.length))
     expect(answer).toEqual({ value: 1, unsettled: true })
     expect(marks).toEqual([0, 1, 2])
     expect(writer.calls).toEqual({ create: 0, update: 3, delete: 0, list: 0 })
@@ -38,66 +49,91 @@ describe('retries', () => {
   })
 
   test('a first attempt that surely had no effect leaves nothing unsettled', async () => {
-    const { service } = await begin(inTurn(tooMany, tooMany, { body: success('id') }))
-    const answer = await service.forChatbot('SN').create(testListing(), null, nothing)
+    const { chatbot } = await begin(inTurn(tooMany, tooMany, { body: success('id') }))
+    const answer = await chatbot('SN').create(testListing(), nothing)
     expect(answer).toEqual({ value: 'id', unsettled: false })
   })
 
   test.for<Reply>([busy, 'reset', { body: '<html>' }])('a create is never sent again after %j', async (reply) => {
-    const { service, server } = await begin(inTurn(tooMany, reply, { body: success('id') }))
-    const create = service.forChatbot('SN').create(testListing(), null, nothing)
+    const { chatbot, server } = await begin(inTurn(tooMany, reply, { body: success('id') }))
+    const create = chatbot('SN').create(testListing(), nothing)
     await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
     expect(server.seen).toHaveLength(2)
   })
 
   test('attempts are limited, and the error covers all of them', async () => {
-    const { service, server } = await begin(inTurn('reset', tooMany))
-    const update = service.forChatbot('SN').update(testListing(), null, [], nothing)
+    const { chatbot, server } = await begin(inTurn('reset', tooMany))
+    const update = chatbot('SN').update(testListing(), [], nothing)
     await expect(update).rejects.toMatchObject({ kind: 'transient', effect: 'unknown', code: 429 })
     expect(server.seen).toHaveLength(4)
   })
 
   test('a refusal after a lost answer keeps the doubt', async () => {
-    const { service } = await begin(inTurn('reset', { body: refusal(400, 'no such city') }))
-    const update = service.forChatbot('SN').update(testListing(), null, [], nothing)
+    const { chatbot } = await begin(inTurn('reset', { body: refusal(400, 'no such city') }))
+    const update = chatbot('SN').update(testListing(), [], nothing)
     await expect(update).rejects.toMatchObject({ kind: 'refused', effect: 'unknown', message: 'no such city' })
   })
 
   test('an error of beforeSend goes through, and its slot is free again', async () => {
-    const { service, server } = await begin(() => ({ body: success(1) }), { concurrency: 1 })
-    const writer = service.forChatbot('SN')
+    const { chatbot, server } = await begin(() => ({ body: success(1) }), { concurrency: 1 })
+    const writer = chatbot('SN')
     const fail = () => {
       throw new Error('disc full')
     }
     await expect(writer.delete(['A-1'], fail)).rejects.toThrow('disc full')
-    await expect(writer.update(testListing(), null, [], nothing)).resolves.toEqual({ value: 1, unsettled: false })
+    await expect(writer.update(testListing(), [], nothing)).resolves.toEqual({ value: 1, unsettled: false })
     expect(server.seen).toHaveLength(1)
+  })
+
+  test('goes out once its mark is written, and not at all where a stop comes meanwhile', async () => {
+    const { chatbot, server, limiter } = await begin(() => ({ body: success(1) }))
+    const stop = new AbortController()
+    const writer = chatbot('SN', { stop: stop.signal })
+    for (const stopped of [false, true]) {
+      const written = Promise.withResolvers<void>()
+      const marked = Promise.withResolvers<void>()
+      const before = server.seen.length
+      const update = writer.update(testListing(), [], () => {
+        marked.resolve()
+        return written.promise
+      })
+      await marked.promise
+      await chatbot('SN').update(testListing({ MLSNumber: 'A-18' }), [], nothing)
+      expect(server.seen.slice(before).map(({ body }) => body.MLSNumber)).toEqual(['A-18'])
+      if (stopped) stop.abort()
+      written.resolve()
+      if (stopped) await expect(update).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
+      else await expect(update).resolves.toEqual({ value: 1, unsettled: false })
+      expect(server.seen.length).toBe(before + (stopped ? 1 : 2))
+    }
+    expect(writer.calls.update).toBe(1)
+    expect(limiter.running).toBe(0)
   })
 })
 
 describe('Retry-After', () => {
   test('makes every call wait, in place of the back-off, and slows the rate', async () => {
-    const { service, server, clock } = await begin(
+    const { chatbot, limiter, server, clock } = await begin(
       inTurn({ status: 429, headers: { 'retry-after': '7' }, body: '' }, { body: success(1) }),
       { rate: 100 },
     )
     const started = clock.now()
     const times: number[] = []
-    const mark = () => times.push(clock.now() - started)
-    const writer = service.forChatbot('SN')
-    await writer.update(testListing(), null, [], mark)
-    await service.forChatbot('SN-2').update(testListing(), null, [], mark)
+    const mark = () => void times.push(clock.now() - started)
+    const writer = chatbot('SN')
+    await writer.update(testListing(), [], mark)
+    await chatbot('SN-2').update(testListing(), [], mark)
     expect(clock.sleeps).not.toContain(250)
     expect(times[0]).toBe(0)
     expect(Math.min(...times.slice(1))).toBeGreaterThanOrEqual(7000)
     expect(server.seen).toHaveLength(3)
-    expect(service.state.rate).toBe(50)
+    expect(limiter.rate).toBe(50)
   })
 
   test('a wait beyond our patience stops the run', async () => {
-    const { service, server } = await begin(() => ({ status: 503, headers: { 'retry-after': '3600' }, body: '' }))
-    const writer = service.forChatbot('SN')
-    const update = () => writer.update(testListing(), null, [], nothing)
+    const { chatbot, server } = await begin(() => ({ status: 503, headers: { 'retry-after': '3600' }, body: '' }))
+    const writer = chatbot('SN')
+    const update = () => writer.update(testListing(), [], nothing)
     await expect(update()).rejects.toMatchObject({ kind: 'stopped', effect: 'unknown', message: /3600 s/ })
     await expect(update()).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     expect(server.seen).toHaveLength(1)
@@ -105,8 +141,8 @@ describe('Retry-After', () => {
 
   test('and later ones call only when it is over; what asks for years is asked again after an hour', async () => {
     let answer: Reply = { status: 429, headers: { 'retry-after': '999999999' }, body: '' }
-    const { service, server, clock } = await begin(() => answer)
-    const update = () => service.forChatbot('SN').update(testListing(), null, [], nothing)
+    const { chatbot, server, clock } = await begin(() => answer)
+    const update = () => chatbot('SN').update(testListing(), [], nothing)
     await expect(update()).rejects.toMatchObject({ kind: 'stopped' })
     answer = { body: success(1) }
     await clock.advance(1_800_000)
@@ -119,50 +155,50 @@ describe('Retry-After', () => {
 
 describe('the breaker', () => {
   test('ten failures in a row stop that call and every later one, of every chatbot', async () => {
-    const { service, server } = await begin(() => busy)
-    const writers = [service.forChatbot('SN-1'), service.forChatbot('SN-2')]
+    const { chatbot, server } = await begin(() => busy)
+    const writers = [chatbot('SN-1'), chatbot('SN-2')]
     const errors: unknown[] = []
     for (let i = 0; i < 6; i++) {
-      await writers[i % 2].update(testListing(), null, [], nothing).catch((error: unknown) => errors.push(error))
+      await writers[i % 2].update(testListing(), [], nothing).catch((error: unknown) => errors.push(error))
     }
     expect(server.seen).toHaveLength(10)
     const transient = { kind: 'transient', effect: 'unknown' }
     const later = { kind: 'stopped', effect: 'none' }
     expect(errors).toMatchObject([transient, transient, { kind: 'stopped', effect: 'unknown' }, later, later, later])
-    expect(service.state.stopped).toMatch(/10 calls in a row failed/)
+    expect(errors[2]).toMatchObject({ message: expect.stringMatching(/10 calls in a row failed/) })
   })
 
   test.for([refusal(400, 'no'), success(1)])('an answer between failures begins the count anew: %j', async (body) => {
-    const { service, server } = await begin((_, number) => (number % 5 === 0 ? { body } : busy), { attempts: 1 })
-    const writer = service.forChatbot('SN')
-    for (let i = 0; i < 25; i++) await writer.update(testListing(), null, [], nothing).catch(() => {})
+    const { chatbot, server } = await begin((_, number) => (number % 5 === 0 ? { body } : busy), { attempts: 1 })
+    const writer = chatbot('SN')
+    for (let i = 0; i < 25; i++) await writer.update(testListing(), [], nothing).catch(() => {})
     expect(server.seen).toHaveLength(25)
   })
 
   test('refused keys stop every call but those under way; the waiting ones are refused here', async () => {
-    const { service, server } = await begin(() => ({ status: 401, body: '' }), { concurrency: 3 })
-    const writer = service.forChatbot('SN')
-    const calls = Array.from({ length: 20 }, () => writer.update(testListing(), null, [], nothing))
+    const { chatbot, server } = await begin(() => ({ status: 401, body: '' }), { concurrency: 3 })
+    const writer = chatbot('SN')
+    const calls = Array.from({ length: 20 }, () => writer.update(testListing(), [], nothing))
     const errors = (await Promise.allSettled(calls)).map((result) => result.status === 'rejected' && result.reason)
     for (const error of errors) expect(error).toMatchObject({ kind: 'credentials', effect: 'none' })
     expect(server.seen.length).toBeLessThanOrEqual(3)
   })
 
   test('refused keys end the waiting of others at once', async () => {
-    const { service, server } = await begin(() => ({ status: 401, body: '' }), { rate: 0.01 })
-    const writer = service.forChatbot('SN')
-    const calls = [1, 2].map(() => writer.update(testListing(), null, [], nothing))
+    const { chatbot, server } = await begin(() => ({ status: 401, body: '' }), { rate: 0.01 })
+    const writer = chatbot('SN')
+    const calls = [1, 2].map(() => writer.update(testListing(), [], nothing))
     for (const call of calls) await expect(call).rejects.toMatchObject({ kind: 'credentials' })
     expect(server.seen).toHaveLength(1)
   })
 
   test('a client made after the stop belongs to a new run and may try again', async () => {
-    const { service, server } = await begin(inTurn({ status: 403, body: '' }, { body: success(1) }))
-    const first = service.forChatbot('SN')
-    await expect(first.update(testListing(), null, [], nothing)).rejects.toMatchObject({ kind: 'credentials' })
-    const second = service.forChatbot('SN')
-    await expect(second.update(testListing(), null, [], nothing)).resolves.toMatchObject({ value: 1 })
-    await expect(first.update(testListing(), null, [], nothing)).rejects.toMatchObject({ kind: 'credentials' })
+    const { chatbot, server } = await begin(inTurn({ status: 403, body: '' }, { body: success(1) }))
+    const first = chatbot('SN')
+    await expect(first.update(testListing(), [], nothing)).rejects.toMatchObject({ kind: 'credentials' })
+    const second = chatbot('SN')
+    await expect(second.update(testListing(), [], nothing)).resolves.toMatchObject({ value: 1 })
+    await expect(first.update(testListing(), [], nothing)).rejects.toMatchObject({ kind: 'credentials' })
     expect(server.seen).toHaveLength(2)
   })
 })
@@ -171,7 +207,7 @@ describe('ends from our side', () => {
   test('a call without an answer ends at its timeout, with an unknown effect', async () => {
     const server = await startServer(() => 'silence')
     const clock = new ManualClock()
-    const pool = createPoolSend(server.baseUrl, 2, clock)
+    const pool = openConnections(server.baseUrl, 2, clock)
     const request = { path: '/x', headers: {}, body: '{}', signal: undefined }
     const early = pool.send({ ...request, timeout: 30_000 })
     await server.received(1)
@@ -197,7 +233,7 @@ describe('ends from our side', () => {
 
   test('what is ended before it could be written is never written', async () => {
     const server = await startServer(({ body }) => (body.number === 3 ? { body: success(1) } : 'silence'))
-    const pool = createPoolSend(server.baseUrl, 1, new ManualClock())
+    const pool = openConnections(server.baseUrl, 1, new ManualClock())
     const begin = (number: number, signal?: AbortSignal) =>
       pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 1000, signal })
     const stops = [new AbortController(), new AbortController()]
@@ -215,38 +251,41 @@ describe('ends from our side', () => {
   })
 
   test('the signal ends a call under way as unknown and a waiting one as having no effect', async () => {
-    const { service, server } = await begin(() => 'silence', { concurrency: 1 })
+    const { chatbot, limiter, server } = await begin(() => 'silence', { concurrency: 1 })
     const stop = new AbortController()
-    const writer = service.forChatbot('SN', stop.signal)
-    const sent = writer.update(testListing(), null, [], nothing)
-    const waiting = writer.update(testListing(), null, [], nothing)
+    const [writer, other] = [chatbot('SN', { signal: stop.signal }), chatbot('SN-2')]
+    const sent = writer.update(testListing(), [], nothing)
+    const waiting = writer.update(testListing(), [], nothing)
     await server.received(1)
     stop.abort()
     await expect(sent).rejects.toMatchObject({ kind: 'stopped', effect: 'unknown' })
     await expect(waiting).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     await expect(writer.lookUp('A-1')).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     expect(server.seen).toHaveLength(1)
-    expect(service.state).toMatchObject({ running: 0, waiting: 0, stopped: null })
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 })
+    // It says nothing of the service, so that the calls of others go out.
+    void other.lookUp('A-1').catch(() => {})
+    await server.received(2)
   })
 
   test('told to stop, what waits goes out no more, and a call under way is let through', async () => {
-    const { service, server, clock } = await begin(
+    const { chatbot, limiter, server, clock } = await begin(
       (_, number) =>
         number === 1 ? { status: 429, headers: { 'retry-after': '50' }, body: '' } : { body: success(1) },
       { concurrency: 2 },
     )
     const stop = new AbortController()
-    const writer = service.forChatbot('SN', undefined, stop.signal)
-    const paused = expect(writer.update(testListing(), null, [], nothing)).rejects.toMatchObject({ kind: 'stopped' })
+    const writer = chatbot('SN', { stop: stop.signal })
+    const paused = expect(writer.update(testListing(), [], nothing)).rejects.toMatchObject({ kind: 'stopped' })
     await server.received(1)
-    while (service.state.waiting === 0) await new Promise(setImmediate)
+    while (limiter.waiting === 0) await new Promise(setImmediate)
     stop.abort()
     await paused
     await expect(writer.lookUp('A-1')).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     expect(server.seen).toHaveLength(1)
     await clock.advance(50_000)
     const other = new AbortController()
-    const under = service.forChatbot('SN', undefined, other.signal).update(testListing(), null, [], nothing)
+    const under = chatbot('SN', { stop: other.signal }).update(testListing(), [], nothing)
     await server.received(2)
     other.abort()
     await expect(under).resolves.toEqual({ value: 1, unsettled: false })
@@ -255,38 +294,25 @@ describe('ends from our side', () => {
   test('the signal ends a back-off', async () => {
     const server = await startServer(() => busy)
     const clock = new ManualClock()
-    const service = createService(
-      {
-        baseUrl: server.baseUrl,
-        ...testKeys,
-        timeout: 1_000_000,
-        concurrency: 1,
-        rate: Infinity,
-        profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
-        patience: 60_000,
-        attempts: 4,
-        backoff: { base: 500, max: 10_000 },
-        volatile: new Set(),
-      },
-      { clock, random: () => 0.5, log: keepLog().log },
-    )
+    const settings = testSettings(server.baseUrl, { concurrency: 1 })
+    const client = new ServiceClient(settings, { clock, random: () => 0.5, log: keepLog().log })
     const stop = new AbortController()
-    const update = service.forChatbot('SN', stop.signal).update(testListing(), null, [], () => {})
+    const update = chatbotOf(client, settings, 'SN', { signal: stop.signal }).update(testListing(), [], () => {})
     const ended = expect(update).rejects.toMatchObject({ kind: 'stopped', effect: 'unknown' })
     await server.received(1)
     while (!clock.sleeps.includes(250)) await new Promise(setImmediate)
     stop.abort()
     await ended
-    await service.close()
+    await client.close()
     await server.close()
   })
 })
 
 test('no key shows up in errors or in the log', async () => {
-  const { service, lines } = await begin(
+  const { chatbot, lines } = await begin(
     inTurn({ body: refusal(500, `bad ${testKeys.secretKey}`) }, { body: refusal(400, `bad ${testKeys.sessionKey}`) }),
   )
-  const update = service.forChatbot('SN').update(testListing(), null, [], nothing)
+  const update = chatbot('SN').update(testListing(), [], nothing)
   await expect(update).rejects.toMatchObject({ message: 'bad ***' })
   expect(lines.join()).toContain('bad ***')
   expect(lines.join()).not.toMatch(/Zq71|Kp93/)

@@ -5,8 +5,11 @@ import type { Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Log } from '../../src/core/machine.ts'
-import { createService } from '../../src/service/chatbot.ts'
-import type { Service, ServiceSettings } from '../../src/service/chatbot.ts'
+import { ServiceClient } from '../../src/service/client.ts'
+import { Endpoint } from '../../src/service/endpoint.ts'
+import type { Limiter } from '../../src/service/limiter.ts'
+import type { Chatbot } from '../../src/service/service.ts'
+import type { ServiceSettings } from '../../src/service/settings-file.ts'
 import { ManualClock } from './clock.ts'
 
 /** A request as the server saw it. */
@@ -88,42 +91,65 @@ export function keepLog(): { log: Log; lines: string[] } {
 
 export interface TestWorld {
   server: TestServer
-  service: Service
+  client: ServiceClient
+  limiter: Limiter
+  /** The client for one run over this chatbot. */
+  chatbot(this: void, serialNumber: string, run?: Partial<Parameters<ServiceClient['chatbot']>[1]>): Chatbot
   clock: ManualClock
   lines: string[]
 }
 
 export const testKeys = { secretKey: 'secret-Zq71', sessionKey: 'session-Kp93' }
 
-/** A server, and a service that talks to it: no rate limit, and waits that cost no time. */
+/** Settings without a rate limit, whose waits cost no time on a clock that jumps. */
+export function testSettings(baseUrl: string, settings: Partial<ServiceSettings> = {}): ServiceSettings {
+  return {
+    baseUrl,
+    ...testKeys,
+    timeout: 1_000_000,
+    concurrency: 4,
+    rate: Infinity,
+    profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
+    patience: 60_000,
+    attempts: 4,
+    backoff: { base: 500, max: 10_000 },
+    ...settings,
+  }
+}
+
+/** The client for one run over a chatbot, without a mark. */
+export function chatbotOf(
+  client: ServiceClient,
+  { profile }: Pick<ServiceSettings, 'profile'>,
+  serialNumber: string,
+  run: Partial<Parameters<ServiceClient['chatbot']>[1]> = {},
+): Chatbot {
+  return client.chatbot(serialNumber, { profile, volatile: new Set(['DaysOnMarket']), mark: null, ...run })
+}
+
+/** A server, and a client that calls it. */
 export async function startWorld(
   reply: (seen: Seen, number: number) => Reply,
-  settings: Partial<ServiceSettings> = {},
+  differing: Partial<ServiceSettings> = {},
 ): Promise<TestWorld> {
   const server = await startServer(reply)
   const clock = new ManualClock(20_000)
   const { log, lines } = keepLog()
-  const service = createService(
-    {
-      baseUrl: server.baseUrl,
-      ...testKeys,
-      timeout: 1_000_000,
-      concurrency: 4,
-      rate: Infinity,
-      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
-      patience: 60_000,
-      attempts: 4,
-      backoff: { base: 500, max: 10_000 },
-      volatile: new Set(['DaysOnMarket']),
-      ...settings,
-    },
-    { clock, random: () => 0.5, log },
-  )
-  return { server, service, clock, lines }
+  const settings = testSettings(server.baseUrl, differing)
+  const endpoint = new Endpoint(settings, clock)
+  const client = new ServiceClient(settings, { clock, random: () => 0.5, log }, endpoint)
+  return {
+    server,
+    client,
+    limiter: endpoint.limiter,
+    chatbot: (serialNumber, run) => chatbotOf(client, settings, serialNumber, run),
+    clock,
+    lines,
+  }
 }
 
-export async function stopWorld({ server, service }: TestWorld): Promise<void> {
-  await service.close()
+export async function stopWorld({ server, client }: TestWorld): Promise<void> {
+  await client.close()
   await server.close()
 }
 

@@ -188,6 +188,15 @@ test('a client goes on after failures: each call is tried for itself', async () 
   expect(standIn.counts.List).toBe(6)
 })
 
+test('a call by itself is tried as often as it may be, however many failures that are in a row', async () => {
+  standIn.addFault({ fault: { kind: 'status', status: 503 } })
+  const runtime = { clock: new ManualClock(20_000), random: () => 0.5 }
+  const other = new ListingServiceClient({ baseUrl: standIn.url, timeout: 1_000_000, attempts: 12, runtime })
+  await expect(other.list({ SerialNumber })).rejects.toMatchObject({ kind: 'transient', code: 503 })
+  expect(standIn.counts.List).toBe(12)
+  await other.close()
+})
+
 test('an address or a key that can not be used is refused at once', () => {
   expect(() => new ListingServiceClient({ baseUrl: 'listings.example.com' })).toThrow(UserError)
   expect(() => new ListingServiceClient({ baseUrl: standIn.url, secretKey: 'a\nb' })).toThrow(UserError)

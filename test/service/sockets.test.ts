@@ -3,21 +3,27 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createService } from '../../src/service/chatbot.ts'
-import type { Service } from '../../src/service/chatbot.ts'
+import { ServiceClient } from '../../src/service/client.ts'
+import type { Chatbot } from '../../src/service/service.ts'
 import { seeded } from '../support/random.ts'
 import { ManualClock } from './clock.ts'
-import { keepLog, portOf, success, testKeys, testListing } from './server.ts'
+import { chatbotOf, keepLog, portOf, success, testListing, testSettings } from './server.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-const profile = { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' } as const
+/** A client for the server on this port; gives a chatbot of it for each run. */
+function clientOf(port: number, concurrency = 1, { log } = keepLog()): { chatbot(this: void): Chatbot } {
+  const settings = testSettings(`http://127.0.0.1:${port}`, { concurrency, backoff: { base: 1, max: 1 } })
+  const client = new ServiceClient(settings, { clock: new ManualClock(20_000), random: () => 0.5, log })
+  closing.push(() => client.close())
+  return { chatbot: () => chatbotOf(client, settings, 'SN') }
+}
 
-/** A server that gives each connection to `serve`, and a service that calls it. */
-async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<Service> {
+/** A server that gives each connection to `serve`, and a client that calls it. */
+async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<{ chatbot(this: void): Chatbot }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -26,28 +32,13 @@ async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const service = createService(
-    {
-      baseUrl: `http://127.0.0.1:${portOf(server)}`,
-      ...testKeys,
-      timeout: 1_000_000,
-      concurrency,
-      rate: Infinity,
-      profile,
-      patience: 60_000,
-      attempts: 4,
-      backoff: { base: 1, max: 1 },
-      volatile: new Set(),
-    },
-    { clock: new ManualClock(20_000), random: () => 0.5, log: keepLog().log },
-  )
+  const client = clientOf(portOf(server), concurrency)
   closing.push(async () => {
-    await service.close()
     for (const socket of sockets) socket.destroy()
     server.close()
     await once(server, 'close')
   })
-  return service
+  return client
 }
 
 /** Calls `whole` with every whole request that comes in, and `part` with what has come so far. */
@@ -145,8 +136,8 @@ describe('a create whose connection ends', () => {
     ],
   ])('%s: may have been carried out, and is not sent again', async ([, serve]) => {
     let came = 0
-    const service = await begin((socket) => serve(socket, () => came++))
-    const create = service.forChatbot('SN').create(large, null, nothing)
+    const { chatbot } = await begin((socket) => serve(socket, () => came++))
+    const create = chatbot().create(large, nothing)
     await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
     expect(came).toBe(1)
   })
@@ -158,31 +149,16 @@ describe('a create whose connection ends', () => {
     const port = portOf(server)
     server.close()
     await once(server, 'close')
-    const { log, lines } = keepLog()
-    const service = createService(
-      {
-        baseUrl: `http://127.0.0.1:${port}`,
-        ...testKeys,
-        timeout: 1_000_000,
-        concurrency: 1,
-        rate: Infinity,
-        profile,
-        patience: 60_000,
-        attempts: 4,
-        backoff: { base: 1, max: 1 },
-        volatile: new Set(),
-      },
-      { clock: new ManualClock(20_000), random: () => 0.5, log },
-    )
-    closing.push(() => service.close())
-    const create = service.forChatbot('SN').create(testListing(), null, nothing)
+    const kept = keepLog()
+    const { chatbot } = clientOf(port, 1, kept)
+    const create = chatbot().create(testListing(), nothing)
     await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
-    expect(lines).toHaveLength(3)
+    expect(kept.lines).toHaveLength(3)
   })
 })
 
 test('an answer in single bytes is read whole', async () => {
-  const service = await begin((socket) =>
+  const { chatbot } = await begin((socket) =>
     requests(socket, () => {
       socket.setNoDelay(true)
       const bytes = answerOf('id')
@@ -192,7 +168,7 @@ test('an answer in single bytes is read whole', async () => {
       drip(0)
     }),
   )
-  await expect(service.forChatbot('SN').create(testListing(), null, nothing)).resolves.toMatchObject({ value: 'id' })
+  await expect(chatbot().create(testListing(), nothing)).resolves.toMatchObject({ value: 'id' })
 })
 
 /**
@@ -204,7 +180,7 @@ test.each([1, 2, 3])(
   async (seed) => {
     const random = seeded(seed)
     const seen = new Map<string, number>()
-    const service = await begin((socket) => {
+    const { chatbot } = await begin((socket) => {
       requests(
         socket,
         (body) => {
@@ -226,15 +202,14 @@ test.each([1, 2, 3])(
       )
     }, 4)
     const outcomes = { done: 0, unknown: 0, none: 0 }
-    let writer = service.forChatbot('SN')
     for (let round = 0; round < 60; round++) {
-      // A new client where ten failures in a row have stopped the last one.
-      if (service.state.stopped !== null) writer = service.forChatbot('SN')
+      // Another run, as ten failures in a row may have stopped the last one.
+      const writer = chatbot()
       const keys = Array.from({ length: 8 }, (_, i) => `K-${seed}-${round}-${i}`)
       await Promise.all(
         keys.map(async (key) => {
           try {
-            const { value } = await writer.create(testListing({ MLSNumber: key }), null, nothing)
+            const { value } = await writer.create(testListing({ MLSNumber: key }), nothing)
             expect(value).toBe(key)
             expect(seen.get(key)).toBe(1)
             outcomes.done++

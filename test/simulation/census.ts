@@ -1,5 +1,6 @@
 /** What a run holds at once of that which grows with the number of listings (invariant 9), counted where it is handed over. */
-import type { StoredChange, Workspace } from '../../src/workspace/workspace.ts'
+import type { ChangeKind } from '../../src/plan/change.ts'
+import type { OfKind, Stored, Workspace } from '../../src/workspace/workspace.ts'
 
 export class Census {
   /** Most rows that were handed to the workspace in one go. */
@@ -20,22 +21,22 @@ export class Census {
       ...workspace,
       addDelivered: counted((rows) => workspace.addDelivered(rows)),
       addShown: counted((rows) => workspace.addShown(rows)),
-      addChanges: counted((rows) => workspace.addChanges(rows)),
+      addChanges: (changes, sides) => counted((rows: typeof changes) => workspace.addChanges(rows, sides))(changes),
       addBookkeeping: counted((rows) => workspace.addBookkeeping(rows)),
       recordOutcomes: counted((outcomes) => {
         for (const { seq } of outcomes) this.#underWay.delete(seq)
         workspace.recordOutcomes(outcomes)
       }),
-      changes: (kind) => {
+      changes: <Kind extends ChangeKind>(kind?: Kind): Iterable<Stored<OfKind<Kind>>> => {
         this.#underWay.clear()
-        const changes = workspace.changes(kind)
+        const changes = workspace.changes(kind!)
         // Deletes and adoptions go in batches.
         return kind === 'create' || kind === 'update' || kind === 'forget' ? this.#taken(changes) : changes
       },
     }
   }
 
-  *#taken(changes: Iterable<StoredChange>): Generator<StoredChange> {
+  *#taken<C extends Stored>(changes: Iterable<C>): Generator<C> {
     for (const change of changes) {
       if (change.outcome === null) this.#underWay.add(change.seq)
       this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay.size)

@@ -1,29 +1,29 @@
-/** No feed, however it goes wrong in size, drains a chatbot; and the guard lets go. DRAIN_HISTORIES and DRAIN_FROM as for the simulation. */
+/** No feed, however it goes wrong in size, drains a chatbot; and the guard lets go. */
 import { expect, test } from 'vitest'
+import { numbersInTime } from '../support/in-time.ts'
+import { HISTORIES, testSeed } from '../support/random.ts'
 import { drain } from './drain.ts'
 
-const histories = Number(process.env['DRAIN_HISTORIES'] ?? 60)
-const from = Number(process.env['DRAIN_FROM'] ?? 0)
+const histories = Math.ceil(HISTORIES / 10)
+const from = testSeed(0)
 
-test(
-  `${histories} histories of deliveries from seed ${from} lose no more than is allowed, and come right`,
-  {
-    timeout: 60_000 + histories * 1000,
-  },
-  async () => {
-    const all = { runs: 0, deletes: 0, heldRuns: 0, approvals: 0 }
-    for (let seed = from; seed < from + histories; seed++) {
-      const told = await drain(seed)
-      if (told.violation !== null) {
-        const trace: string[] = []
-        await drain(seed, trace)
-        expect.fail(`seed ${seed}: ${told.violation}\n${trace.join('\n')}`)
-      }
-      for (const name of ['runs', 'deletes', 'heldRuns', 'approvals'] as const) all[name] += told[name]
+test(`${histories} histories of deliveries from seed ${from} lose no more than is allowed, and come right`, async ({
+  signal,
+}) => {
+  const all = { runs: 0, deletes: 0, heldRuns: 0, approvals: 0 }
+  let played = 0
+  for (const seed of numbersInTime(from, histories, 'histories', signal)) {
+    const told = await drain(seed, { signal })
+    if (told.violation !== null) {
+      const trace: string[] = []
+      await drain(seed, { trace, signal })
+      expect.fail(`seed ${seed}: ${told.violation}\n${trace.join('\n')}`)
     }
-    // Histories in which nothing is lost, held or let go would prove nothing.
-    expect(all.deletes).toBeGreaterThan(histories)
-    expect(all.heldRuns).toBeGreaterThan(histories)
-    expect(all.approvals).toBeGreaterThan(histories / 4)
-  },
-)
+    for (const name of ['runs', 'deletes', 'heldRuns', 'approvals'] as const) all[name] += told[name]
+    played++
+  }
+  // Histories in which nothing is lost, held or let go would prove nothing.
+  expect(all.deletes).toBeGreaterThan(played)
+  expect(all.heldRuns).toBeGreaterThan(played)
+  expect(all.approvals).toBeGreaterThan(played / 4)
+})

@@ -42,8 +42,12 @@ const day = 24 * hour
 /** A feed of nothing is no whole delivery, and one of three is too small to tell from a stranger's. */
 const fewest = 4
 
-export async function drain(seed: number, trace: string[] | null = null): Promise<Drained> {
-  const history = new History(seed, trace)
+/** Plays the deliveries of a seed. Throws the signal's reason where that ended it. */
+export async function drain(
+  seed: number,
+  { trace = null, signal }: { trace?: string[] | null; signal: AbortSignal },
+): Promise<Drained> {
+  const history = new History(seed, trace, signal)
   return history.run()
 }
 
@@ -62,15 +66,17 @@ class History {
   /** What a person saw held and let go: each once, until then. */
   readonly #leave = new Map<string, number>()
   readonly #told: Drained
+  readonly #signal: AbortSignal
 
-  constructor(seed: number, trace: string[] | null) {
+  constructor(seed: number, trace: string[] | null, signal: AbortSignal) {
+    this.#signal = signal
     this.#choices = new Choices(seed)
     const swarm = calmed(drawSwarm(this.#choices))
     // Where the last page is full and the next one refused, nobody can know that a list is whole.
     const service = { ...swarm.service, afterLastPage: 'empty' as const }
     const ownership = swarm.ownership === 'mirror' ? 'tag' : swarm.ownership
     const plain = { ...swarm, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
-    this.#program = new Program(this.#choices, { ...plain, service }, trace)
+    this.#program = new Program(this.#choices, { ...plain, service }, trace, signal)
     this.#program.mostRows = 200
     const { checker } = this.#program
     checker.mostDeletes = Infinity
@@ -85,7 +91,7 @@ class History {
 
   async run(): Promise<Drained> {
     const choices = this.#choices
-    const { checker, service, time, store } = this.#program
+    const { checker, service, time } = this.#program
     try {
       for (const key of ['H0', 'H1', 'H2'])
         service.add(listingOf({ key, price: 7, text: 'by hand', fee: null }, 1), 'person')
@@ -98,9 +104,10 @@ class History {
       }
       if (checker.violation === null) await this.#letsGo()
     } catch (error) {
+      this.#signal.throwIfAborted()
       checker.fail(`threw ${error instanceof Error ? error.stack : String(error)}`)
     } finally {
-      store.close()
+      await this.#program.close()
     }
     return { ...this.#told, violation: checker.violation?.message ?? null }
   }
@@ -215,13 +222,13 @@ class History {
     if (held.length > 0) this.#told.heldRuns++
     const mayApprove = accident === null && truth === this.#truth
     if (held.length > 0 && (approves ?? (mayApprove && this.#choices.unit('approve') < 0.2)))
-      this.#approve(held.flatMap((one) => (one.held === 'delete' ? [one.mlsNumber] : [])))
+      await this.#approve(held.flatMap((one) => (one.held === 'delete' ? [one.mlsNumber] : [])))
     return report
   }
 
-  #approve(keys: string[]): void {
+  async #approve(keys: string[]): Promise<void> {
     this.#program.checker.trace('--- approved')
-    this.#program.approve()
+    await this.#program.approve()
     this.#told.approvals++
     this.#leave.clear()
     for (const key of keys) this.#leave.set(key, this.#program.time.now + day)

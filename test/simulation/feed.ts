@@ -1,7 +1,7 @@
 /** The source: what it holds, how that changes, and how a delivery of it is spelled. One record is one line of JSON. */
 import type { Delivered, Listing } from '../../src/core/listing.ts'
 import { RecordError } from '../../src/feed/format/format.ts'
-import type { Format, RecordFields } from '../../src/feed/format/format.ts'
+import type { Reader, Reading, RecordFields } from '../../src/feed/format/format.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
 import type { Opened } from '../../src/feed/transport/transport.ts'
 import type { Choices } from './choices.ts'
@@ -154,7 +154,9 @@ export function openDelivery({ bytes }: Delivery): Opened {
 }
 
 /** Lines between BEGIN and END; anything else at the end is a cut. */
-export const lineFormat: Format = (bytes) => {
+export const lineFormat: Reader = { read: readLines }
+
+function readLines(bytes: AsyncIterable<Buffer>): Reading {
   let whole = false
   return {
     records: (async function* () {
@@ -182,7 +184,7 @@ export function mappingOf(version: number): Mapping {
     version: `v${version}`,
     delivery: 'full',
     format: 'xml',
-    formatOptions: { record: null, delimiter: null, quote: '"', requiredHeaders: [] },
+    formatOptions: {},
     normalise(record, at): Delivered[] {
       const { state, ...entry } = record as unknown as Entry & { state: State }
       const { key: mlsNumber } = entry

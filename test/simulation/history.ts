@@ -30,22 +30,25 @@ export interface Variation {
   trace?: string[]
   /** The point, of all until the calm, at which the process of that moment dies as well. */
   diesAt?: number | null
+  /** Ends the history wherever it is. */
+  signal?: AbortSignal
 }
 
+/** Plays the history of a seed, which owns all that it works with. Throws the signal's reason where that ended it. */
 export async function runHistory(seed: number, variation: Variation = {}): Promise<Told> {
   const history = new History(seed, variation)
   return history.run()
 }
 
 /** The histories of so many seeds. */
-export async function* seeds(from: number, histories: number): AsyncGenerator<Told> {
-  for (let seed = from; seed < from + histories; seed++) yield await runHistory(seed)
+export async function* seeds(from: number, histories: number, signal?: AbortSignal): AsyncGenerator<Told> {
+  for (let seed = from; seed < from + histories; seed++) yield await runHistory(seed, { signal })
 }
 
 /** The histories of so many seeds, each once for every point at which a process can die in it. */
-export async function* crashPoints(from: number, histories: number): AsyncGenerator<Told> {
-  for await (const { seed, points } of seeds(from, histories))
-    for (let diesAt = 1; diesAt <= points; diesAt++) yield await runHistory(seed, { diesAt })
+export async function* crashPoints(from: number, histories: number, signal?: AbortSignal): AsyncGenerator<Told> {
+  for await (const { seed, points } of seeds(from, histories, signal))
+    for (let diesAt = 1; diesAt <= points; diesAt++) yield await runHistory(seed, { diesAt, signal })
 }
 
 class History {
@@ -59,12 +62,14 @@ class History {
   /** Rows made by hand in the place of ours that no run had seen yet. */
   readonly #madeAnew: Row[] = []
   readonly #diesAt: number | null
+  readonly #signal: AbortSignal | null
   #points = 0
 
-  constructor(seed: number, { masked, trace, diesAt }: Variation) {
+  constructor(seed: number, { masked, trace, diesAt, signal }: Variation) {
     this.#choices = new Choices(seed, masked)
     this.#swarm = drawSwarm(this.#choices)
-    this.#program = new Program(this.#choices, this.#swarm, trace ?? null)
+    this.#program = new Program(this.#choices, this.#swarm, trace ?? null, signal ?? null)
+    this.#signal = signal ?? null
     this.#diesAt = diesAt ?? null
     this.#program.diesAt = this.#diesAt
     this.#source = new Source(this.#choices, feedKeys)
@@ -86,10 +91,11 @@ class History {
       this.#program.diesAt = null
       if (this.#fine) await this.#calm()
     } catch (error) {
+      this.#signal?.throwIfAborted()
       const thrown = error instanceof Error ? `threw ${error.stack}` : `threw ${String(error)}`
       this.#program.checker.fail(error instanceof Violation ? error.message : thrown)
     } finally {
-      this.#program.store.close()
+      await this.#program.close()
     }
     const { violation, writes } = this.#program.checker
     return {
@@ -129,14 +135,14 @@ class History {
     // A lost store shows only by the marks on the service: without any, nobody can know of it.
     const names = swarm.twoFeeds ? [feedName, otherFeed] : [feedName]
     const isMarked = names.every((name) => this.#program.service.rows.some(({ feed }) => feed === name))
-    if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) this.#program.loseStore()
+    if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) await this.#program.loseStore()
     if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
     await this.#untilEnded(delivery, feedName)
     if (swarm.twoFeeds && this.#fine && choices.mishap('the other feed runs', 0.8)) {
       this.#otherSource.move(swarm, underWay)
       await this.#untilEnded(this.#otherSource.deliver(swarm), otherFeed)
     }
-    if (choices.mishap('somebody approves', swarm.approve)) this.#program.approve()
+    if (choices.mishap('somebody approves', swarm.approve)) await this.#program.approve()
     const pauses = swarm.brisk ? [10_000, minute, minute] : [10_000, minute, 5 * minute, 20 * minute, 3 * hour]
     this.#program.time.pass(choices.pick('next run after', pauses))
     this.#people()
@@ -176,7 +182,7 @@ class History {
   /** Calm: nothing goes wrong any more, and what was under way has landed. Invariant 4. */
   async #calm(): Promise<void> {
     const checker = this.#program.checker
-    const persons = checker.violation === null && this.#choices.happened.some((one) => one.startsWith('a person'))
+    const persons = checker.violation === null && this.#choices.happened.some((one) => one.includes('a person '))
     const calm = calmed(this.#swarm)
     this.#program.become(calm)
     this.#source.mend()
@@ -203,7 +209,7 @@ class History {
       if (waits && !waited) {
         waited = true
         this.#program.time.pass(20 * minute)
-      } else if (asked && approvals++ < 4) this.#program.approve()
+      } else if (asked && approvals++ < 4) await this.#program.approve()
       else if (!changes.some(({ cause }) => cause === 'grace')) counted++
       this.#program.time.pass(minute)
     }

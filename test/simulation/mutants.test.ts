@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { applyMutants } from './mutants/apply.ts'
+import { placesOf } from './mutants/mutant.ts'
 import { planMutants } from './mutants/plan.ts'
 import { portMutants } from './mutants/ports.ts'
 
 test.each([...planMutants, ...applyMutants, ...portMutants])('$name: its place is found once', (mutant) => {
-  const code = readFileSync(new URL(`../../${mutant.file}`, import.meta.url), 'utf8')
-  for (const { from } of [mutant, ...(mutant.also ?? [])]) expect(code.split(from), from).toHaveLength(2)
+  for (const { file, from } of placesOf(mutant))
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split(from), from).toHaveLength(2)
 })
 
 test('each is in the table', () => {

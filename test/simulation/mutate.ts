@@ -28,7 +28,7 @@ interface Found {
  * Gives the number of those not found within `histories` from seed `from`.
  */
 export async function runMutants(histories: number, from: number, only: string): Promise<number> {
-  for (const mutant of mutants) patched(mutant, readFileSync(join(root, mutant.file), 'utf8'))
+  for (const mutant of mutants) patched(mutant, (file) => readFileSync(join(root, file), 'utf8'))
   const all: Found[] = []
   for (const mutant of mutants.filter(({ name }) => name.includes(only))) {
     const found = await look(mutant, histories, from)

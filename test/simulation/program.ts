@@ -1,11 +1,13 @@
 /** The program under test with its world around it: real run, plan, apply, client and store; everything else a model. */
 import { getEventListeners } from 'node:events'
 import type { FieldName } from '../../src/core/listing.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Report } from '../../src/report/report.ts'
-import type { Feed } from '../../src/run/run.ts'
-import { createService } from '../../src/service/chatbot.ts'
+import type { Feed } from '../../src/run/tools.ts'
+import { ServiceClient } from '../../src/service/client.ts'
 import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
+import { endpointOver } from '../support/endpoint.ts'
 import { Census } from './census.ts'
 import { Checker, deleteFloor } from './checker.ts'
 import type { Choices } from './choices.ts'
@@ -13,7 +15,7 @@ import { Disk, outlastsPowerCuts } from './disk.ts'
 import { lineFormat, mappingOf, openDelivery } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Life } from './process.ts'
-import { emptyWorkspace } from './scratch.ts'
+import { Scratch } from './scratch.ts'
 import { ModelService } from './service.ts'
 import { VirtualTime } from './time.ts'
 import { chatbot, feedName, hour, minute, otherFeed } from './world.ts'
@@ -22,6 +24,7 @@ import type { Swarm } from './world.ts'
 /** Calls under way at once. */
 const concurrency = 3
 
+const transport = transportSettings.parse({ endsWithLineBreak: false })
 const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 
 /** How a life ends, by the number of the point at which it does. */
@@ -49,7 +52,7 @@ interface Run {
 }
 
 export class Program {
-  readonly time = new VirtualTime()
+  readonly time: VirtualTime
   readonly checker: Checker
   readonly service: ModelService
   readonly census = new Census()
@@ -74,8 +77,11 @@ export class Program {
   /** MLSNumbers that may ever have been in a feed or on the service. */
   mostRows = 20
   readonly #choices: Choices
+  readonly #scratch = new Scratch()
 
-  constructor(choices: Choices, swarm: Swarm, trace: string[] | null) {
+  /** `signal` ends it wherever it is: what it is at then throws the signal's reason. `close` must follow. */
+  constructor(choices: Choices, swarm: Swarm, trace: string[] | null, signal: AbortSignal | null = null) {
+    this.time = new VirtualTime(signal)
     this.#choices = choices
     this.swarm = swarm
     this.limits.grace.runs = swarm.grace
@@ -87,6 +93,11 @@ export class Program {
 
   get store(): Store {
     return this.#disk.store
+  }
+
+  async close(): Promise<void> {
+    await this.store.close()
+    this.#scratch.close()
   }
 
   #insert(disk: Disk): void {
@@ -101,24 +112,24 @@ export class Program {
   }
 
   /** The store is gone, as with a container without a volume. */
-  loseStore(): void {
+  async loseStore(): Promise<void> {
     this.checker.trace('the store is lost')
-    this.store.close()
+    await this.store.close()
     this.#insert(new Disk())
     this.checker.storeLost()
   }
 
   /** The power is cut: the store is what the disk has of it. */
-  #cutPower(): void {
+  async #cutPower(): Promise<void> {
     this.checker.trace('  the power is cut')
     if (this.#unlost === null) return
-    this.store.close()
+    await this.store.close()
     this.#insert(new Disk(this.#unlost))
   }
 
-  approve(): void {
+  async approve(): Promise<void> {
     for (const name of [feedName, otherFeed])
-      this.store.approve(name, 'somebody', this.time.now, this.time.now + 24 * hour)
+      await this.store.holds.approve(name, 'somebody', this.time.now, this.time.now + 24 * hour)
   }
 
   /** One life of the program; null where it was killed. Throws what the run throws: a defect. */
@@ -144,13 +155,18 @@ export class Program {
     const first = this.#begin({ delivery, name, command }, life, 0)
     if (fate.secondAfter !== undefined && !isDry)
       this.time.after(fate.secondAfter, () => this.#beginSecond({ delivery, name, command: 'sync' }, life, first))
-    await this.time.until(() => first.ended || !life.alive)
+    try {
+      await this.time.until(() => first.ended || !life.alive)
+    } catch (error) {
+      await life.bury()
+      throw error
+    }
     const wasAlive = life.alive
-    life.bury()
+    await life.bury()
     this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
     if (bytes !== null && !bytes.equals(this.#disk.bytes())) checker.fail('6: a dry run changed the store')
     if (!wasAlive) {
-      if (fate.keptUntil !== undefined) this.#cutPower()
+      if (fate.keptUntil !== undefined) await this.#cutPower()
       return null
     }
     if (first.thrown !== null) throw first.thrown
@@ -178,7 +194,7 @@ export class Program {
       if (report.result !== 'failed' || report.error?.includes('already under way') !== true)
         this.checker.fail(`lease: a second run ended ${report.result} while one was under way`)
     })
-    this.time.after(10 * minute, () => other.ended || second.bury())
+    this.time.after(10 * minute, () => void (other.ended || second.bury()))
   }
 
   #begin({ delivery, name, command }: Task, life: Life, place: number, told?: (report: Report) => void): Run {
@@ -192,27 +208,29 @@ export class Program {
       virtualCount: virtualCount === 'total' ? ('total' as const) : ('unknown' as const),
       clear,
     }
-    const service = createService(
-      {
-        baseUrl: 'http://model.invalid',
-        secretKey: 'key',
-        sessionKey: null,
-        concurrency,
-        rate: this.swarm.rate,
-        profile,
-        volatile,
-        timeout: 30_000,
-        attempts: 4,
-        backoff: { base: 500, max: 20_000 },
-        patience: minute,
-        send: life.send(this.service),
-      },
-      runtime,
-    )
+    const settings = {
+      baseUrl: 'http://model.invalid',
+      secretKey: 'key',
+      sessionKey: null,
+      concurrency,
+      rate: this.swarm.rate,
+      timeout: 30_000,
+      attempts: 4,
+      backoff: { base: 500, max: 20_000 },
+      patience: minute,
+    }
+    const endpoint = endpointOver(life.send(this.service), settings, life.clock)
+    const service = new ServiceClient(settings, runtime, endpoint).chatbot(chatbot, {
+      profile,
+      volatile,
+      mark: this.swarm.ownership === 'snapshot' ? null : name,
+      signal: calls.signal,
+      stop: life.signal.signal,
+    })
     const parts = {
       store: life.store(this.store),
-      service: service.forChatbot(chatbot, calls.signal, life.signal.signal),
-      workspace: this.census.workspace(emptyWorkspace(place)),
+      service,
+      workspace: this.census.workspace(this.#scratch.workspace(place)),
       runtime,
       signal: life.signal.signal,
       progress: () => {},
@@ -244,7 +262,7 @@ export class Program {
       open: () => Promise.resolve(openDelivery(delivery)),
       decompress: (opened) => opened,
       format: lineFormat,
-      formatOptions: { encoding: null, maxRecordBytes: 1e6, endsWithLineBreak: false },
+      transport,
       limits: this.limits,
       ownership: this.swarm.ownership,
       outranks: new Set(),

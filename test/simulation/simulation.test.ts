@@ -6,19 +6,39 @@ import { explain } from './shrink.ts'
 
 testHalf(0)
 
-test('a seed tells the same history twice', async () => {
-  for (const seed of [3, 5, 8]) {
-    const traces: string[][] = [[], []]
-    for (const trace of traces) await runHistory(seed, { trace })
-    expect(traces[0].length).toBeGreaterThan(20)
-    expect(traces[1], `seed ${seed}`).toEqual(traces[0])
+const traceOf = async (seed: number, signal: AbortSignal): Promise<string[]> => {
+  const trace: string[] = []
+  await runHistory(seed, { trace, signal })
+  return trace
+}
+
+test('a seed tells the same history twice, whatever else is played at the time', async ({ signal }) => {
+  const seeds = [3, 5, 8]
+  const together = await Promise.all(seeds.map((seed) => traceOf(seed, signal)))
+  for (const [index, seed] of seeds.entries()) {
+    expect(together[index].length).toBeGreaterThan(20)
+    expect(await traceOf(seed, signal), `seed ${seed}`).toEqual(together[index])
   }
 })
 
-test('a process may die at each point of a history, before or after a write to the store or a call', async () => {
+test('a history is ended through its signal wherever it is, and is no failure then', async () => {
+  const ending = new AbortController()
+  const lines = new Proxy<string[]>([], {
+    set(target, name, value) {
+      if (target.length === 30) ending.abort(new Error('cut off'))
+      return Reflect.set(target, name, value)
+    },
+  })
+  await expect(runHistory(3, { trace: lines, signal: ending.signal })).rejects.toThrow('cut off')
+  expect(lines.length).toBeLessThan(60)
+})
+
+test('a process may die at each point of a history, before or after a write to the store or a call', async ({
+  signal,
+}) => {
   let histories = 0
   for (const seed of [25, 47])
-    for await (const told of crashPoints(seed, 1)) {
+    for await (const told of crashPoints(seed, 1, signal)) {
       if (told.violation !== null) expect.fail(await explain(told))
       histories++
     }

@@ -3,6 +3,11 @@ export class VirtualTime {
   now = Date.parse('2026-11-21T12:00:00Z')
   /** Sorted, the next one last. */
   readonly #due: { at: number; happen(): void }[] = []
+  readonly #signal: AbortSignal | null
+
+  constructor(signal: AbortSignal | null = null) {
+    this.#signal = signal
+  }
 
   after(milliseconds: number, happen: () => void): void {
     const at = this.now + Math.ceil(Math.max(0, milliseconds))
@@ -18,10 +23,14 @@ export class VirtualTime {
     this.now = until
   }
 
-  /** Lets things happen until `done`. Throws where nothing is due and it still isn't: everyone waits for someone. */
+  /**
+   * Lets things happen until `done`. Throws the signal's reason once that is aborted, and where nothing is due and it still
+   * isn't done: everyone waits for someone.
+   */
   async until(done: () => boolean): Promise<void> {
     for (;;) {
       await allThatCanGoOn()
+      this.#signal?.throwIfAborted()
       if (done()) return
       if (!this.#step()) throw new Error('nothing is due, and the run has not ended')
     }

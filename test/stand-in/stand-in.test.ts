@@ -140,10 +140,9 @@ faults:
   expect(readFileSync(file, 'utf8')).toContain('A-1')
 })
 
-test("README's settings are well-formed, and what it calls the default is", () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const section = readme.slice(readme.indexOf('## A service to try things on'))
-  const [, shown] = /```yaml\n([^]*?)```/.exec(section) ?? []
+test('the settings of docs/stand-in.md are well-formed, and what it calls the default is', () => {
+  const page = readFileSync(new URL('../../docs/stand-in.md', import.meta.url), 'utf8')
+  const [, shown] = /```yaml\n# stand-in\.yaml\n([^]*?)```/.exec(page) ?? []
   const { profile, faults, sessions } = readStandInSettings(shown)
   expect(profile).toEqual(readStandInSettings('').profile)
   expect([faults.map(({ fault }) => fault.kind), sessions]).toEqual([['say', 'cut-stream'], { 7: 'SN-1001' }])

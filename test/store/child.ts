@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
 import { confirmation } from '../contract/store.ts'
+import { flattened } from '../support/pages.ts'
 
 const [action, file] = process.argv.slice(2)
 const now = Date.UTC(2026, 10, 21, 12)
@@ -9,8 +10,8 @@ const now = Date.UTC(2026, 10, 21, 12)
 try {
   if (action === 'read') {
     const reader = openStoreReader(file)
-    console.log([...reader.snapshot('SN-1001')].map((row) => row.key).join(' '))
-    reader.close()
+    console.log((await flattened(reader.snapshot.rows('SN-1001'))).map((row) => row.key).join(' '))
+    await reader.close()
   } else await write()
 } catch (error) {
   console.log(error instanceof Error ? `${error.name}: ${error.message}` : error)
@@ -19,16 +20,16 @@ try {
 /** Takes the lease, writes, says so, and lives until its input ends. */
 async function write(): Promise<void> {
   const store = openStore(file)
-  store.lease('SN-1001', now)
+  await store.lease('SN-1001', now)
   if (action === 'fill') {
     for (let i = 0; ; i++) {
       const sent = { listing: { ...confirmation('x').sent.listing, Description: 'long '.repeat(2000) }, moving: {} }
-      store.confirm('SN-1001', [confirmation(`K${i}`, { sent })])
+      await store.snapshot.confirm('SN-1001', [confirmation(`K${i}`, { sent })])
     }
   }
-  store.confirm('SN-1001', [confirmation('A'), confirmation('B')])
-  store.markInFlight('SN-1001', 'north', 'create', ['C'], now, false)
+  await store.snapshot.confirm('SN-1001', [confirmation('A'), confirmation('B')])
+  await store.ledger.begin('SN-1001', 'north', 'create', ['C'], now, false)
   console.log('ready')
   await once(process.stdin.resume(), 'end')
-  store.close()
+  await store.close()
 }

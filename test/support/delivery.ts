@@ -5,23 +5,18 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Listing } from '../../src/core/listing.ts'
-import { blm } from '../../src/feed/format/blm.ts'
-import { csv } from '../../src/feed/format/csv.ts'
-import type { Format } from '../../src/feed/format/format.ts'
-import { retsCompact } from '../../src/feed/format/rets.ts'
-import { xml } from '../../src/feed/format/xml.ts'
+import type { FieldName, Listing } from '../../src/core/listing.ts'
+import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
-import type { Mapping } from '../../src/feed/mapping/mapping.ts'
-import type { MappingOptions } from '../../src/feed/mapping/schema.ts'
+import type { MappingOptions } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file as fileTransport } from '../../src/feed/transport/file.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
+import type { Opened } from '../../src/feed/transport/transport.ts'
 import { receive } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
-
-const formats: Record<Mapping['format'], Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
 export interface DeliveryOptions extends MappingOptions {
   preset: string
@@ -46,8 +41,8 @@ export interface Delivery {
 
 /** Receives these bytes. Throws what the stage throws where they are no feed. */
 export async function delivered(bytes: Buffer | string, options: DeliveryOptions): Promise<Delivery> {
-  const { preset, encoding = null, charset = null, maxRecordBytes = 4_000_000, endsWithLineBreak = true } = options
-  const { encoding: _, charset: __, maxRecordBytes: ___, endsWithLineBreak: ____, preset: _____, ...mapped } = options
+  const { preset, charset = null, encoding, maxRecordBytes = 4_000_000, endsWithLineBreak, ...mapped } = options
+  const transport = { ...transportSettings.parse({ encoding, endsWithLineBreak }), maxRecordBytes }
   const written = readFileSync(new URL(`../../config/presets/${preset}.yaml`, import.meta.url), 'utf8')
   const mapping = createMapping(loadPreset(written, `${preset}.yaml`), mapped)
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-delivery-'))
@@ -58,35 +53,27 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     writeFileSync(join(folder, 'feed'), bytes)
     const opened = await fileTransport('feed', {
       directory: folder,
-      maxBytes: 1e9,
-      timeout: 60_000,
-      maxRedirects: 0,
-      headers: {},
-      allowPrivateRedirects: false,
-      login: {},
-      ready: {},
+      ...transport,
       clock: { now: () => 0, sleep: () => Promise.resolve() },
       validators: null,
       scratch: folder,
       signal,
     })
     if (opened === 'not-modified') throw new Error('a file is never "not modified"')
-    const { summary, notes } = await receive({
-      opened: { ...opened, charset },
-      decompress: (source) => decompressed(source, { maxBytes: 1e9, scratch: folder, member: null }),
-      format: formats[mapping.format],
-      formatOptions: { encoding, maxRecordBytes, endsWithLineBreak },
-      mapping,
-      known: () => null,
-      store,
-      workspace,
-      feed: 'north',
+    const feed = {
+      name: 'north',
       chatbot: 'SN-1',
-      moment: { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' },
-      volatile: new Set(),
-      signal,
-      progress: () => undefined,
-    })
+      source: 'feed',
+      open: () => Promise.resolve({ ...opened, charset }),
+      decompress: (source: Opened) => decompressed(source, { maxBytes: 1e9, scratch: folder, member: null }),
+      format: formats[mapping.format],
+      transport,
+      mapping,
+      volatile: new Set<FieldName>(),
+    }
+    const moment = { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' }
+    const tools = { store, workspace, signal, progress: () => undefined }
+    const { summary, notes } = await receive(feed, tools, { moment, validators: null, lastResult: null })
     const rows = [...workspace.delivered()]
     const listings = rows.filter(({ kind }) => kind === 'listing').map((row) => [row.key, row.listing().listing])
     return {
@@ -99,7 +86,7 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     }
   } finally {
     workspace.close()
-    store.close()
+    await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }

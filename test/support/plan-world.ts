@@ -14,6 +14,7 @@ import type {
 } from '../../src/plan/inputs.ts'
 import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
+import { inPages } from './pages.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 export const minute = 60_000
@@ -68,6 +69,10 @@ export class PlanWorld {
   }
   /** Fields known to be shown in a form of the service's own. */
   knownForms: FieldName[] = []
+  /** Rows of the store in a page. */
+  pageSize = 1000
+  /** What is fetched does not come. */
+  withholds = false
   #delivered: DeliveredRow[] = []
   #snapshot: SnapshotRow[] = []
   #shown: ShownRow[] = []
@@ -173,27 +178,39 @@ export class PlanWorld {
     return row
   }
 
-  plan(settings: Partial<PlanSettings> = {}): {
+  async plan(settings: Partial<PlanSettings> = {}): Promise<{
     changes: Change[]
     unchanged: number
     notes: Bookkeeping[]
     facts: PlanFacts
-  } {
+    /** Ids of the rows of which what was sent was fetched. */
+    recalled: number[]
+    /** How often something was fetched. */
+    fetches: number
+  }> {
+    const recalled: number[] = []
+    let fetches = 0
     const byKey = (a: { key: string }, b: { key: string }): number => compareKeys(a.key, b.key)
+    const { withholds } = this
+    const memory = this.#recalled
     const inputs: PlanInputs = {
       delivered: this.#delivered.toSorted(byKey),
-      snapshot: this.#snapshot.toSorted(byKey),
+      snapshot: inPages(this.#snapshot.toSorted(byKey), this.pageSize),
       shown: this.#shown.toSorted(byKey),
-      absences: this.#absences.toSorted(byKey),
+      absences: inPages(this.#absences.toSorted(byKey), this.pageSize),
       seen: (id) => this.#seen.has(id),
-      recall: (id) => this.#recalled.get(id)!,
+      async recall(ids) {
+        fetches++
+        recalled.push(...ids)
+        return new Map(withholds ? [] : ids.map((id) => [id, memory.get(id)!]))
+      },
     }
     const walked: PlanStep[] = []
     const walk = planChanges(inputs, { ...this.settings, ...settings })
     for (;;) {
-      const { done, value } = walk.next()
+      const { done, value } = await walk.next()
       if (!done) {
-        walked.push(value)
+        walked.push(...value)
         continue
       }
       const doubts = walked.filter((step) => step.step === 'doubt')
@@ -203,6 +220,8 @@ export class PlanWorld {
         unchanged: steps.filter((step) => step.step === 'unchanged').length,
         notes: steps.flatMap((step) => (step.step === 'bookkeeping' ? [step.entry] : [])),
         facts: value,
+        recalled,
+        fetches,
       }
     }
   }

@@ -12,3 +12,13 @@ export function seeded(seed: number): () => number {
 export function pick<T>(random: () => number, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)]
 }
+
+const given = process.env['TEST_SEED']
+
+/** The seed that a random test begins with: `TEST_SEED`, which `npm run test:all` draws and prints, else the test's fixed one. */
+export function testSeed(fixed = 20_261_121): number {
+  return given === undefined ? fixed : Number(given)
+}
+
+/** How many histories the simulation plays; other random tests take their size from it. `npm run test:all` sets 2000. */
+export const HISTORIES = Number(process.env['HISTORIES'] ?? 250)

@@ -3,48 +3,38 @@
  * either in this process (with a clock to hand in) or as a child process, as its users start it.
  */
 import { strict as assert } from 'node:assert'
-import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { stringify } from 'yaml'
+import type { CommandContext } from '../../src/app/app.ts'
 import { openApp } from '../../src/app/open.ts'
 import type { Clock } from '../../src/core/machine.ts'
-import type { Report } from '../../src/report/report.ts'
+import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { JournalEntry } from '../../src/stand-in/journal.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
-import type { ReportedChange } from '../../src/workspace/workspace.ts'
+import { command, executed } from './program.ts'
+import type { Ended } from './program.ts'
+import { silence } from './silence.ts'
 
 export const chatbot = 'SN-1'
-export const program = fileURLToPath(new URL('../../bin/listing-sync.mjs', import.meta.url))
 
 /** A report with its lists read, as the workspace is gone by then. */
-export interface ReadReport extends Omit<Report, 'changes' | 'rejects' | 'heldSince'> {
+export interface ReadReport extends Omit<Report, 'changes' | 'rejects'> {
   changes: ReportedChange[]
-  /** `heldSince` of each change that an earlier run held. */
-  sinceOf: Record<string, number>
   rejects: { at: string; mlsNumber: string | null; problems: string[] }[]
-}
-
-export interface Ended {
-  status: number | null
-  stdout: string
-  stderr: string
 }
 
 /** Waits of back-off and rate; longer ones (deadlines, Retry-After, patience) wait for the network first. */
 const shortSleep = 2000
-/** Real milliseconds in which loopback has answered whatever it is going to answer. */
-const quiet = 300
 
 /**
  * Time that passes only when a test says so, or when somebody sleeps: the clock jumps to where the sleeper wants to be.
- * A short sleep ends at once; a long one gives calls under way a moment of real time to be answered.
+ * A short sleep ends at once; a long one when all that can be answered has been.
  */
 export class TestClock implements Clock {
   #now: number
@@ -64,8 +54,8 @@ export class TestClock implements Clock {
   async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     const due = this.#now + Math.max(0, milliseconds)
-    if (milliseconds > shortSleep) await delay(quiet, undefined, { signal, ref: false })
-    // What arrived meanwhile is read first, however busy the machine is.
+    if (milliseconds > shortSleep) await silence(signal)
+    // What has arrived is read first.
     for (let round = 0; round < 3; round++) await nextRound()
     signal?.throwIfAborted()
     this.#now = Math.max(this.#now, due)
@@ -129,21 +119,20 @@ export class RunWorld {
     return this.listings().find((one) => one['MLSNumber'] === mlsNumber)
   }
 
+  /** What the program is given in this process: the world's configuration and clock, and no chance. */
+  get context(): CommandContext {
+    const { configFile, clock } = this
+    return { configFile, env: {}, signal: this.stop.signal, clock, random: () => 0.5 }
+  }
+
   /** One run in this process, on the world's clock. */
   async run(command: 'diff' | 'sync' | 'backfill' = 'sync', feedName = 'north'): Promise<ReadReport> {
-    const context = { configFile: this.configFile, env: {}, signal: this.stop.signal }
-    const app = openApp(context, { clock: this.clock, random: () => 0.5, logLevel: 'error' })
+    const app = openApp(this.context, { logLevel: 'error' })
     try {
       const feed = app.config.feeds.find((one) => one.name === feedName)!
       const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
       const changes = [...report.changes()]
-      const sinceOf = Object.fromEntries(
-        changes.flatMap(({ mlsNumber }) => {
-          const since = report.heldSince(mlsNumber)
-          return since === null ? [] : [[mlsNumber, since]]
-        }),
-      )
-      const read = { ...report, changes, sinceOf, rejects: [...report.rejects()] }
+      const read = { ...report, changes, rejects: [...report.rejects()] }
       close()
       if (read.result !== 'failed') holdTogether(read)
       return read
@@ -153,13 +142,19 @@ export class RunWorld {
   }
 
   /** Sends what the guard holds of the feed through, as `approve --yes` does. */
-  approve(feedName = 'north'): void {
-    const app = openApp({ configFile: this.configFile, env: {}, signal: this.stop.signal }, { clock: this.clock })
-    app.store().approve(feedName, 'test', this.clock.now(), this.clock.now() + 24 * 3_600_000)
-    app.store().close()
+  async approve(feedName = 'north'): Promise<void> {
+    const app = openApp(this.context)
+    await app.store().holds.approve(feedName, 'test', this.clock.now(), this.clock.now() + 24 * 3_600_000)
+    await app.close()
   }
 
-  /** The program as a child process. */
+  /** A command in this process, on the world's clock, with its exit status and what it wrote. */
+  executed(...words: string[]): Promise<Ended> {
+    const { configFile, ...machine } = this.context
+    return executed(['--config', configFile, ...words], machine)
+  }
+
+  /** The program as a child process, on the machine's clock. */
   command(...words: string[]): Promise<Ended> {
     return command(['--config', this.configFile, ...words])
   }
@@ -212,30 +207,4 @@ function holdTogether({ delivery, counts, changes, rejects }: ReadReport): void 
   assert.equal(counted, listings, 'every listing is in exactly one of the counts')
   for (const kind of ['create', 'update', 'delete', 'adopt', 'forget', 'hold'] as const)
     assert.equal(changes.filter((one) => one.kind === kind).length, counts[kind], kind)
-}
-
-/** Compiled code of the program, which halves the start of all processes but the first. Node looks whether it still fits. */
-const compiled = join(tmpdir(), 'listing-sync-test-compiled')
-
-/** Runs the program to its end; `onStart` gets the child, to send it signals. */
-export async function command(
-  words: string[],
-  options: { env?: Record<string, string>; cwd?: string; onStart?: (child: ChildProcess) => Promise<void> } = {},
-): Promise<Ended> {
-  const child = spawn(process.execPath, [program, ...words], {
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...options.env },
-    cwd: options.cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const closed = new Promise<number | null>((resolve) => child.on('close', resolve))
-  try {
-    await options.onStart?.(child)
-    return { status: await closed, stdout, stderr }
-  } finally {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-  }
 }

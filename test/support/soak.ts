@@ -51,9 +51,8 @@ export async function soak(
   const random = seeded(20_261_121)
   const north = { limits: { delete: { percent: 100, floor: 1000 } } }
   const world = await RunWorld.start({ standIn: { keepRequests: 100 }, feeds: { north } })
-  const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
   // What is logged is not looked at here, and must not fill the screen.
-  const app = openApp(context, { clock: world.clock, random: () => 0.5, logLevel: 'error' })
+  const app = openApp(world.context, { logLevel: 'error' })
   const [feed] = app.config.feeds
   const results: Holdings['results'] = {}
   let homes: Home[] = Array.from({ length: 12 }, (_, i) => home(i + 1))

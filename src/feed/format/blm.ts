@@ -1,9 +1,10 @@
 import { FeedError } from '../../core/errors.ts'
-import { CsvHeader } from './csv-header.ts'
-import { decoded } from './encoding.ts'
-import { RecordError } from './format.ts'
-import type { Format, RawRecord } from './format.ts'
-import { blocks, brokenRecord, problemOf } from './raw.ts'
+import { HeaderColumns, headerOptions } from './columns.ts'
+import type { HeaderOptions } from './columns.ts'
+import { decoded, withoutControls } from './encoding.ts'
+import { refuseOthers } from './foreign.ts'
+import { RecordError, brokenRecord, refuseBroken } from './format.ts'
+import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 
 /** The header and the definition end well before this; a document without them is not BLM. */
 const longestHead = 64 * 1024
@@ -15,20 +16,29 @@ interface Head {
   record: string
   /** Property Count; null where the file has none. */
   count: number | null
-  columns: CsvHeader
+  columns: HeaderColumns
   /** Columns up to the last one that has a name: every record has as many fields. */
   least: number
   /** Bytes up to the first record. */
   size: number
 }
 
+/** BLM, Rightmove's bulk upload. */
+export const blm: Format<HeaderOptions> = {
+  title: 'BLM',
+  nested: false,
+  options: headerOptions,
+  detect: (head) =>
+    /^\s*#HEADER#/i.test(head.toString('latin1', 0, 4096)) ? { options: { requiredHeaders: [] } } : null,
+  read,
+}
+
 /**
- * BLM, Rightmove's bulk upload (feeds/formats.md §12): #HEADER# declares the separators, #DEFINITION# names the columns,
- * #DATA# holds the records up to #END#. There are no quotes; a record may span lines. Property Count, where it is
- * declared, must be the number of records.
+ * #HEADER# declares the separators, #DEFINITION# names the columns, #DATA# holds the records up to #END#. There are no
+ * quotes; a record may span lines. Property Count, where it is declared, must be the number of records.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
-export const blm: Format = (bytes, options) => {
+function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions): Reading {
   const source = decoded(bytes, options)
   const reasons: string[] = []
   let head: Head | null = null
@@ -38,7 +48,7 @@ export const blm: Format = (bytes, options) => {
   async function* records(): AsyncGenerator<RawRecord[]> {
     let rest: Buffer = Buffer.alloc(0)
     let ended = false
-    for await (const block of blocks(source.bytes)) {
+    for await (const block of source.blocks()) {
       // What follows is read, so that the transport can tell whether all of it came.
       if (ended) {
         seeAfterEnd(block)
@@ -46,6 +56,7 @@ export const blm: Format = (bytes, options) => {
       }
       rest = rest.length === 0 ? block : Buffer.concat([rest, block])
       if (head === null) {
+        refuseOthers(rest, 'BLM', ['an HTML page', 'XML', 'JSON'])
         head = headOf(rest, options.requiredHeaders)
         if (head === null) continue
         rest = rest.subarray(head.size)
@@ -105,12 +116,11 @@ export const blm: Format = (bytes, options) => {
     context: () => JSON.stringify([head?.columns.names, head?.field]),
     end: () => ({ reasons }),
     parse(record) {
-      const problem = problemOf(record)
-      if (problem !== null) throw new RecordError(problem)
+      refuseBroken(record)
       if (head === null) throw new RecordError('the record comes before the definition')
-      // oxlint-disable-next-line no-control-regex
-      const text = source.text(record.raw).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
-      const cells = withoutLineBreak(text).split(source.text(Buffer.from(head.field, 'latin1')))
+      const cells = withoutLineBreak(withoutControls(source.text(record.raw))).split(
+        source.text(Buffer.from(head.field, 'latin1')),
+      )
       // A separator within a text makes two short records of one.
       if (cells.length < head.least) {
         throw new RecordError(`the record has ${cells.length} fields where the definition has ${head.least}`)
@@ -124,26 +134,26 @@ export const blm: Format = (bytes, options) => {
 function headOf(window: Buffer, required: string[]): Head | null {
   const text = window.toString('latin1', 0, longestHead)
   if (!/^\s*(?:#|$)/.test(text)) throw new FeedError('the document is not BLM: it does not begin with #HEADER#')
-  const parts = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
-  if (parts === null) {
+  const sections = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
+  if (sections === null) {
     if (window.length < longestHead) return null
     throw new FeedError('the document is not BLM: it has no #HEADER#, #DEFINITION# and #DATA#')
   }
-  const field = declared(parts[1], 'EOF')
-  const record = declared(parts[1], 'EOR')
+  const field = declared(sections[1], 'EOF')
+  const record = declared(sections[1], 'EOR')
   if (field === null || record === null || field === record) {
     throw new FeedError('the BLM header does not declare what ends a field (EOF) and what a record (EOR)')
   }
-  const names = parts[2].trim().split(record)[0].split(field)
-  const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(parts[1])
-  const columns = new CsvHeader(names, required)
+  const names = sections[2].trim().split(record)[0].split(field)
+  const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(sections[1])
+  const columns = new HeaderColumns(names, required)
   return {
     field,
     record,
     count: count === null ? null : Number(count[1]),
     columns,
     least: columns.names.findLastIndex((name) => name !== null) + 1,
-    size: parts[0].length,
+    size: sections[0].length,
   }
 }
 

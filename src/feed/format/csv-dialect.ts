@@ -1,11 +1,4 @@
-/** How a delimited file is written. `delimiter` may be longer than one byte (Poliris: `!#`). */
-export interface Dialect {
-  delimiter: string
-  /** One character; empty: the file knows no quotes. */
-  quote: string
-  /** What ends a row; with `\n`, a `\r` before it belongs to it. */
-  lineEnd: '\n' | '\r'
-}
+import type { Dialect } from './format.ts'
 
 const candidates = [',', '\t', ';', '|']
 /** Rows of the sample that are compared. */

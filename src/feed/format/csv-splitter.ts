@@ -1,4 +1,4 @@
-import type { Dialect } from './csv-dialect.ts'
+import type { Dialect } from './format.ts'
 
 /** One row of a file. */
 export interface Row {
@@ -19,7 +19,7 @@ const nearby = 32
 const carriageReturn = 13
 
 /**
- * Cuts delimited text into rows without parsing them (performance.md, P2). A quote opens a cell only at the cell's start,
+ * Cuts delimited text into rows without parsing them. A quote opens a cell only at the cell's start,
  * as papaparse takes it, so that 10' x 12" in a cell does no harm; line ends within quotes belong to the cell.
  * Blank rows, and rows of nothing but delimiters as spreadsheets leave them, are counted and not given.
  */

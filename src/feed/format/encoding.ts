@@ -2,44 +2,49 @@ import { isUtf8 } from 'node:buffer'
 import { FeedError } from '../../core/errors.ts'
 import { foreignKind } from './foreign.ts'
 import { RecordError } from './format.ts'
-import type { FormatOptions } from './format.ts'
+import type { ReadOptions } from './format.ts'
 
 /** Bytes looked at before deciding: a byte order mark and an XML declaration lie well within. */
 const headBytes = 1024
 
+/** What is said of a document's encoding outside it. */
+export type EncodingHints = Pick<ReadOptions, 'encoding' | 'charset'>
+
 /** A document as UTF-8, as far as it says what it is in. */
-export interface Decoded {
+interface Decoded {
   /**
+   * Its bytes in blocks that are worth scanning, of at least so many bytes but for the last: a network gives a few kilobytes
+   * at a time, and a long record that is scanned anew for each of them would cost its length squared.
    * Transcoded to UTF-8 where another encoding is said; otherwise the very bytes that came, without their BOM.
    * Throws `FeedError` for a binary file or an unknown encoding.
    */
-  bytes: AsyncIterable<Buffer>
+  blocks(atLeast?: number): AsyncGenerator<Buffer>
   /** The text of one record; throws `RecordError` where it is said to be UTF-8 and is not. */
   text(raw: Buffer): string
 }
 
 /**
- * Decodes by BOM, then HTTP charset, then XML declaration, then configuration (fault-model F39). Where none of them says,
- * each record is UTF-8 if it can be, and windows-1252 otherwise: exports of spreadsheets say nothing and mix both.
+ * Decodes by BOM, then HTTP charset, then XML declaration, then configuration (docs/faults.md, F39). Where none of them
+ * says, each record is UTF-8 if it can be, and windows-1252 otherwise: exports of spreadsheets say nothing and mix both.
  */
-export function decoded(source: AsyncIterable<Buffer>, options: Pick<FormatOptions, 'encoding' | 'charset'>): Decoded {
+export function decoded(source: AsyncIterable<Buffer>, options: EncodingHints): Decoded {
   let declared: string | null = null
   async function* bytes(): AsyncGenerator<Buffer> {
     const iterator = source[Symbol.asyncIterator]()
     try {
-      const parts: Buffer[] = []
+      const blocks: Buffer[] = []
       let size = 0
       let next = await iterator.next()
       while (!next.done) {
-        parts.push(next.value)
+        blocks.push(next.value)
         size += next.value.length
         if (size >= headBytes) break
         next = await iterator.next()
       }
-      const head = parts.length === 1 ? parts[0] : Buffer.concat(parts)
+      const head = blocks.length === 1 ? blocks[0] : Buffer.concat(blocks)
       const foreign = foreignKind(head)
       if (foreign) throw new FeedError(`the document is ${foreign}, not a feed`)
-      declared = declaredEncoding(head, options)
+      declared = declaredEncoding(head, options)?.name ?? null
       const decoder = declared && declared !== 'utf-8' ? new TextDecoder(declared) : null
       const first = !decoder && hasUtf8Mark(head) ? head.subarray(3) : head
       if (decoder) yield Buffer.from(decoder.decode(first, { stream: true }))
@@ -53,36 +58,46 @@ export function decoded(source: AsyncIterable<Buffer>, options: Pick<FormatOptio
       await iterator.return?.()
     }
   }
-  return { bytes: bytes(), text: (raw) => recordText(raw, declared, options.encoding) }
+  return {
+    blocks: (atLeast = 256 * 1024) => joined(bytes(), atLeast),
+    text: (raw) => recordText(raw, declared, options.encoding),
+  }
 }
 
-function declaredEncoding(head: Buffer, options: Pick<FormatOptions, 'encoding' | 'charset'>): string | null {
-  return saidEncoding(head, options)?.name ?? null
+async function* joined(bytes: AsyncIterable<Buffer>, atLeast: number): AsyncGenerator<Buffer> {
+  let blocks: Buffer[] = []
+  let size = 0
+  for await (const block of bytes) {
+    blocks.push(block)
+    size += block.length
+    if (size < atLeast) continue
+    yield blocks.length === 1 ? block : Buffer.concat(blocks)
+    blocks = []
+    size = 0
+  }
+  if (size > 0) yield Buffer.concat(blocks)
 }
 
 /**
  * What a document's first bytes and what came with them say of its encoding, and which of them says it; null: nothing does.
  * Throws `FeedError` for an unknown encoding.
  */
-export function saidEncoding(
-  head: Buffer,
-  options: Pick<FormatOptions, 'encoding' | 'charset'>,
-): { name: string; by: string } | null {
+export function declaredEncoding(head: Buffer, options: EncodingHints): { name: string; by: string } | null {
   const mark = byteOrderMark(head)
   if (mark) return { name: mark, by: 'the byte order mark' }
-  if (options.charset) return said(options.charset, 'the Content-Type header')
+  if (options.charset) return known(options.charset, 'the Content-Type header')
   const wide = wideWithoutMark(head)
   if (wide) return { name: wide, by: 'its zero bytes' }
   const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))
   if (declaration) {
-    const found = said(declaration[1], 'the XML declaration')
+    const found = known(declaration[1], 'the XML declaration')
     // A declaration that could be read byte by byte can't be in UTF-16, whatever it says.
     if (!found.name.startsWith('utf-16')) return found
   }
-  return options.encoding ? said(options.encoding, 'the configuration') : null
+  return options.encoding ? known(options.encoding, 'the configuration') : null
 }
 
-function said(label: string, by: string): { name: string; by: string } {
+function known(label: string, by: string): { name: string; by: string } {
   return { name: encodingName(label, by), by }
 }
 
@@ -123,7 +138,7 @@ function recordText(raw: Buffer, declared: string | null, configured: string | n
         `set "encoding: windows-1252" for the feed if that is what it really is`,
     )
   }
-  // Stream mode: decoding in one go gives C1 controls for 0x80-0x9F on some Node releases (dependencies, "Encodings").
+  // Stream mode: decoding in one go gives C1 controls for 0x80-0x9F on some Node releases.
   return new TextDecoder(fallback === 'utf-8' ? 'windows-1252' : fallback).decode(raw, { stream: true })
 }
 
@@ -136,4 +151,17 @@ function firstInvalid(raw: Buffer): number {
     offset += 3
   }
   return offset
+}
+
+/** Control characters mean nothing in a listing, are no XML, and break SQLite's length(). Tabs and line breaks stay. */
+export function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
+}
+
+/** A document's first bytes in UTF-8 (or, where nothing is said, as they are), without a byte order mark. */
+export function headAsUtf8(head: Buffer, options: EncodingHints): Buffer {
+  const encoding = declaredEncoding(head, options)?.name ?? 'utf-8'
+  if (encoding !== 'utf-8') return Buffer.from(new TextDecoder(encoding).decode(head))
+  return hasUtf8Mark(head) ? head.subarray(3) : head
 }

@@ -1,3 +1,6 @@
+/** What people, servers and programs put where a feed should be. */
+import { FeedError } from '../../core/errors.ts'
+
 /** First bytes of files that people put where a feed should be. */
 const magics: [string, string][] = [
   ['504b0304', 'a ZIP archive or Excel workbook'],
@@ -22,7 +25,23 @@ export function foreignKind(head: Buffer): string | null {
   return null
 }
 
-/** Whether a text begins as an HTML page does: an error or a log-in page in the feed's place (fault-model F10). */
+/** Whether a text begins as an HTML page does: an error or a log-in page in the feed's place. */
 export function looksLikeHtml(text: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
+}
+
+/** Whether a text begins as JSON does. */
+export function looksLikeJson(text: string): boolean {
+  return /^(?:\{|\[\s*[{["\d\]])/.test(text)
+}
+
+/** What else a document can begin as; XML only where the format is not written in it. */
+type Other = 'an HTML page' | 'XML' | 'JSON'
+
+/** Throws `FeedError` for a document that begins as one of `others`; `title` is what it should be. */
+export function refuseOthers(beginning: Buffer, title: string, others: readonly Other[]): void {
+  const start = beginning.toString('latin1', 0, 1024).trimStart()
+  const isXml = start.startsWith('<?xml') || /^<[A-Za-z_][^,;|\t\n]*>/.test(start)
+  const found = looksLikeHtml(start) ? 'an HTML page' : isXml ? 'XML' : start.startsWith('{') ? 'JSON' : null
+  if (found !== null && others.includes(found)) throw new FeedError(`the document is ${found}, not ${title}`)
 }

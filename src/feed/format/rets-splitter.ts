@@ -1,7 +1,7 @@
 import { FeedError } from '../../core/errors.ts'
+import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { endsName, isSpace, lessThan, tagEnd } from './markup.ts'
-import { brokenRecord } from './raw.ts'
 
 /** Replies that mean an answer without rows, not an error: no records found. */
 const noRecords = '20201'
@@ -131,8 +131,8 @@ export class RetsSplitter {
   private reply(tag: string, first: boolean): void {
     const code = attribute(tag, 'ReplyCode') ?? '0'
     if (/^0+$/.test(code)) return
-    const said = (attribute(tag, 'ReplyText') ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200)
-    const text = `the server answered with ReplyCode ${code.slice(0, 10)}${said === '' ? '' : `: ${said}`}`
+    const reply = (attribute(tag, 'ReplyText') ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200)
+    const text = `the server answered with ReplyCode ${code.slice(0, 10)}${reply === '' ? '' : `: ${reply}`}`
     if (first && code !== noRecords) throw new FeedError(text)
     this.reasons.push(text)
   }

@@ -1,28 +1,41 @@
-import { FeedError } from '../../core/errors.ts'
-import { CsvHeader } from './csv-header.ts'
+import { HeaderColumns, headerOptions } from './columns.ts'
+import type { HeaderOptions } from './columns.ts'
 import { decoded } from './encoding.ts'
-import { looksLikeHtml } from './foreign.ts'
-import { RecordError } from './format.ts'
-import type { Format, RawRecord, RecordFields } from './format.ts'
-import { blocks, problemOf } from './raw.ts'
+import { decodeEntities } from './entities.ts'
+import { refuseOthers } from './foreign.ts'
+import { RecordError, refuseBroken } from './format.ts'
+import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { RetsSplitter } from './rets-splitter.ts'
-import { decodeEntities } from './xml-record.ts'
+import { xmlShape } from './xml-shape.ts'
 
 /** COLUMNS as read; `framed`: whether the delimiter stands before its first and behind its last name. */
 interface Columns {
   raw: string
   delimiter: string
   framed: [boolean, boolean]
-  header: CsvHeader
+  header: HeaderColumns
+}
+
+/** RETS COMPACT and COMPACT-DECODED, answers of a server as saved. */
+export const retsCompact: Format<HeaderOptions> = {
+  title: 'RETS COMPACT',
+  nested: false,
+  options: headerOptions,
+  /** RETS STANDARD-XML has its records in REData: it is read as any other XML. */
+  detect(head) {
+    const start = head.subarray(0, 64 * 1024)
+    const isCompact = xmlShape(start).root?.toUpperCase() === 'RETS' && !/<REData\b/i.test(start.toString('latin1'))
+    return isCompact ? { options: { requiredHeaders: [] } } : null
+  },
+  read,
 }
 
 /**
- * RETS COMPACT and COMPACT-DECODED, answers of a server as saved (feeds/formats.md §5): one row of COLUMNS, then rows of
- * DATA, their cells parted by DELIMITER. Throws `FeedError` where the server answered with an error or another kind of
- * document. A count that does not fit, MAXROWS and a missing </RETS> are reasons why the answer is not whole.
- * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
+ * One row of COLUMNS, then rows of DATA, their cells parted by DELIMITER. Throws `FeedError` where the server answered with
+ * an error or another kind of document. A count that does not fit, MAXROWS and a missing </RETS> are reasons why the answer
+ * is not whole. Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
-export const retsCompact: Format = (bytes, options) => {
+function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions): Reading {
   const source = decoded(bytes, options)
   const splitter = new RetsSplitter(options.maxRecordBytes)
   let columns: Columns | null = null
@@ -34,16 +47,14 @@ export const retsCompact: Format = (bytes, options) => {
     const cells = decodeEntities(source.text(splitter.columns)).split(splitter.delimiter)
     const framed: Columns['framed'] = [cells[0].trim() === '', (cells.at(-1) ?? '').trim() === '']
     const names = cells.slice(framed[0] ? 1 : 0, framed[1] ? -1 : undefined)
-    columns = { raw, delimiter: splitter.delimiter, framed, header: new CsvHeader(names, options.requiredHeaders) }
+    columns = { raw, delimiter: splitter.delimiter, framed, header: new HeaderColumns(names, options.requiredHeaders) }
     return columns
   }
 
   async function* records(): AsyncGenerator<RawRecord[]> {
     let begun = false
-    for await (const block of blocks(source.bytes)) {
-      if (!begun && looksLikeHtml(block.toString('latin1', 0, 1024))) {
-        throw new FeedError('the document is an HTML page, not RETS')
-      }
+    for await (const block of source.blocks()) {
+      if (!begun) refuseOthers(block, 'RETS', ['an HTML page', 'JSON'])
       begun = true
       const batch = splitter.push(block)
       current()
@@ -58,8 +69,7 @@ export const retsCompact: Format = (bytes, options) => {
     context: () => JSON.stringify([current()?.header.names, current()?.framed, splitter.delimiter]),
     end: () => ({ reasons: splitter.reasons }),
     parse(record): RecordFields {
-      const problem = problemOf(record)
-      if (problem !== null) throw new RecordError(problem)
+      refuseBroken(record)
       const known = current()
       if (known === null) throw new RecordError('the row comes before COLUMNS')
       return known.header.fields(fitting(source.text(record.raw).split(known.delimiter), known).map(decodeEntities))

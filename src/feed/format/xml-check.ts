@@ -1,6 +1,6 @@
 import { RecordError } from './format.ts'
 
-/** Deepest nesting within a record (fault-model F35). */
+/** Deepest nesting within a record (docs/faults.md, F35). */
 const deepest = 64
 
 /**

@@ -1,6 +1,6 @@
 import { FeedError } from '../../core/errors.ts'
 
-/** Deepest nesting outside records; a feed has a handful (fault-model F35). */
+/** Deepest nesting outside records; a feed has a handful (docs/faults.md, F35). */
 const deepest = 100
 /** Longest internal DOCTYPE subset looked through. */
 const longestDoctype = 64 * 1024
@@ -8,7 +8,7 @@ const longestDoctype = 64 * 1024
 /**
  * The elements that a document has open outside its records, and what is wrong with their order.
  * Names are handed in as the Latin-1 reading of their bytes, so that no encoding can make two of one.
- * Messages never quote attributes: the root element carries passwords in some formats (feeds/formats.md, 0.1 no. 7).
+ * Messages never quote attributes: the root element carries passwords in some formats.
  */
 export class XmlOutline {
   readonly reasons: string[] = []
@@ -67,7 +67,7 @@ export class XmlOutline {
     throw new FeedError('the document is not XML: it does not begin with an element')
   }
 
-  /** Index of the `>` that ends a DOCTYPE; -1: not in this buffer. External subsets are never fetched (F34). */
+  /** Index of the `>` that ends a DOCTYPE; -1: not in this buffer. External subsets are never fetched. */
   doctypeEnd(buffer: Buffer, from: number): number {
     const close = buffer.indexOf('>', from)
     const subset = buffer.indexOf('[', from)

@@ -40,7 +40,7 @@ class Cursor {
 }
 
 /**
- * Finds where record elements end without reading their tags (performance.md, P1). Three needles are enough: the record's
+ * Finds where record elements end without reading their tags. Three needles are enough: the record's
  * own name in a tag, `<!` and `<?`. What lies in a comment, a CDATA section, an instruction or a quoted value is passed over.
  */
 export class XmlRecordEnd {

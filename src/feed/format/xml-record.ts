@@ -1,10 +1,11 @@
-import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 import { XMLParser } from 'fast-xml-parser'
+import { withoutControls } from './encoding.ts'
+import { entityDecoder } from './entities.ts'
 import { RecordError } from './format.ts'
 import type { RecordFields, RecordNode } from './format.ts'
 import { checkedRecord } from './xml-check.ts'
 
-/** Stands in for element names that would touch an object's prototype; such elements are left out (fault-model F37). */
+/** Stands in for element names that would touch an object's prototype; such elements are left out. */
 const leftOut = '\u0000left-out'
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
@@ -18,7 +19,7 @@ const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '@',
   textNodeName: '#text',
-  // Types come from the mapping: by default 02134 and 1e5 become numbers (dependencies, fast-xml-parser).
+  // Types come from the mapping: by default 02134 and 1e5 become numbers.
   parseTagValue: false,
   parseAttributeValue: false,
   trimValues: false,
@@ -92,46 +93,4 @@ function add(fields: RecordFields, name: string, value: RecordNode): void {
   if (present === undefined) fields[name] = value
   else if (Array.isArray(present)) present.push(value)
   else fields[name] = [present, value]
-}
-
-/**
- * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
- * emoji, are joined; a reference to no character at all becomes U+FFFD.
- */
-function entityDecoder() {
-  const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
-  return {
-    setExternalEntities: () => {},
-    addInputEntities: () => {},
-    setXmlVersion: () => {},
-    reset: () => decoder.reset(),
-    decode: (text: string) => {
-      if (!text.includes('&')) return text
-      return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
-    },
-  }
-}
-
-function withPairsJoined(text: string): string {
-  return text.replace(/(?:&#(?:[xX][0-9a-fA-F]+|[0-9]+);)+/g, (run) => {
-    const joined = run.replace(/&#([xX]?)([0-9a-fA-F]+);/g, (reference, hex: string, digits: string) => {
-      const code = Number.parseInt(digits, hex ? 16 : 10)
-      if (code >= 0xd800 && code <= 0xdfff) return String.fromCharCode(code)
-      return code > 0x10ffff ? '\ufffd' : reference
-    })
-    return joined.toWellFormed()
-  })
-}
-
-/** C0 controls are no XML, break SQLite's length() and mean nothing in a listing (fault-model F40). */
-function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
-}
-
-const cells = entityDecoder()
-
-/** The text that escaped XML text stands for, as in an element of a record. */
-export function decodeEntities(text: string): string {
-  return cells.decode(text)
 }

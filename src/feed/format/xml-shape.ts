@@ -76,7 +76,7 @@ function enter(
 }
 
 function close(open: { name: string }[], name: string): void {
-  const index = open.findLastIndex((one) => one.name === name)
+  const index = open.findLastIndex((element) => element.name === name)
   if (index >= 0) open.length = index
 }
 

@@ -1,7 +1,7 @@
 import { FeedError } from '../../core/errors.ts'
+import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
 import { bang, endsName, greaterThan, lessThan, question, slash, startsName, tagEnd } from './markup.ts'
-import { brokenRecord } from './raw.ts'
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
 
@@ -238,7 +238,7 @@ export class XmlSplitter {
 }
 
 /**
- * The number of records that a document's root declares (`counter: '@listing_count'`, formats.md 0.1 fact 3). A document
+ * The number of records that a document's root declares (`counter: '@listing_count'`). A document
  * that is cut where it still looks whole, or filled in by halves, is told by it.
  */
 export class DeclaredCount {

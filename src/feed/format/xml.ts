@@ -1,24 +1,92 @@
-import { FeedError } from '../../core/errors.ts'
+import { z } from 'zod'
 import { decoded } from './encoding.ts'
-import { RecordError } from './format.ts'
-import type { Format, RawRecord } from './format.ts'
-import { blocks, problemOf } from './raw.ts'
-import { parseXmlRecord } from './xml-record.ts'
+import { RecordError, refuseBroken } from './format.ts'
+import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
+import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
 
+const attribute = z
+  .string()
+  .regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang')
+
+const options = z
+  .object({
+    record: z
+      .string({ error: ({ input }) => (input === undefined ? 'an XML preset needs it' : undefined) })
+      .min(1)
+      .describe('Path of the record element from the root, such as Listings/Listing.'),
+    counter: z
+      .string()
+      .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
+      .optional()
+      .describe('Attribute of the root that says how many records there are; another number makes it incomplete.'),
+    header: z
+      .record(
+        z
+          .string()
+          .regex(
+            /^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/,
+            'a name of letters and digits, and not "name", which is the record\'s own',
+          ),
+        attribute,
+      )
+      .optional()
+      .describe('Attributes before the first record, name → path from the root; a record has them as @@name.'),
+    written: attribute
+      .optional()
+      .describe('The attribute before the first record that says when the file was written.'),
+  })
+  .superRefine(({ record, header = {}, written = '' }, context) => {
+    const paths = [
+      ...Object.entries(header).map(([name, path]) => [['header', name], path] as const),
+      [['written'], written] as const,
+    ]
+    for (const [path, attribute] of paths) {
+      if (!mayComeAgain(attribute, record)) continue
+      const message = `${attribute} is of an element with records in it, which may come again and say otherwise`
+      context.addIssue({ code: 'custom', path: [...path], message })
+    }
+  })
+type XmlOptions = z.output<typeof options>
+
+/** Whether an attribute is that of an element around the records, other than the root: only its first one would be read. */
+function mayComeAgain(path: string, record: string): boolean {
+  const element = path.slice(0, path.lastIndexOf('/'))
+  return element.includes('/') && record.startsWith(`${element}/`)
+}
+
+/** XML documents of any kind that has one element for each record. */
+export const xml: Format<XmlOptions> = {
+  title: 'XML',
+  nested: true,
+  options,
+  detect(head) {
+    if (!head.toString('latin1', 0, 4096).trimStart().startsWith('<')) return null
+    const { record } = xmlShape(head)
+    return { options: record === null ? null : { record } }
+  },
+  read,
+}
+
 /**
- * XML documents. `options.record` is the record element's path from the root, `Listings/Listing`; a name without a prefix
- * matches any prefix, and `a|b` either of two: the record then has its element's name as `@@name`. Throws `FeedError`
- * where the path is missing.
+ * A name of `options.record` without a prefix matches any prefix, and `a|b` either of two: the record then has its
+ * element's name as `@@name`. Records are cut on bytes; the parser is loaded with the first document.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
-export const xml: Format = (bytes, options) => {
-  if (options.record === null) throw new FeedError('an XML feed needs the path of its record element (record: …)')
+function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): Reading {
   const source = decoded(bytes, options)
-  const header = new XmlHeader(options.header ?? {}, (raw) => source.text(raw))
-  const written = new XmlHeader(options.written === undefined ? {} : { written: options.written }, (raw) =>
-    source.text(raw),
-  )
+  let parseRecord: (text: string) => RecordFields
+  const attributesOf = (tag: Buffer): RecordFields => {
+    try {
+      return parseRecord(source.text(tag).replace(/\/?>$/, '/>'))
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      // What the header can't say, as when its encoding is another than declared, the preset's own word decides.
+      return {}
+    }
+  }
+  const header = attributesBefore(options.header ?? {}, attributesOf)
+  const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const splitter = new XmlSplitter(options.record, options.maxRecordBytes, {
     counter: options.counter,
     beforeRecords(path, tag) {
@@ -28,7 +96,8 @@ export const xml: Format = (bytes, options) => {
   })
   const severalNames = options.record.split('/').at(-1)?.includes('|') ?? false
   async function* records(): AsyncGenerator<RawRecord[]> {
-    for await (const block of blocks(source.bytes)) {
+    parseRecord = (await import('./xml-record.ts')).parseXmlRecord
+    for await (const block of source.blocks()) {
       const batch = splitter.push(block)
       if (batch.length > 0) yield batch
     }
@@ -37,15 +106,14 @@ export const xml: Format = (bytes, options) => {
   }
   return {
     records: records(),
-    context: () => (header.isEmpty ? '' : JSON.stringify(header.found)),
+    context: () => (Object.keys(header.found).length === 0 ? '' : JSON.stringify(header.found)),
     header: () => header.found,
     written: () => written.found['written'] ?? null,
     end: () => ({ reasons: splitter.reasons }),
     parse(record) {
-      const problem = problemOf(record)
-      if (problem !== null) throw new RecordError(problem)
+      refuseBroken(record)
       const text = source.text(record.raw)
-      const fields = parseXmlRecord(text)
+      const fields = parseRecord(text)
       if (severalNames) fields['@@name'] = /^<(?:[^\s:/>]*:)?([^\s/>]+)/.exec(text)?.[1] ?? ''
       for (const name of Object.keys(header.found)) fields[`@@${name}`] = header.found[name]
       return fields
@@ -54,47 +122,25 @@ export const xml: Format = (bytes, options) => {
 }
 
 /**
- * Attributes that a document has before its records and that decide what these mean (`FormatOptions.header`), such as
- * OpenImmo's `umfang`. The first one found counts; values are cut at 200 characters.
+ * Attributes that a document has before its records and that decide what these mean, such as OpenImmo's `umfang`. `paths`:
+ * name → path from the root, `openimmo/uebertragung/@umfang`. The first one found counts; values are cut at 200 characters.
  */
-export class XmlHeader {
+function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf: (tag: Buffer) => RecordFields) {
+  const wanted = Object.entries(paths).map(([name, path]) => {
+    const at = path.lastIndexOf('/')
+    return { name, path: path.slice(0, at), attribute: path.slice(at + 1) }
+  })
   /** Name → value as found; a name that the document does not have is not here. */
-  readonly found: Record<string, string> = Object.create(null)
-  private readonly wanted: { name: string; path: string; attribute: string }[]
-  private readonly text: (raw: Buffer) => string
-
-  /** `paths`: name → path of the attribute from the root, `openimmo/uebertragung/@umfang`. */
-  constructor(paths: Readonly<Record<string, string>>, text: (raw: Buffer) => string) {
-    this.text = text
-    this.wanted = Object.entries(paths).map(([name, path]) => {
-      const at = path.lastIndexOf('/')
-      return { name, path: path.slice(0, at), attribute: path.slice(at + 1) }
-    })
-  }
-
-  get isEmpty(): boolean {
-    for (const _ in this.found) return false
-    return true
-  }
-
+  const found: Record<string, string> = Object.create(null)
   /** Takes a start tag before the first record; `path` is the element's, from the root and without prefixes. */
-  readonly read = (path: string, tag: Buffer): void => {
-    const wanted = this.wanted.filter((one) => one.path === path && this.found[one.name] === undefined)
-    if (wanted.length === 0) return
-    const attributes = this.attributesOf(tag)
-    for (const { name, attribute } of wanted) {
+  function read(path: string, tag: Buffer): void {
+    const here = wanted.filter((each) => each.path === path && found[each.name] === undefined)
+    if (here.length === 0) return
+    const attributes = attributesOf(tag)
+    for (const { name, attribute } of here) {
       const value = attributes[attribute]
-      if (typeof value === 'string') this.found[name] = value.trim().slice(0, 200)
+      if (typeof value === 'string') found[name] = value.trim().slice(0, 200)
     }
   }
-
-  private attributesOf(tag: Buffer) {
-    try {
-      return parseXmlRecord(this.text(tag).replace(/\/?>$/, '/>'))
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      // What the header can't say, as when its encoding is another than declared, the preset's own word decides.
-      return {}
-    }
-  }
+  return { found, read }
 }

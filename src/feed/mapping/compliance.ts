@@ -1,19 +1,66 @@
 /**
  * Keeps a listing to what its MLS lets be shown: opt-outs of the record, listings that are coming soon, the source that
- * must be named, images that may not be passed on (domain traps 25, 34, 35).
+ * must be named, images that may not be passed on, addresses that are hidden. As it is written, and as it is carried out.
  */
+import { z } from 'zod'
 import type { ExtensionEntry, ImagesLeftOut, Listing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
-import { hostOf, hostOfAddress } from './compliance-schema.ts'
-import type { Flag, Removal } from './compliance-schema.ts'
-import type { Making, Unreadable } from './converters/converter.ts'
+import { Unreadable } from './converters/converter.ts'
+import type { Making } from './converters/converter.ts'
 import { dateReader, instantOf } from './converters/date.ts'
 import type { Moment } from './mapping.ts'
+import { didYouMean } from './names.ts'
 import type { Paths } from './path.ts'
-import type { Preset } from './preset.ts'
-import { compileFlag } from './record-rules.ts'
-import { didYouMean } from './schema.ts'
-import type { MappingOptions } from './schema.ts'
+import { readBoolean, saysNothing, wordKey } from './vocabulary.ts'
+
+/** Something a record says of itself: yes or no (`is`), or one of some words (`equals`, by the vocabulary's matching rule). */
+const flagSchema = z
+  .strictObject({
+    from: z.string().min(1),
+    is: z.boolean().optional(),
+    equals: z.array(z.string()).min(1).optional(),
+  })
+  .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
+type Flag = z.infer<typeof flagSchema>
+
+/** A flag, or a date that is past, that takes its listing off, and why in words for a person. */
+const removalSchema = z
+  .strictObject({
+    flag: flagSchema.optional(),
+    past: z.string().min(1).optional().describe('Path of the date on which the listing ends, that day included.'),
+    formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of that date; default: the preset's dates."),
+    why: z.string().min(1),
+  })
+  .refine(({ flag, past }) => (flag === undefined) !== (past === undefined), 'needs one of flag and past')
+  .refine(({ past, formats }) => past !== undefined || formats === undefined, 'formats goes with past')
+type Removal = z.infer<typeof removalSchema>
+
+const hostSchema = z
+  .string()
+  .refine((host) => hostOf(host) !== null, 'needs a host such as media.example.com, without http://, port and path')
+
+/**
+ * The keys of a preset and of a feed alike. Of the first two, both count; of the others a feed's word wins over its
+ * preset's.
+ */
+export const complianceShape = {
+  removeWhen: z.array(removalSchema).optional().describe('What else than a status takes a listing off.'),
+  hideAddress: z.array(flagSchema).optional().describe('What forbids to show street and coordinates.'),
+  comingSoon: z
+    .enum(['show', 'hide'])
+    .optional()
+    .describe('hide: a listing that would be PreOnMarket is taken off. Default: show.'),
+  attribution: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Key of the ExtensionColumn entry that every listing must carry, such as ListOfficeName.'),
+  imagesNotFrom: z
+    .array(hostSchema)
+    .optional()
+    .describe('Hosts, with their subdomains, whose addresses of images may not be passed on.'),
+}
+type Written = z.output<z.ZodObject<typeof complianceShape>>
 
 /** Runs `make`; what it throws becomes a problem with the label before it, and the result null. */
 type Attempt = <Result>(label: string, make: () => Result) => Result | null
@@ -42,15 +89,15 @@ export interface Compliance {
 
 /** Compiles the switches of a preset and a feed; `columns` are the keys that have a rule under `extension`. */
 export function compileCompliance(
-  preset: Preset,
-  options: MappingOptions,
+  preset: Written & { dates: string[] },
+  options: Written,
   columns: Iterable<string>,
   paths: Paths,
   attempt: Attempt,
   problems: string[],
 ): Compliance {
-  const flags = <Written, Result>(key: string, written: readonly Written[], compile: (one: Written) => Result) =>
-    written.flatMap((one, index) => attempt(`${key}.${index}`, () => compile(one)) ?? [])
+  const flags = <Written, Result>(key: string, written: readonly Written[], compile: (flag: Written) => Result) =>
+    written.flatMap((flag, index) => attempt(`${key}.${index}`, () => compile(flag)) ?? [])
   const hiding = (flag: Flag): Raised => compileFlag(flag, paths)
   const removing = ({ flag, past = '', formats = preset.dates, why }: Removal): Compliance['removeWhen'][number] => ({
     removes: flag === undefined ? compilePast(past, formats, paths) : compileFlag(flag, paths),
@@ -167,4 +214,68 @@ function withoutAddresses(text: string, isBarred: (address: string) => string | 
       ? found
       : instead + found.slice(length)
   })
+}
+
+/** Compiles a flag: whether the record raises it, or why that can't be told. A record without a word does not. */
+function compileFlag(flag: Flag, paths: Paths): (record: RecordFields) => boolean | Unreadable {
+  const select = paths.compile(flag.from)
+  const words = new Set((flag.equals ?? []).map(wordKey))
+  return (record) => {
+    const text = select.first(record)
+    if (saysNothing(text)) return false
+    if (flag.is === undefined) return words.has(wordKey(text))
+    const value = readBoolean(text)
+    return value === null ? new Unreadable(text, `needs yes or no (${flag.from})`) : value === flag.is
+  }
+}
+
+/**
+ * A host as the web compares hosts: lower case, punycode, no dot at the end. Null where the text is not a host alone.
+ */
+function hostOf(text: string): string | null {
+  if (!/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(text)) return null
+  return hostOfAddress(`http://${text}`)
+}
+
+/**
+ * The same of an address; null where it has none that can be read. In a sentence a mark may follow the address at once,
+ * and some marks are letters of a host to the web's rules: the host ends before them.
+ */
+function hostOfAddress(address: string): string | null {
+  const [host] = /^[\w-]+(?:\.[\w-]+)*/.exec(URL.parse(address)?.hostname ?? '') ?? []
+  return host ?? null
+}
+
+/** Shortest street that is looked for in other texts: `1 A` would be found everywhere. */
+const shortest = 5
+/** So much of a street is enough to find it; an expression of a whole description is too large to be one. */
+const longest = 200
+
+/** What to look for in other texts: the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` are one. */
+export function hiddenStreet(street: string | undefined): string | null {
+  const bare = street
+    ?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
+    .replace(/^[^/]{1,20}\/(?=\d)/, '')
+    .toLowerCase()
+  return bare === undefined || bare.length < shortest ? null : bare.slice(0, longest)
+}
+
+/**
+ * Takes street and coordinates off a listing. What may not be shown in one place must not be shown in another: where titles
+ * and descriptions name the street, an ellipsis stands for it.
+ */
+export function hideAddress(listing: Partial<Listing>, street: string | null): void {
+  for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
+  if (street === null) return
+  const pattern = new RegExp(street.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
+  for (const name of ['Description', 'Location'] as const) {
+    const text = listing[name]?.replaceAll(pattern, '…')
+    if (text === '…') delete listing[name]
+    else if (text !== undefined) listing[name] = text
+  }
+}
+
+/** Columns that name the street are left out with it. */
+export function withoutStreet(entries: ExtensionEntry[], street: string | null): ExtensionEntry[] {
+  return street === null ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(street))
 }

@@ -1,30 +1,31 @@
 /**
- * From a record of a feed to the interface's listing, validated (interface, "Real estate listing"). A record that fails
- * is a reject with every problem; nothing it holds stops a run.
+ * From a record of a feed to the interface's listing, validated. A record that fails is a reject with every problem; nothing
+ * it holds stops a run.
  */
 import { ConfigError, messageOf } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
 import { fieldRules, ownerKey } from '../../core/listing.ts'
-import type { Delivered, Listing, MovingListing, Problem, ExtensionEntry } from '../../core/listing.ts'
+import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
-import { compileCompliance, removeForbidden } from './compliance.ts'
+import { formats } from '../format/formats.ts'
+import { compileCompliance, hiddenStreet, hideAddress, removeForbidden, withoutStreet } from './compliance.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
-import { inOrder, problemOf, readField, withAffixes } from './field.ts'
+import { compileExtension } from './extension.ts'
+import { inOrder, problemOf, readField, withAffixes, wrongDefault } from './field.ts'
 import type { FieldStep } from './field.ts'
-import { requiredHeaders } from './fields-read.ts'
+import { formatOptions } from './fields-read.ts'
 import type { KnownListing, Mapping, Moment } from './mapping.ts'
 import { mendRecord } from './mojibake.ts'
-import { whereProblems, wrongDefault } from './options.ts'
-import { csvPaths } from './path-csv.ts'
-import { PathError, xmlPaths } from './path.ts'
-import type { Preset, Variant } from './preset.ts'
-import { compileExtension, compileWhere, tidyCoordinates } from './record-rules.ts'
+import { isFieldName, unknownFields } from './names.ts'
+import { rowPaths } from './path-row.ts'
+import { PathError, elementPaths } from './path.ts'
+import type { MappingOptions, Preset, Variant } from './preset.ts'
 import { compileMapping } from './rule.ts'
-import { isFieldName, unknownFields } from './schema.ts'
-import type { FieldMapping, MappingOptions } from './schema.ts'
+import type { FieldMapping } from './rule-keys.ts'
 import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './stub.ts'
 import { wordKey } from './vocabulary.ts'
+import { compileWhere, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
 const MAPPING_CODE = 7
@@ -43,47 +44,69 @@ export function createMapping(
   const compiled = { ...compile(preset, options, file), unmapped }
   const variants = preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped }))
   const mendsText = options.repair === 'double-utf8'
-  return {
+  const mapping: Mapping = {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
     delivery: options.delivery ?? preset.delivery,
-    deliveryOf: (header) => options.delivery ?? saidDelivery(preset, header),
+    deliveryOf: (header) => options.delivery ?? deliveryNamed(preset, header),
     format: preset.format,
-    formatOptions: {
-      record: preset.record ?? null,
-      counter: preset.counter,
-      header: preset.header,
-      written: preset.written,
-      delimiter: preset.delimiter ?? null,
-      quote: preset.quote,
-      requiredHeaders: requiredHeaders(preset, options),
-      columns: preset.columns,
-    },
+    formatOptions: formatOptions(preset, options),
     mendsText,
     normalise(record, at, moment, known = () => null) {
       if (mendsText) mendRecord(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
-      const one = delivered(compiled, record, at, moment, known)
-      if (one.kind === 'listing' || one.mlsNumber === null || variants.length === 0) return [one]
-      const { mlsNumber } = one
+      const only = delivered(compiled, record, at, moment, known)
+      if (only.kind === 'listing' || only.mlsNumber === null || variants.length === 0) return [only]
+      const { mlsNumber } = only
       // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
-      return preset.variants.map(({ suffix }) => ({ ...one, mlsNumber: mlsNumber + suffix }))
+      return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
     },
   }
+  const { stub, paths } = compiled
+  if (stub !== null)
+    mapping.asksFor = (record, moment) => {
+      paths.prepare(record)
+      const asked: string[] = []
+      const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
+      if (isStub(stub, record)) mapping.normalise(record, '', moment, known)
+      return asked
+    }
+  return mapping
 }
 
-function saidDelivery({ delivery, deliveryFrom }: Preset, header: Readonly<Record<string, string>>): 'full' | 'delta' {
+function deliveryNamed({ delivery, deliveryFrom }: Preset, header: Readonly<Record<string, string>>): 'full' | 'delta' {
   const word = wordKey(deliveryFrom ? (header[deliveryFrom.header] ?? '') : '')
-  if (deliveryFrom?.full.some((one) => wordKey(one) === word)) return 'full'
-  return deliveryFrom?.delta.some((one) => wordKey(one) === word) ? 'delta' : delivery
+  if (deliveryFrom?.full.some((full) => wordKey(full) === word)) return 'full'
+  return deliveryFrom?.delta.some((delta) => wordKey(delta) === word) ? 'delta' : delivery
+}
+
+/**
+ * What is wrong with a feed's options, or with all that a mapping is made of, as far as no path has to be compiled to tell.
+ * `rules` is the JSON of the mapping's rules, where they are known.
+ */
+export function optionProblems(options: MappingOptions, rules = ''): string[] {
+  const { fields = {}, defaults = {}, where = {}, extension = {} } = options
+  const problems = [...unknownFields(fields), ...unknownFields(defaults, 'defaults')]
+  for (const [key, given] of Object.entries({ fields, defaults })) {
+    if ('ExtensionColumn' in given) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
+  }
+  for (const rule of fieldRules) {
+    const byDefault = rule.type === 'extension' ? undefined : defaults[rule.name]
+    const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
+    if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
+  }
+  if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is our own`)
+  return [...problems, ...whereProblems(where, rules)]
 }
 
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
-  const paths = preset.format === 'xml' ? xmlPaths() : csvPaths()
-  const fields = new Map(Object.entries<FieldMapping>({ ...preset.fields, ...variant?.fields, ...options.fields }))
-  const problems = [...unknownFields(Object.fromEntries(fields)), ...unknownFields(options.defaults ?? {}, 'defaults')]
+  const paths = formats[preset.format].nested ? elementPaths() : rowPaths()
+  const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
+  const extension = { ...preset.extension, ...options.extension }
+  const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])
+  const problems = [...optionProblems({ ...options, fields, extension }, rules), ...stubProblems(preset)]
   const attempt = <Result>(label: string, make: () => Result): Result | null => {
     try {
       return make()
@@ -94,12 +117,6 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     }
   }
 
-  for (const [key, given] of [
-    ['fields', fields],
-    ['defaults', new Map(Object.entries(options.defaults ?? {}))],
-  ] as const) {
-    if (given.has('ExtensionColumn')) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
-  }
   const before = new Set<string>()
   const surroundings = {
     paths,
@@ -109,37 +126,28 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     before,
   }
   const steps = inOrder(fields).map((rule): FieldStep => {
-    const mapping = fields.get(rule.name)
-    const read =
-      mapping === undefined ? null : attempt(`fields.${rule.name}`, () => compileMapping(mapping, rule, surroundings))
-    before.add(rule.name)
-    const byDefault = options.defaults?.[rule.name]
-    const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
-    if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
-    const isNumber = rule.name === 'MLSNumber'
-    const whole = read && isNumber ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    return { rule, read: whole, byDefault }
+    const { name } = rule
+    const read = fields[name] && attempt(`fields.${name}`, () => compileMapping(fields[name], rule, surroundings))
+    before.add(name)
+    const whole =
+      read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
+    return { rule, read: whole || null, byDefault: options.defaults?.[name] }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
-
   const columns = new Map<string, Read>()
-  for (const [key, mapping] of Object.entries({ ...preset.extension, ...options.extension })) {
-    if (key === ownerKey) problems.push(`extension.${key}: this key is our own`)
+  for (const [key, mapping] of Object.entries(extension)) {
     const read = attempt(`extension.${key}`, () => compileMapping(mapping, null, surroundings))
     if (read) columns.set(key, read)
   }
-  const rules = JSON.stringify([[...fields.values()], preset.variants, preset.extension, options.extension ?? {}])
-  problems.push(...stubProblems(preset))
-  problems.push(...whereProblems(options.where ?? {}, rules))
   const compliance = compileCompliance(preset, options, columns.keys(), paths, attempt, problems)
   const stub = attempt('stub', () => compileStub(preset.stub, paths))
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
-  const extension = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
-  if (problems.length > 0 || !extension) throw new ConfigError(file, problems)
+  const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
+  if (problems.length > 0 || !extended) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
-  return { paths, steps, compliance, stub, where, extension, when: when ?? null }
+  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null }
 }
 
 function begun(moment: Moment): Making {
@@ -173,7 +181,7 @@ function delivered(
   for (const step of compiled.steps) {
     readField(step, record, making, problems)
     if (step.rule.name === 'Status') removeForbidden(making, compiled.compliance)
-    // A removal needs its number only: sold-off records are often stubs (domain trap 16).
+    // A removal needs its number only: sold-off records are often stubs.
     const { MLSNumber } = making.listing
     if (making.removal !== null && step.rule.name === 'Status') {
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
@@ -247,38 +255,11 @@ function isWhole(listing: Partial<Listing>): listing is Listing {
   return fieldRules.every(({ name, required }) => !required || listing[name] !== undefined)
 }
 
-/**
- * What goes with an address that may not be shown (`hideAddress`, vocab §12). What may not be shown in one place
- * must not be shown in another: titles, headlines and descriptions name the street, too.
- */
-
-/** Shortest street that is looked for in other texts: `1 A` would be found everywhere. */
-const shortest = 5
-/** So much of a street is enough to find it; an expression of a whole description is too large to be one. */
-const longest = 200
-
-/** What to look for in other texts: the street without its unit, so that `2/39 Main Road` and `39 Main Road #2` are one. */
-export function hiddenStreet(street: string | undefined): string | null {
-  const bare = street
-    ?.replace(/\s(?:#|(?:apt|apartment|unit|suite|ste)\.?\s)\s*\S+$/i, '')
-    .replace(/^[^/]{1,20}\/(?=\d)/, '')
-    .toLowerCase()
-  return bare === undefined || bare.length < shortest ? null : bare.slice(0, longest)
-}
-
-/** Takes street and coordinates off a listing; where other texts name the street, an ellipsis stands for it. */
-export function hideAddress(listing: Partial<Listing>, street: string | null): void {
-  for (const name of ['Address', 'Latitude', 'Longitude'] as const) delete listing[name]
-  if (street === null) return
-  const pattern = new RegExp(street.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
-  for (const name of ['Description', 'Location'] as const) {
-    const text = listing[name]?.replaceAll(pattern, '…')
-    if (text === '…') delete listing[name]
-    else if (text !== undefined) listing[name] = text
+/** Leaves out coordinates that are half there, or 0,0: null island is no address. */
+function tidyCoordinates(listing: Partial<Listing>): void {
+  const { Latitude, Longitude } = listing
+  if (Latitude === undefined || Longitude === undefined || (Latitude === 0 && Longitude === 0)) {
+    delete listing.Latitude
+    delete listing.Longitude
   }
-}
-
-/** Columns that name the street are left out with it. */
-export function withoutStreet(entries: ExtensionEntry[], street: string | null): ExtensionEntry[] {
-  return street === null ? entries : entries.filter(({ value }) => !value.toLowerCase().includes(street))
 }

@@ -8,7 +8,8 @@ import { Unreadable } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
 import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
-import type { FieldMapping } from './schema.ts'
+import type { FieldMapping } from './rule-keys.ts'
+import { wrongValue } from './rule.ts'
 
 /** How one field gets its value: the record's, else the default. */
 export interface FieldStep {
@@ -18,13 +19,13 @@ export interface FieldStep {
 }
 
 /** Fields in the order they are read: what others depend on first, templates after what they may name, Tours last. */
-export function inOrder(fields: ReadonlyMap<string, FieldMapping>): FieldRule[] {
+export function inOrder(fields: Readonly<Record<string, FieldMapping>>): FieldRule[] {
   const early = ['MLSNumber', 'SaleType', 'Status', 'AreaUnit', 'City', 'State', 'ZIP']
   const rank = ({ name }: FieldRule): number => {
     const place = early.indexOf(name)
     if (place !== -1 && place < 3) return place
     if (name === 'Tours') return 1000
-    if ([fields.get(name)].flat().some((rule) => typeof rule === 'object' && rule.template !== undefined)) return 900
+    if ([fields[name]].flat().some((rule) => typeof rule === 'object' && rule.template !== undefined)) return 900
     return place === -1 ? 100 : place
   }
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
@@ -73,4 +74,11 @@ function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void
 /** A value that can't be read, as a problem of a reject; the value is cut at 200 characters. */
 export function problemOf(field: string, { value, problem }: Unreadable): Problem {
   return { field, value: value.slice(0, 200).toWellFormed(), problem }
+}
+
+/** Why a value can't be a field's default; null where it can. */
+export function wrongDefault(rule: FieldRule, value: Value): string | null {
+  if (rule.name === 'MLSNumber') return 'every listing has its own'
+  const wrong = wrongValue(rule, value)
+  return wrong ?? (typeof value === 'number' ? outOfLimits(rule.name, value) : null)
 }

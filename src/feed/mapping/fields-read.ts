@@ -2,16 +2,18 @@
  * Which fields of a feed the rules of a mapping read, told from the rules as they are written and the names of the fields:
  * conditions are taken as met. No record is needed for it.
  */
-import type { RecordFields, RecordNode } from '../format/format.ts'
-import { csvPaths } from './path-csv.ts'
-import { jsonHeaders, jsonPath } from './path-json.ts'
-import { textOf, xmlPaths } from './path.ts'
-import type { Preset } from './preset.ts'
-import { isFieldName } from './schema.ts'
-import type { FieldMapping, MappingOptions, Rule } from './schema.ts'
+import { fieldRules } from '../../core/listing.ts'
+import type { FormatOptions, RecordFields, RecordNode } from '../format/format.ts'
+import { formats } from '../format/formats.ts'
+import { converters, usualConverter } from './converters/converters.ts'
+import { isFieldName } from './names.ts'
+import { headersOf } from './path-row.ts'
+import { elementPaths, joined, textOf } from './path.ts'
+import type { MappingOptions, Preset } from './preset.ts'
+import type { FieldMapping, Rule } from './rule-keys.ts'
 
 /** A path of a rule, from the record on. */
-export interface WrittenPath {
+interface WrittenPath {
   /** The listing field that it is for, `ExtensionColumn` or `record`. */
   owner: string
   path: string
@@ -19,8 +21,7 @@ export interface WrittenPath {
   below: boolean
 }
 
-/** Every path that a preset with a feed's own options reads. */
-export function writtenPaths(preset: Preset, options: MappingOptions = {}): WrittenPath[] {
+function writtenPaths(preset: Preset, options: MappingOptions): WrittenPath[] {
   const found: WrittenPath[] = []
   const add = (owner: string, path: string, below = false): void => void found.push({ owner, path, below })
   const named = (fields: Record<string, FieldMapping>, owner?: string): void => {
@@ -42,16 +43,16 @@ export function writtenPaths(preset: Preset, options: MappingOptions = {}): Writ
 }
 
 /**
- * The headers of which a table needs one to be this feed's. Where the feed says itself which column the MLSNumber is in,
- * that one will do as well.
+ * What the preset's format is to know. Where the feed says itself which column the MLSNumber is in, that header will do as
+ * well as those that the preset requires.
  */
-export function requiredHeaders(preset: Preset, { fields }: MappingOptions): string[] {
+export function formatOptions(preset: Preset, { fields }: MappingOptions): FormatOptions {
+  const { requiredHeaders = [] } = preset.formatOptions
   const number = fields?.['MLSNumber']
-  const named = preset.requiredHeaders
-  if (named.length === 0 || number === undefined) return named
+  if (requiredHeaders.length === 0 || number === undefined) return preset.formatOptions
   const own: string[] = []
   ofMapping(number, 'MLSNumber', (_, path) => void own.push(path))
-  return [...own, ...named]
+  return { ...preset.formatOptions, requiredHeaders: [...own, ...requiredHeaders] }
 }
 
 type Add = (owner: string, path: string, below?: boolean) => void
@@ -62,51 +63,34 @@ function ofMapping(mapping: FieldMapping, owner: string, add: Add): void {
 
 function ofRule(rule: Rule, above: string, owner: string, add: Add): void {
   const base = rule.each === undefined ? above : joined(above, rule.each)
-  const read = (paths: string | string[] | undefined, below = false, from = base): void => {
-    for (const path of [paths ?? []].flat()) add(owner, joined(from, path), below)
+  const read = (paths: string | readonly string[] | undefined, below?: boolean): void => {
+    for (const path of [paths ?? []].flat()) add(owner, joined(base, path), below)
   }
-  read(rule.from, rule.as === 'flags')
+  const converter = converters[rule.as ?? usualConverter(fieldRules.find(({ name }) => name === owner) ?? null)]
+  read(rule.from, converter.readsBelow)
   read(rule.unitFrom)
   read(rule.period)
-  read(rule.orderBy)
-  read(rule.virtual)
+  read(converter.paths?.(rule))
   for (const [, piece] of (rule.template ?? '').matchAll(/\{([^{}]*)\}/g)) if (!isFieldName(piece)) read(piece)
   for (const part of rule.parts ?? []) ofRule(part, base, owner, add)
-  for (const house of rule.openHouses ?? []) {
-    const from = house.each === undefined ? base : joined(base, house.each)
-    for (const path of [house.date, house.start, house.end]) read(path, false, from)
-  }
 }
 
-function joined(base: string, path: string): string {
-  if (base === '' || path === '.') return base === '' ? path : base
-  return `${base}/${path}`
-}
-
-/** For each path, the fields that it reads, of those that the feed has. */
-export function fieldsRead(isXml: boolean, written: readonly WrittenPath[], fields: readonly string[]): string[][] {
-  return isXml ? readOfXml(written, fields) : readOfRows(written, fields)
-}
-
-/** A row in which each cell holds its own header tells which headers a path reads. */
-function readOfRows(written: readonly WrittenPath[], headers: readonly string[]): string[][] {
-  const paths = csvPaths()
-  const readers = written.map(({ path }) => {
-    const json = path.startsWith('json:') ? jsonPath(path.slice(5)) : null
-    if (json === null) return paths.compile(path).nodes
-    const named = jsonHeaders(json)
-    return () => headers.filter((header) => named.test(header.trim()))
-  })
-  const row: RecordFields = Object.create(null)
-  for (const header of headers) row[header] = header
-  paths.prepare(row)
-  return readers.map((nodes) => nodes(row).flatMap((node) => (typeof node === 'string' ? [node] : [])))
+/** Every path that a preset with a feed's own options reads, with the fields that it reads of those that the feed has. */
+export function fieldsRead(
+  preset: Preset,
+  options: MappingOptions,
+  fields: readonly string[],
+): (WrittenPath & { reads: string[] })[] {
+  const written = writtenPaths(preset, options)
+  const { nested } = formats[preset.format]
+  const read = nested ? readOfElements(written, fields) : written.map(({ path }) => headersOf(path, fields))
+  return written.map((path, index) => ({ ...path, reads: read[index] }))
 }
 
 /** A record in which each leaf holds its own path tells which leaves a path reads. */
-function readOfXml(written: readonly WrittenPath[], leaves: readonly string[]): string[][] {
+function readOfElements(written: readonly WrittenPath[], leaves: readonly string[]): string[][] {
   const record = skeleton(leaves)
-  const paths = xmlPaths()
+  const paths = elementPaths()
   return written.map(({ path, below }) =>
     simplePaths(path).flatMap(({ simple, names }) => {
       // What lies outside the record is none of its fields.

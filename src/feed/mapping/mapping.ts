@@ -1,5 +1,5 @@
 import type { Delivered, MovingListing } from '../../core/listing.ts'
-import type { FormatName, RecordFields, FormatOptions } from '../format/format.ts'
+import type { FormatOptions, RecordFields } from '../format/format.ts'
 
 /** What moves: the instant and the day a record is normalised at. `today` is YYYY-MM-DD in the feed's time zone. */
 export interface Moment {
@@ -18,13 +18,16 @@ export interface Mapping {
   delivery: 'full' | 'delta'
   /** The same where the document says it itself, in its header; `delivery` where it does not. */
   deliveryOf?(header: Readonly<Record<string, string>>): 'full' | 'delta'
-  format: FormatName
-  formatOptions: Pick<
-    FormatOptions,
-    'record' | 'counter' | 'header' | 'written' | 'delimiter' | 'quote' | 'requiredHeaders' | 'columns'
-  >
+  /** A key of `formats`, and what its reader is to know of the document. */
+  format: string
+  formatOptions: FormatOptions
   /** Whether text that was encoded twice is mended before it is read (`repair: double-utf8`). */
   mendsText?: boolean
+  /**
+   * MLSNumbers whose listings `normalise` asks `known` for, where the record tells only what changed; left out: it never
+   * does. As text may be mended in it, the record is parsed anew for `normalise`.
+   */
+  asksFor?(record: RecordFields, moment: Moment): string[]
   /**
    * Never throws: what is wrong becomes a reject with every problem. `known` completes records that tell only what
    * changed; without it they are rejects, too.

@@ -1,7 +1,7 @@
 /**
- * Text that was encoded twice: UTF-8 read as windows-1252 and written as UTF-8 again, so that `Café` is `CafÃ©` (fault-model
- * F39). It is found by undoing it: a run of characters beyond ASCII whose windows-1252 bytes are UTF-8, strictly, is such a
- * run. A few runs of sound text are that by chance (`CAFÉ”` would be `CAFɔ`); those are told by what stands around them.
+ * Text that was encoded twice: UTF-8 read as windows-1252 and written as UTF-8 again, so that `Café` is `CafÃ©`
+ * (docs/faults.md, F39). It is found by undoing it: a run of characters beyond ASCII whose windows-1252 bytes are UTF-8,
+ * strictly, is such a run. A few runs of sound text are that by chance (`CAFÉ”` would be `CAFɔ`); those are told by what stands around them.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Delivered } from '../../core/listing.ts'
@@ -118,7 +118,7 @@ function isSure(once: string, run: string, text: string, at: number): boolean {
 }
 
 /** Counts the records of a delivery that hold text encoded twice and keeps the first few for the report. */
-export class DoubledText {
+export class MojibakeCount {
   #records = 0
   readonly #examples: string[] = []
 
@@ -149,8 +149,8 @@ export class DoubledText {
 function doubledText(node: RecordNode): string | null {
   if (typeof node === 'string') return lead.test(node) && mendedOnce(node) !== node ? node : null
   for (const name in node) {
-    for (const one of [node[name]].flat()) {
-      const found = doubledText(one)
+    for (const child of [node[name]].flat()) {
+      const found = doubledText(child)
       if (found !== null) return found
     }
   }

@@ -2,11 +2,11 @@
  * Paths into a record. A path starts at the record and names every step: nothing is ever found further down by chance
  * (ZIF has Office/City beside Location/City). Compiled once, read for every record.
  *
- * XML: `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
+ * `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
  * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
- * What a path of a CSV is, `select-csv.ts` says.
+ * What a path into a row is, `path-row.ts` says.
  */
 import type { RecordFields, RecordNode } from '../format/format.ts'
 import { wordKey } from './vocabulary.ts'
@@ -21,7 +21,7 @@ export interface Select {
   nodes: (node: RecordNode) => RecordNode[]
 }
 
-/** Compiles paths of one format. `prepare` must see each record before its paths are read. */
+/** Compiles paths into records of one kind. `prepare` must see each record before its paths are read. */
 export interface Paths {
   /** Whether records have nodes below them (`each`). */
   nested: boolean
@@ -56,9 +56,15 @@ export function childrenOf(node: RecordNode, name: string): readonly RecordNode[
   return Array.isArray(child) ? child : [child]
 }
 
-/** Paths of XML records. */
-export function xmlPaths(): Paths {
-  return { nested: true, compile: (path) => xmlSelect(path), prepare: () => {} }
+/** A path from a node that another one leads to. */
+export function joined(base: string, path: string): string {
+  if (base === '' || path === '.') return base === '' ? path : base
+  return `${base}/${path}`
+}
+
+/** Paths into records of elements. */
+export function elementPaths(): Paths {
+  return { nested: true, compile: elementSelect, prepare: () => {} }
 }
 
 interface Step {
@@ -68,7 +74,7 @@ interface Step {
   holds: ((node: RecordNode) => boolean) | null
 }
 
-function xmlSelect(path: string): Select {
+function elementSelect(path: string): Select {
   const steps = path === '.' ? [] : stepsOf(path)
 
   function first(node: RecordNode, index: number): string {
@@ -80,8 +86,8 @@ function xmlSelect(path: string): Select {
       return step.holds === null || step.holds(child) ? first(child, index + 1) : ''
     }
     if (child === undefined && step.anyPrefix !== '' && !hasPrefixed(node, step)) return ''
-    for (const one of candidates(node, step)) {
-      const text = first(one, index + 1)
+    for (const child of candidates(node, step)) {
+      const text = first(child, index + 1)
       if (text !== '') return text
     }
     return ''
@@ -89,7 +95,7 @@ function xmlSelect(path: string): Select {
 
   function collect(node: RecordNode, index: number, found: RecordNode[]): void {
     if (index === steps.length) found.push(node)
-    else for (const one of candidates(node, steps[index])) collect(one, index + 1, found)
+    else for (const child of candidates(node, steps[index])) collect(child, index + 1, found)
   }
 
   const nodes = (node: RecordNode): RecordNode[] => {
@@ -162,7 +168,7 @@ function stepsOf(path: string): Step[] {
 function conditionOf(text: string, path: string): (node: RecordNode) => boolean {
   const match = /^([^=!]+)(!?=)(.+)$/.exec(text)
   if (!match) throw new PathError(`"[${text}]" in the path "${path}" should be like [FeeType=HOA]`)
-  const select = xmlSelect(match[1].trim())
+  const select = elementSelect(match[1].trim())
   const words = new Set(match[3].split('|').map(wordKey))
   const wanted = match[2] === '='
   return (node) => {

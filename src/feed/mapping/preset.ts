@@ -1,16 +1,16 @@
 /**
- * A preset: how one dialect of feeds spells listings, as data (DESIGN §4). One YAML file, no code.
+ * How a mapping is written down, as data. A preset says how one dialect of feeds spells listings: one YAML file, no code. A
+ * feed's own options go over it.
  */
 import { z } from 'zod'
-import { complianceShape } from './compliance-schema.ts'
-import { fieldSchema, numbersSchema, statusesSchema } from './schema.ts'
-
-const path = z.string().min(1)
-const paths = z.union([path, z.array(path).min(1)])
-
-export const attribute = z
-  .string()
-  .regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang')
+import type { FormatOptions } from '../format/format.ts'
+import { formats } from '../format/formats.ts'
+import { complianceShape } from './compliance.ts'
+import { groupsSchema } from './extension.ts'
+import { numbersSchema, statusesSchema } from './rule-keys.ts'
+import { fieldSchema } from './rule.ts'
+import { stubSchema } from './stub.ts'
+import { whereSchema } from './where.ts'
 
 /**
  * One of the listings that a record can be, where it has something in `when`: `fields` go over those of the preset, `suffix`
@@ -19,42 +19,12 @@ export const attribute = z
  */
 export type Variant = z.infer<typeof presetSchema>['variants'][number]
 
-/** The schema of a preset file. */
-export const presetSchema = z.strictObject({
+/** The keys of every preset; the options of its format stand beside them (`Format.options`). */
+export const presetSchema = z.object({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
   title: z.string().min(1).describe('What the format is called by the people who send it.'),
-  format: z.enum(['xml', 'csv', 'rets-compact', 'blm']),
-  record: path.optional().describe('XML: path of the record element from the root, such as Listings/Listing.'),
-  counter: z
-    .string()
-    .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
-    .optional()
-    .describe('XML: attribute of the root that says how many records there are; another number makes it incomplete.'),
-  delimiter: z
-    .string()
-    .min(1)
-    .max(4)
-    .refine(
-      (mark) => !mark.includes('\\'),
-      'a tab is written "\\t" in double quotes; in others it is a backslash and a t',
-    )
-    .optional()
-    .describe('CSV: the delimiter; found out where it is left out.'),
-  quote: z.string().length(1).default('"').describe('CSV: the quote character.'),
-  requiredHeaders: z.array(z.string()).default([]).describe('CSV: headers of which at least one must be there.'),
-  columns: z
-    .int()
-    .min(2)
-    .optional()
-    .describe('CSV without a header row: columns are 1, 2, …; a row has at least so many.'),
+  format: z.enum(Object.keys(formats)),
   delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
-  header: z
-    .record(z.string(), attribute)
-    .optional()
-    .describe('XML: attributes before the first record, name → path from the root; a record has them as @@name.'),
-  written: attribute
-    .optional()
-    .describe('XML: the attribute before the first record that says when the file was written.'),
   deliveryFrom: z
     .strictObject({
       header: z.string(),
@@ -62,13 +32,8 @@ export const presetSchema = z.strictObject({
       delta: z.array(z.string()).min(1),
     })
     .optional()
-    .describe('Which words of a header attribute mean full and which delta; any other, or none: as delivery says.'),
-  stub: z
-    .strictObject({
-      without: z.array(path).min(1),
-      fields: z.record(z.string(), paths).default({}),
-      extension: z.record(z.string(), paths).default({}),
-    })
+    .describe('Which words of an entry of the header mean full and which delta; any other, or none: as delivery says.'),
+  stub: stubSchema
     .optional()
     .describe(
       'A record that has none of `without` tells only what changed. Where it says something under one of the paths of a field (or column), that field is what it says; all others stay as last confirmed.',
@@ -92,11 +57,45 @@ export const presetSchema = z.strictObject({
   statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
   ...complianceShape,
   extension: z.record(z.string().min(1), fieldSchema).default({}).describe('Columns of ExtensionColumn: key → rule.'),
-  extensionGroups: z
-    .array(z.strictObject({ from: path, except: z.array(z.string()).default([]) }))
+  extensionGroups: groupsSchema
     .default([])
-    .describe('XML: elements whose children each become a column under their own name.'),
+    .describe('Elements whose children each become a column under their own name.'),
 })
 
 /** A preset as read and checked; `file` is where it came from. */
-export type Preset = z.infer<typeof presetSchema> & { file: string }
+export type Preset = z.infer<typeof presetSchema> & { formatOptions: FormatOptions; file: string }
+
+/** The keys of a feed's configuration that are about the mapping; spread `shape` into the feed's own schema. */
+export const mappingOptionsSchema = z.strictObject({
+  fields: z
+    .record(z.string(), fieldSchema)
+    .optional()
+    .describe('Listing field → path or rule. Replaces the rule of the preset for that field wholly.'),
+  defaults: z
+    .record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]))
+    .optional()
+    .describe('Listing field → value, for records that lack the field.'),
+  where: whereSchema
+    .optional()
+    .describe('Listing field or path → value or list of values. Records with another value are left out.'),
+  statuses: statusesSchema.optional().describe('Status word of the feed → Active, PreOnMarket, Sold or remove.'),
+  extension: z
+    .record(z.string().min(1), fieldSchema)
+    .optional()
+    .describe('More columns of ExtensionColumn: key → path or rule.'),
+  numbers: numbersSchema
+    .optional()
+    .describe("How this feed writes numbers where it is not the preset's way, such as { decimal: '.', group: '' }."),
+  repair: z
+    .enum(['double-utf8'])
+    .optional()
+    .describe('double-utf8: text that was encoded twice (CafÃ©) is mended, MLSNumbers too.'),
+  delivery: z.enum(['full', 'delta']).optional().describe('full: absence means gone; delta: it means nothing.'),
+  ...complianceShape,
+  mlsPrefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._/:-]{1,40}$/, 'takes 1 to 40 letters, digits and - . _ / :')
+    .optional()
+    .describe('Put before every MLSNumber of the feed, where the numbers of two boards collide in one chatbot.'),
+})
+export type MappingOptions = z.infer<typeof mappingOptionsSchema>

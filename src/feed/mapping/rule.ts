@@ -1,31 +1,49 @@
 /**
  * From a written rule to the function that reads a record. Done once for each mapping; what can't work is said here.
  */
+import { z } from 'zod'
 import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
 import type { RecordNode } from '../format/format.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
-import type { Making, Read, Separators } from './converters/converter.ts'
+import type { Converter, Making, Read } from './converters/converter.ts'
 import { converters, usualConverter } from './converters/converters.ts'
 import { readableLine, webAddress, isKey } from './converters/text.ts'
+import { didYouMean, isFieldName } from './names.ts'
 import type { Paths, Select } from './path.ts'
-import { didYouMean, isFieldName } from './schema.ts'
-import type { ConverterName, FieldMapping, Rule, Statuses } from './schema.ts'
+import { converterKeys, everyRule, pathSchema } from './rule-keys.ts'
+import type { FieldMapping, Numbers, Rule, Statuses } from './rule-keys.ts'
 import { saysNothing } from './vocabulary.ts'
+
+/** One rule in its long form: the keys of every rule, those that converters share, and each converter's own. */
+const ruleSchema: z.ZodType<Rule> = z.strictObject({
+  ...everyRule,
+  ...converterKeys,
+  as: z.enum(Object.keys(converters)).optional(),
+  get parts() {
+    return z.array(ruleSchema).min(1).optional()
+  },
+  ...Object.fromEntries(Object.values(converters).flatMap(ownKeys)),
+})
+
+function ownKeys({ keys = {} }: Converter): [string, z.ZodType][] {
+  return Object.entries(keys).map(([key, schema]) => [key, schema.optional()])
+}
+
+export const fieldSchema: z.ZodType<FieldMapping> = z.union([
+  pathSchema,
+  ruleSchema,
+  z.array(z.union([pathSchema, ruleSchema])).min(1),
+])
 
 /** What rules are compiled with. */
 export interface Surroundings {
   paths: Paths
-  numbers: Separators
+  numbers: Numbers
   dates: readonly string[]
   statuses: Statuses
   /** Fields that are read before this one: a template may name them. */
   before: ReadonlySet<string>
 }
-
-const everyRuleTakes: ReadonlySet<keyof Rule> = new Set(['from', 'each', 'as', 'when', 'missing'])
-
-/** Converters that read one text, which `split` and `nth` may cut out of a longer one. */
-const readsOneText: ReadonlySet<ConverterName> = new Set(['text', 'key', 'url', 'number', 'money', 'area', 'choice'])
 
 /** What a field's rule starts from where it names no table or choices itself. */
 export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
@@ -70,7 +88,7 @@ function sourceOf(rule: Rule, field: FieldRule | null, surroundings: Surrounding
 }
 
 function constant(rule: Rule, field: FieldRule | null): Read {
-  onlyKeys(rule, new Set(['value', 'when']), 'a constant')
+  onlyKeys(rule, ['value', 'when'], 'a constant')
   const value = rule.value ?? ''
   const problem = field && wrongValue(field, value)
   if (problem) throw new RuleError(problem)
@@ -82,7 +100,7 @@ export function wrongValue(field: FieldRule, value: FieldValue): string | null {
   const type = { text: 'a text', number: 'a number', images: 'a list of addresses', extension: 'set with extension' }
   const fits =
     field.type === 'images'
-      ? Array.isArray(value) && value.every((one) => typeof one === 'string' && webAddress(one) !== null)
+      ? Array.isArray(value) && value.every((item) => typeof item === 'string' && webAddress(item) !== null)
       : field.type === 'number'
         ? typeof value === 'number' && Number.isFinite(value)
         : field.type === 'text' && typeof value === 'string' && value !== ''
@@ -97,7 +115,7 @@ export function wrongValue(field: FieldRule, value: FieldValue): string | null {
 }
 
 function template(rule: Rule, field: FieldRule | null, { paths, before }: Surroundings): Read {
-  onlyKeys(rule, new Set(['template', 'when']), 'a template')
+  onlyKeys(rule, ['template', 'when'], 'a template')
   if (field && field.type !== 'text') throw new RuleError(`a template gives text, ${field.name} does not take it`)
   const pieces = (rule.template ?? '').split(/\{([^{}]*)\}/)
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
@@ -138,15 +156,16 @@ function textOfField(value: FieldValue | undefined): string {
 function conversion(given: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
   const name = given.as ?? usualConverter(field)
   const converter = converters[name]
-  const usual = name === 'choice' && field && !given.table && !given.choices ? usualArguments[field.name] : undefined
-  const rule: Rule = { ...usual, ...given }
-  const cuts: (keyof Rule)[] = readsOneText.has(name) ? ['split', 'nth'] : []
-  onlyKeys(rule, new Set([...everyRuleTakes, ...converter.takes, ...cuts]), name)
-  const piece = pieceOf(rule, name)
+  const choosesItself = !converter.takes.includes('table') || given.table !== undefined || given.choices !== undefined
+  const rule: Rule = { ...(field && !choosesItself && usualArguments[field.name]), ...given }
+  const own = Object.keys(converter.keys ?? {})
+  onlyKeys(rule, ['from', 'each', 'as', 'when', 'missing', ...converter.takes, ...own], name)
+  const piece = pieceOf(rule, converter)
   if (field && converter.yields !== field.type) {
     throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
   }
-  if (rule.each !== undefined && !surroundings.paths.nested) throw new RuleError('each is for XML: a row has no parts')
+  if (rule.each !== undefined && !surroundings.paths.nested)
+    throw new RuleError('each is for nested records: a row has no parts')
   const select = (path: string): Select => surroundings.paths.compile(path)
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
@@ -161,8 +180,8 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     firstOf(paths) {
       const selects = [paths].flat().map(select)
       return (node) => {
-        for (const one of selects) {
-          const text = one.first(node)
+        for (const path of selects) {
+          const text = path.first(node)
           if (!saysNothing(text)) return text
         }
         return ''
@@ -177,11 +196,11 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
       return undefined
     },
   })
-  if (rule.each === undefined || name === 'images') return read
+  if (rule.each === undefined || converter.takes.includes('each')) return read
   const each = select(rule.each)
   return (node, making) => {
-    for (const one of each.nodes(node)) {
-      const value = read(one, making)
+    for (const inner of each.nodes(node)) {
+      const value = read(inner, making)
       if (value !== undefined) return value
     }
     return undefined
@@ -189,16 +208,16 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
 }
 
 /** Cuts one of several values out of a text; the text as it is where the rule cuts nothing. */
-function pieceOf({ split, nth }: Rule, name: ConverterName): (text: string) => string {
-  if (!readsOneText.has(name) || (split === undefined && nth === undefined)) return (text) => text
+function pieceOf({ split, nth }: Rule, { takes }: Converter): (text: string) => string {
+  if (!takes.includes('nth') || (split === undefined && nth === undefined)) return (text) => text
   if (typeof split !== 'string' || nth === undefined) {
     throw new RuleError("split and nth go together: split: ',' with nth: 2 is what stands behind the first comma")
   }
   return (text) => text.split(split)[nth - 1]?.trim() ?? ''
 }
 
-function onlyKeys(rule: Rule, allowed: ReadonlySet<string>, owner: string): void {
-  const others = Object.keys(rule).filter((key) => !allowed.has(key))
+function onlyKeys(rule: Rule, allowed: readonly string[], owner: string): void {
+  const others = Object.keys(rule).filter((key) => !allowed.includes(key))
   if (others.length === 0) return
   throw new RuleError(others.map((key) => `${key} means nothing to ${owner}${didYouMean(key, allowed)}`).join('; '))
 }

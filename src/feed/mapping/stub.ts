@@ -1,21 +1,29 @@
 /**
- * Records that tell only what changed of a listing: its new price, or that it was sold (domain trap 16). Update wants the
+ * Records that tell only what changed of a listing: its new price, or that it was sold. Update wants the
  * whole listing, so the rest comes from the listing that was confirmed last; defaults would blank it.
  */
+import { z } from 'zod'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import type { Making } from './converters/converter.ts'
 import { readField } from './field.ts'
 import type { FieldStep } from './field.ts'
+import { leaves } from './extension.ts'
+import type { Columns } from './extension.ts'
 import type { KnownListing } from './mapping.ts'
+import { unknownFields } from './names.ts'
 import { childNames } from './path.ts'
 import type { Paths, Select } from './path.ts'
-import type { Preset } from './preset.ts'
-import { leaves } from './record-rules.ts'
-import type { compileExtension } from './record-rules.ts'
-import { unknownFields } from './schema.ts'
+import { pathSchema, pathsSchema } from './rule-keys.ts'
 
-/** `Preset.stub`, compiled. */
+export const stubSchema = z.strictObject({
+  without: z.array(pathSchema).min(1),
+  fields: z.record(z.string(), pathsSchema).default({}),
+  extension: z.record(z.string(), pathsSchema).default({}),
+})
+type Stub = z.infer<typeof stubSchema>
+
+/** A preset's `stub`, compiled. */
 export interface StubRule {
   without: readonly Select[]
   /** What a field or a column is told by, by its name. */
@@ -24,16 +32,24 @@ export interface StubRule {
 }
 
 /** Throws `PathError` where a path can't be read. */
-export function compileStub(stub: Preset['stub'], paths: Paths): StubRule | null {
+export function compileStub(stub: Stub | undefined, paths: Paths): StubRule | null {
   if (stub === undefined) return null
   const select = (path: string): Select => paths.compile(path)
-  const compiled = (told: Record<string, string | string[]>) =>
-    new Map(Object.entries(told).map(([name, from]) => [name, [from].flat().map(select)] as const))
+  const compiled = (written: Record<string, string | string[]>) =>
+    new Map(Object.entries(written).map(([name, from]) => [name, [from].flat().map(select)] as const))
   return { without: stub.without.map(select), fields: compiled(stub.fields), columns: compiled(stub.extension) }
 }
 
 /** What can't work in a preset's `stub`: its names must be of fields and columns that have rules. */
-export function stubProblems({ stub, fields, extension }: Pick<Preset, 'stub' | 'fields' | 'extension'>): string[] {
+export function stubProblems({
+  stub,
+  fields,
+  extension,
+}: {
+  stub?: Stub
+  fields: object
+  extension: object
+}): string[] {
   if (stub === undefined) return []
   const rule = (name: string, of: object): boolean => Object.hasOwn(of, name)
   return [
@@ -86,7 +102,7 @@ export function complete(
   const completed: Making = { ...making, listing: { ...before.listing }, moving: { ...before.moving } }
   const { listing } = completed
   for (const { rule, read } of steps) {
-    if (!told(fields.get(rule.name), record)) continue
+    if (!tells(fields.get(rule.name), record)) continue
     if (!rule.required) delete listing[rule.name]
     readField(
       { rule, read, byDefault: rule.required ? (before.listing[rule.name] as string) : undefined },
@@ -99,20 +115,15 @@ export function complete(
 }
 
 /** The columns confirmed last, with those that the stub tells in place of theirs. */
-export function completeColumns(
-  { columns }: StubRule,
-  record: RecordFields,
-  before: Listing,
-  read: ReturnType<ReturnType<typeof compileExtension>>,
-): ReturnType<ReturnType<typeof compileExtension>> {
-  const names = new Set([...columns].filter(([, paths]) => told(paths, record)).map(([key]) => key))
+export function completeColumns({ columns }: StubRule, record: RecordFields, before: Listing, read: Columns): Columns {
+  const names = new Set([...columns].filter(([, paths]) => tells(paths, record)).map(([key]) => key))
   const kept = (before.ExtensionColumn ?? []).filter(({ Key }) => !names.has(Key))
   const problems = read.problems.filter(({ key }) => names.has(key))
   return { entries: [...kept, ...read.entries.filter(({ Key }) => names.has(Key))], problems }
 }
 
 /** An element without a text but with an attribute tells something, too: a price that may not be shown. */
-function told(paths: readonly Select[] | undefined, record: RecordFields): boolean {
+function tells(paths: readonly Select[] | undefined, record: RecordFields): boolean {
   if (paths === undefined) return false
   return paths.some((path) =>
     path.nodes(record).some((node) => {

@@ -1,5 +1,5 @@
 /**
- * The words of many feeds and what they mean (feeds/vocab.md). Every table is looked up by `wordKey`, so that
+ * The words of many feeds and what they mean. Every table is looked up by `wordKey`, so that
  * `Single Family Residence`, `SINGLE_FAMILY_RESIDENCE` and `single-family residence` are one word.
  */
 /** The form in which two words are compared: case folded, letters and digits only. */
@@ -13,7 +13,7 @@ function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyM
   return found
 }
 
-/** Texts that say nothing (vocab §8). Compared as they are, case folded: `NA` may be a word of its own, `N/A` is none. */
+/** Texts that say nothing. Compared as they are, case folded: `NA` may be a word of its own, `N/A` is none. */
 const missingTexts: ReadonlySet<string> = new Set([
   'n/a',
   'n.a.',
@@ -42,7 +42,7 @@ const noPublicPrice = new Set(
   ].flatMap((words) => words.split(',').map(wordKey)),
 )
 
-/** Whether a text stands where a price should and means that there is none to be shown (vocab §8). */
+/** Whether a text stands where a price should and means that there is none to be shown. */
 export function hidesPrice(text: string): boolean {
   return noPublicPrice.has(wordKey(text))
 }
@@ -52,12 +52,12 @@ const booleans = new Map<string, boolean>([
   ...'false,0,0.0,no,n,non,nein,não,нет,nie,f,-,off'.split(',').map((word) => [word, false] as const),
 ])
 
-/** Reads a yes or no in the words of vocab §9; null where it is neither. */
+/** Reads a yes or no in words of many languages; null where it is neither. */
 export function readBoolean(text: string): boolean | null {
   return booleans.get(text.trim().toLowerCase()) ?? null
 }
 
-/** Square feet in one unit of each kind (vocab §6). */
+/** Square feet in one unit of each kind. */
 export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
   [1, 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,square foots,squarefoot,ftk'],
   [1 / 0.09290304, 'sqm,sq m,m²,m2,mq,qm,square meter,square meters,square metre,square metres,кв.м,meters,mtk'],
@@ -73,7 +73,7 @@ export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
 /** Square feet in one unit of the listing's AreaUnit. */
 export const squareFeetInAreaUnit = { 'Square Feet': 1, 'Square Meters': 1 / 0.09290304 } as const
 
-/** What turns an amount per period into one a month (vocab §3); null: a payment that is not one a month at all. */
+/** What turns an amount per period into one a month; null: a payment that is not one a month at all. */
 export const monthlyFactors: ReadonlyMap<string, number | null> = table<number | null>([
   [365 / 12, 'day,daily,per day,night,per night,tag,день,сутки'],
   [52 / 12, 'week,weekly,pw,woche,per week,неделя'],
@@ -87,7 +87,7 @@ export const monthlyFactors: ReadonlyMap<string, number | null> = table<number |
   [null, 'one time,seasonal'],
 ])
 
-/** PropertyType's canonical set (vocab §4). Duplex is the two-unit building of US feeds; other presets say otherwise. */
+/** PropertyType's canonical set. Duplex is the two-unit building of US feeds; other presets say otherwise. */
 const propertyTypes: ReadonlyMap<string, string> = table([
   ['Single Family', 'single family,single family residence,single family home,single family residential'],
   ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
@@ -125,7 +125,7 @@ const propertyTypes: ReadonlyMap<string, string> = table([
   ['Other', 'other'],
 ])
 
-/** SaleType in words (vocab §2); what a format says in another way is in its preset. */
+/** SaleType in words; what a format says in another way is in its preset. */
 const saleTypes: ReadonlyMap<string, string> = table([
   ['for_sale', 'for_sale,sale,sell,buy,purchase,venta,vente,kauf,verkauf,vendita,venda,koop,te koop'],
   ['for_sale', 'продажа,продам,sprzedaż,sprzedaz,satılık,للبيع'],
@@ -133,7 +133,7 @@ const saleTypes: ReadonlyMap<string, string> = table([
   ['for_rent', 'аренда,сдам,wynajem,kiralık,للإيجار'],
 ])
 
-/** SpaceType in words (vocab §5). */
+/** SpaceType in words. */
 const spaceTypes: ReadonlyMap<string, string> = table([
   ['Entire place', 'entire place,entire home/apt,entire home'],
   [
@@ -142,7 +142,7 @@ const spaceTypes: ReadonlyMap<string, string> = table([
   ],
 ])
 
-/** The symbol of a currency's ISO code (vocab §7), where it is not the code itself. */
+/** The symbol of a currency's ISO code, where it is not the code itself. */
 const currencySymbols: ReadonlyMap<string, string> = table([
   ['$', 'usd,ars,clp,cop,uyu,$'],
   ['CA$', 'cad'],
@@ -217,7 +217,7 @@ export const tables: Record<TableName, ReadonlyMap<string, string>> = {
 const tourHosts =
   /matterport|tourfactory|previsite|kuula\.co|cloudpano|iguide|youriguide|view360|zillow\.com\/view-3d-home|zillow\.com\/view-imx/i
 
-/** Whether an address is that of a tour one can walk through (vocab §11). A video is none. */
+/** Whether an address is that of a tour one can walk through. A video is none. */
 export function is3dTour(url: string): boolean {
   return tourHosts.test(url) && !/youtube\.|youtu\.be|vimeo\./i.test(url)
 }

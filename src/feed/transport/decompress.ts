@@ -29,8 +29,8 @@ export interface Decompressed {
 
 /**
  * Decompresses by Content-Encoding, or by the first bytes of gzip and ZIP where there is none; anything else passes
- * through. Every member of a gzip must be whole (F3, F4): several are one document, anything else after them is a
- * reason. Of a ZIP archive one member is the document, which may be a gzip itself.
+ * through. Every member of a gzip must be whole (docs/faults.md, F3 and F4): several are one document, anything else after
+ * them is a reason. Of a ZIP archive one member is the document, which may be a gzip itself.
  */
 export function decompressed(opened: Opened, options: DecompressionOptions): Decompressed {
   const layers: TransportEnd[] = []
@@ -44,27 +44,27 @@ export function decompressed(opened: Opened, options: DecompressionOptions): Dec
   async function* bytes(): AsyncGenerator<Buffer> {
     const encoding = opened.contentEncoding
     const sent = encoding === null ? opened.bytes : inflated(opened.bytes, decoderFor(encoding), options, layer())
-    const peek = await peeked(sent)
+    const peek = await beginning(sent)
     try {
       if (isZip(peek.head)) yield* member(peek)
       // A server may compress on its way what is a .gz file already.
-      else yield* isGzip(peek.head) ? gunzipped(peek.all) : peek.all
+      else yield* isGzip(peek.head) ? gunzipped(peek.bytes) : peek.bytes
     } finally {
       await peek.close()
     }
   }
-  async function* member(archive: Peeked): AsyncGenerator<Buffer> {
+  async function* member(archive: Beginning): AsyncGenerator<Buffer> {
     const own = opened.contentEncoding === null ? opened.file : undefined
     const file = own ?? join(options.scratch, 'archive.zip')
     try {
-      if (own === undefined) await putAside(archive.all, file)
+      if (own === undefined) await putAside(archive.bytes, file)
       else await archive.close()
       const reasons = [...opened.end().reasons, ...layers.flatMap((each) => each.reasons)]
       const unpacked = unzipped({ file, name: opened.name, reasons }, options.member, options, layer())
-      const { head, all, close } = await peeked(unpacked)
+      const { head, bytes, close } = await beginning(unpacked)
       try {
         if (isZip(head)) throw new FeedError(`${opened.name} is an archive in an archive, which is not unpacked`)
-        yield* isGzip(head) ? gunzipped(all) : all
+        yield* isGzip(head) ? gunzipped(bytes) : bytes
       } finally {
         await close()
       }
@@ -88,28 +88,43 @@ function isGzip(head: Buffer): boolean {
 }
 
 /** A source of which the beginning is known. */
-interface Peeked {
-  /** The first bytes, at least the four that tell what they begin. */
+interface Beginning {
+  /** A copy of the first bytes, at least so many where there are as many; four tell what is around a document. */
   head: Buffer
+  /** Whether that is all there is. */
+  whole: boolean
   /** All of them from the start; may be walked once. */
-  all: AsyncIterable<Buffer>
+  bytes: AsyncGenerator<Buffer>
   /** Ends the source, walked or not. */
   close: () => Promise<void>
 }
 
-async function peeked(source: AsyncIterable<Buffer>): Promise<Peeked> {
-  const blocks = source[Symbol.asyncIterator]()
-  let head: Buffer = Buffer.alloc(0)
-  while (head.length < 4) {
-    const next = await blocks.next()
-    if (next.done) break
-    head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
+export async function beginning(source: AsyncIterable<Buffer>, size = 4): Promise<Beginning> {
+  const iterator = source[Symbol.asyncIterator]()
+  const parts: Buffer[] = []
+  let length = 0
+  let done = false
+  while (length < size && !done) {
+    const next = await iterator.next()
+    if (next.done) done = true
+    else {
+      // A block may be filled anew (`Opened.bytes`).
+      parts.push(Buffer.from(next.value))
+      length += next.value.length
+    }
   }
-  async function* all(): AsyncGenerator<Buffer> {
-    if (head.length > 0) yield head
-    for (let next = await blocks.next(); !next.done; next = await blocks.next()) yield next.value
+  const head = Buffer.concat(parts)
+  async function* bytes(): AsyncGenerator<Buffer> {
+    try {
+      if (head.length > 0) yield head
+      for (let next = done ? null : await iterator.next(); next && !next.done; next = await iterator.next())
+        yield next.value
+    } finally {
+      await iterator.return?.()
+    }
   }
-  return { head, all: all(), close: async () => void (await blocks.return?.()) }
+  const close = async (): Promise<void> => void (await iterator.return?.())
+  return { head, whole: done, bytes: bytes(), close }
 }
 
 function decoderFor(contentEncoding: string): Decoder {

@@ -2,12 +2,12 @@ import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
 import { resolve } from 'node:path'
-import { FeedError } from '../../core/errors.ts'
+import { FeedError, codeOf } from '../../core/errors.ts'
 import { fileAt, holdUnchanged, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
 
-/** Four times faster to read than the 64 kB of a stream (performance.md). */
+/** Four times faster to read than the 64 kB of a stream. */
 const blockBytes = 1024 * 1024
 
 /** A file by its path, relative to `options.directory`, once it is whole. */
@@ -40,7 +40,7 @@ export async function look(path: string): Promise<Entry | null> {
   return found && { path, size: found.size, time: found.mtimeMs, regular: found.isFile() }
 }
 
-/** Opens a regular file; a directory, a FIFO or a device is refused (fault-model F28). Throws `FeedError`. */
+/** Opens a regular file; a directory, a FIFO or a device is refused (docs/faults.md, F28). Throws `FeedError`. */
 export async function openFile(path: string, options: TransportOptions): Promise<Opened> {
   options.signal.throwIfAborted()
   const before = await stat(path).catch((error: unknown) => refused(path, error))
@@ -90,12 +90,12 @@ async function* blocksOf(
       yield block.subarray(0, bytesRead)
     }
     const after = await handle.stat()
-    // A writer may be at work (F16): what was read is then neither the old file nor the new one.
+    // A writer may be at work: what was read is then neither the old file nor the new one.
     if (size !== before.size || after.size !== before.size || after.mtimeMs !== before.mtimeMs) {
       reasons.push('the file changed while it was read')
     }
   } catch (error) {
-    reasons.push(`reading the file failed: ${codeOf(error)}`)
+    reasons.push(`reading the file failed: ${codeOf(error) || String(error)}`)
   } finally {
     await handle.close()
   }
@@ -105,9 +105,5 @@ function refused(path: string, error: unknown): never {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') throw new FeedError(`${path} does not exist`)
   if (code === 'EACCES' || code === 'EPERM') throw new FeedError(`${path} may not be read by this user`)
-  throw new FeedError(`${path} can't be opened: ${code}`)
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  throw new FeedError(`${path} can't be opened: ${code || String(error)}`)
 }

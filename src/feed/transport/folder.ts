@@ -1,10 +1,11 @@
 /**
  * Which file of a folder is the delivery, and whether it is whole: files are dropped by programs that write them slowly,
- * and half a file looks like a feed that lost half of its listings (fault-model F16).
+ * and half a file looks like a feed that lost half of its listings (docs/faults.md, F16).
  */
 import { parse } from 'node:path'
 import { FeedError } from '../../core/errors.ts'
-import type { Readiness, TransportOptions } from './transport.ts'
+import type { Readiness } from './settings.ts'
+import type { TransportOptions } from './transport.ts'
 
 /** What a folder shows of a file. */
 export interface Entry {

@@ -7,15 +7,18 @@ import type { FileHandle } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { Client, FTPError } from 'basic-ftp'
-import { messageOf } from '../../core/errors.ts'
-import { implicitTlsPort } from './address.ts'
+import { codeOf, messageOf } from '../../core/errors.ts'
 import type { RemoteAddress } from './address.ts'
-import { codeOf, networkWords, remoteTransport } from './remote.ts'
+import { networkWords, remoteTransport } from './remote.ts'
 import type { Connection, Transfer } from './remote.ts'
-import type { Login, Transport } from './transport.ts'
+import type { Login } from './settings.ts'
+import type { Transport } from './transport.ts'
 
 /** Milliseconds without a byte after which a server is given up. */
 const stall = 60_000
+
+/** The port at which TLS begins with the first byte; at any other the client asks for it (AUTH TLS). */
+const implicitTlsPort = 990
 
 /** A file, or the newest of a folder, on an FTP server: plain for ftp, with TLS for everything for ftps. */
 export const ftp: Transport = ftpWith(stall)
@@ -32,7 +35,14 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
   const secure = scheme === 'ftp' ? false : port === implicitTlsPort ? 'implicit' : true
   const { user = 'anonymous', password = 'anonymous@', ca } = login
   try {
-    await client.access({ host, port, user, password, secure, secureOptions: ca === undefined ? {} : { ca } })
+    await client.access({
+      host,
+      port: port ?? 21,
+      user,
+      password,
+      secure,
+      secureOptions: ca === undefined ? {} : { ca },
+    })
   } catch (error) {
     client.close()
     throw error
@@ -87,11 +97,11 @@ function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writab
   return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
 }
 
-function explain(error: unknown, said: (text: string) => string): string {
+function explain(error: unknown, printed: (text: string) => string): string {
   const message = messageOf(error)
   const code = codeOf(error)
   if (error instanceof FTPError) {
-    const own = `(the server says: ${said(message)})`
+    const own = `(the server says: ${printed(message)})`
     if (error.code === 530) return `the server refused the login; check user and password ${own}`
     return error.code === 550 ? `it is not there or may not be read ${own}` : `the server refused a command ${own}`
   }
@@ -101,5 +111,5 @@ function explain(error: unknown, said: (text: string) => string): string {
   if (/^ERR_SSL|EPROTO/.test(code)) return `the server does not speak TLS as it should (${code})`
   if (/timeout/i.test(message)) return 'the server was silent for too long'
   if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
-  return networkWords(error, said)
+  return networkWords(error, printed)
 }

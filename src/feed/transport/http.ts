@@ -2,15 +2,18 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
-import { FeedError } from '../../core/errors.ts'
+import { FeedError, codeOf } from '../../core/errors.ts'
 import type { Clock } from '../../core/machine.ts'
+import { decoded } from './address.ts'
 import { AddressGuard, PrivateAddressError, isPrivateAddress } from './private-address.ts'
 import type { Opened, Transport, TransportEnd, TransportOptions } from './transport.ts'
 
-/** Milliseconds to connect, and to wait for headers or for the next bytes (fault-model F18). */
+/** Milliseconds to connect, and to wait for headers or for the next bytes (docs/faults.md, F18). */
 const connectTimeout = 10_000
 const headersTimeout = 30_000
 const bodyTimeout = 60_000
+
+const maxRedirects = 3
 
 /** What a test hands in: how names become addresses, and which of them are private. */
 export interface HttpParts {
@@ -31,7 +34,7 @@ export function httpWith({ lookup = systemLookup, isPrivate = isPrivateAddress }
 async function fetched(configured: URL, options: TransportOptions, guard: AddressGuard) {
   const connect = { timeout: connectTimeout, lookup: guard.lookup }
   const agent = new Agent({ connect, headersTimeout, bodyTimeout, connections: 1 })
-  const deadline = AbortSignal.timeout(options.timeout)
+  const deadline = AbortSignal.timeout(options.transferTimeout)
   const signal = AbortSignal.any([options.signal, deadline])
   try {
     const { response, name } = await followed(configured, agent, guard, signal, options)
@@ -45,14 +48,15 @@ async function fetched(configured: URL, options: TransportOptions, guard: Addres
     await agent.destroy()
     if (error instanceof FeedError) throw error
     options.signal.throwIfAborted()
-    if (deadline.aborted) throw new FeedError(`${nameOf(configured)} did not answer within ${options.timeout} ms`)
-    throw new FeedError(`${nameOf(configured)} can't be reached: ${codeOf(error)}`)
+    if (deadline.aborted)
+      throw new FeedError(`${nameOf(configured)} did not answer within ${options.transferTimeout} ms`)
+    throw new FeedError(`${nameOf(configured)} can't be reached: ${causeOf(error)}`)
   }
 }
 
 /**
  * Follows redirects by hand: what is secret stays with the configured origin, and a server on the internet can't lead
- * into this network (fault-model F20, F21).
+ * into this network (docs/faults.md, F20, F21).
  */
 async function followed(
   configured: URL,
@@ -77,9 +81,9 @@ async function followed(
       return { response, name: nameOf(url) }
     }
     await response.body.dump()
-    if (redirects >= options.maxRedirects) {
+    if (redirects >= maxRedirects) {
       throw new FeedError(
-        `${nameOf(configured)} redirects more than ${options.maxRedirects} times (HTTP ${response.statusCode})`,
+        `${nameOf(configured)} redirects more than ${maxRedirects} times (HTTP ${response.statusCode})`,
       )
     }
     if (!URL.canParse(location, url.href))
@@ -112,7 +116,7 @@ function headersFor(url: URL, configured: URL, options: TransportOptions): Recor
   if (options.validators?.lastModified) headers['if-modified-since'] = options.validators.lastModified
   if (url.origin !== configured.origin) return headers
   if (configured.username !== '' || configured.password !== '') {
-    const credentials = `${decodedPart(configured.username)}:${decodedPart(configured.password)}`
+    const credentials = [configured.username, configured.password].map((part) => decoded(part) ?? part).join(':')
     headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
   }
   for (const [name, value] of Object.entries(options.headers)) headers[name.toLowerCase()] = value
@@ -153,7 +157,7 @@ function opened(
         pace.waits()
       }
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
-      // Without length or chunks, a lost connection looks like the end (F1): only the document itself can tell.
+      // Without length or chunks, a lost connection looks like the end: only the document itself can tell.
       else end.proven = framed
     } catch (error) {
       end.reasons.push(lost(error, size, expected, deadline, options))
@@ -183,8 +187,9 @@ function lost(
 ): string {
   const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
   if (options.signal.aborted) return `the transfer was stopped after ${got}`
-  if (deadline.aborted) return `the transfer took longer than ${options.timeout} ms; it was given up after ${got}`
-  return `the connection was lost after ${got} (${codeOf(error)})`
+  if (deadline.aborted)
+    return `the transfer took longer than ${options.transferTimeout} ms; it was given up after ${got}`
+  return `the connection was lost after ${got} (${causeOf(error)})`
 }
 
 function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
@@ -212,14 +217,6 @@ function nameOf(url: URL): string {
   return `${url.origin}${url.pathname}`
 }
 
-function decodedPart(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 function header(response: Dispatcher.ResponseData, name: string): string | null {
   const value = response.headers[name]
   return (Array.isArray(value) ? value[0] : value) ?? null
@@ -234,10 +231,10 @@ function validator(name: 'etag' | 'lastModified', value: string | null) {
   return value === null ? {} : { [name]: value }
 }
 
-function codeOf(error: unknown): string {
+/** The first code among an error and what it was caused by; else the name of the last. */
+function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error.cause instanceof Error ? codeOf(error.cause) : error.name
+  return codeOf(error) || (error.cause instanceof Error ? causeOf(error.cause) : error.name)
 }
 
 /** Least bytes in so many milliseconds of waiting for them. */
@@ -245,7 +242,7 @@ const leastBytes = 60_000
 const time = 60_000
 
 /**
- * Measures how fast bytes come: a slow drip keeps every timeout between two bytes from ending it (fault-model F17). Only
+ * Measures how fast bytes come: a slow drip keeps every timeout between two bytes from ending it (docs/faults.md, F17). Only
  * the time that is spent waiting counts, as a slow reader is not the server's fault.
  */
 export class Pace {

@@ -1,4 +1,5 @@
 import type { Transform } from 'node:stream'
+import { codeOf } from '../../core/errors.ts'
 import type { TransportEnd } from './transport.ts'
 
 export interface DecompressionLimits {
@@ -6,7 +7,7 @@ export interface DecompressionLimits {
   maxBytes: number
 }
 
-/** Bombs: a document over 10 MB that is more than 200 times as long as what was sent (fault-model F7). */
+/** Bombs: a document over 10 MB that is more than 200 times as long as what was sent (docs/faults.md, F7). */
 const ratioFrom = 10 * 1024 * 1024
 const maxRatio = 200
 
@@ -69,7 +70,8 @@ export async function* inflated(
       }
       yield block
     }
-    if (state.fault) end.reasons.push(`the compressed data is broken or cut off (${codeOf(state.fault)})`)
+    if (state.fault)
+      end.reasons.push(`the compressed data is broken or cut off (${codeOf(state.fault) || state.fault.name})`)
     else if (decoder.bytesWritten < state.input) end.reasons.push('there is something after the compressed data')
     else end.proven = true
   } finally {
@@ -82,8 +84,4 @@ export function excess(state: { input: number; output: number }, limits: Decompr
   if (state.output > limits.maxBytes) return `${limits.maxBytes} bytes`
   if (state.output > ratioFrom && state.output > maxRatio * state.input) return `${maxRatio} times what was sent`
   return null
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.name
 }

@@ -1,5 +1,5 @@
 /**
- * Which addresses a stranger must not lead us to: this machine, its network, a cloud's metadata (fault-model F20).
+ * Which addresses a stranger must not lead us to: this machine, its network, a cloud's metadata (docs/faults.md, F20).
  */
 import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP } from 'node:net'

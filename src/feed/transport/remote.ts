@@ -4,14 +4,15 @@
  */
 import { mkdtemp } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { FeedError, UserError, messageOf } from '../../core/errors.ts'
+import { FeedError, UserError, codeOf, messageOf } from '../../core/errors.ts'
 import { printable, shorten } from '../../core/text.ts'
 import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
 import { openFile } from './file.ts'
 import { fileAt, holdUnchanged, newestOf, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
-import type { Login, Opened, Transport, TransportOptions } from './transport.ts'
+import type { Login } from './settings.ts'
+import type { Opened, Transport, TransportOptions } from './transport.ts'
 
 /** A file as a folder's list shows it. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
@@ -36,17 +37,17 @@ export interface Connection {
 export interface RemoteServer {
   /** Connects and logs in. Everything that it opened ends when the signal is aborted. */
   connect(address: RemoteAddress, login: Login, signal: AbortSignal): Promise<Connection>
-  /** What went wrong, in words that may be followed by how many bytes had arrived; `said` makes a server's own printable. */
-  explain(error: unknown, said: (text: string) => string): string
+  /** What went wrong, in words that may be followed by how many bytes had arrived; `printed` makes a server's own printable. */
+  explain(error: unknown, printed: (text: string) => string): string
 }
 
-/** A transport for servers of one protocol. Each connection has `options.timeout` for itself. */
+/** A transport for servers of one protocol. Each connection has `options.transferTimeout` for itself. */
 export function remoteTransport(server: RemoteServer): Transport {
   return async (source, options) => {
     options.signal.throwIfAborted()
     const address = remoteAddress(source)
     if (typeof address === 'string') throw new FeedError(`the address of the feed ${address}`)
-    const visit: Visit = (work) => visited(server, address, options, work)
+    const visit: Visit = (task) => visited(server, address, options, task)
     const { unchanged = 0 } = options.ready
     if (unchanged === 0) {
       return visit(async (connection, transfer) => {
@@ -64,17 +65,17 @@ export function remoteTransport(server: RemoteServer): Transport {
   }
 }
 
-type Work<T> = (connection: Connection, transfer: Transfer) => Promise<T>
-type Visit = <T>(work: Work<T>) => Promise<T>
+type Task<T> = (connection: Connection, transfer: Transfer) => Promise<T>
+type Visit = <T>(task: Task<T>) => Promise<T>
 
 /** Does something on a connection that is closed in the end, and says in words why it could not be done. */
 async function visited<T>(
   server: RemoteServer,
   address: RemoteAddress,
   options: TransportOptions,
-  work: Work<T>,
+  task: Task<T>,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(options.timeout)
+  const deadline = AbortSignal.timeout(options.transferTimeout)
   const signal = AbortSignal.any([options.signal, deadline])
   const transfer: Transfer = { bytes: 0, of: null }
   const login = {
@@ -85,7 +86,7 @@ async function visited<T>(
   const visit = async (): Promise<T> => {
     const connection = await server.connect(address, login, signal)
     try {
-      return await work(connection, transfer)
+      return await task(connection, transfer)
     } finally {
       connection.close()
     }
@@ -95,8 +96,8 @@ async function visited<T>(
   } catch (error) {
     options.signal.throwIfAborted()
     if (error instanceof UserError) throw error
-    const said = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
-    const words = deadline.aborted ? `gave up after ${options.timeout} ms` : server.explain(error, said)
+    const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
+    const words = deadline.aborted ? `gave up after ${options.transferTimeout} ms` : server.explain(error, printed)
     throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
   }
 }
@@ -115,7 +116,7 @@ async function chosen(connection: Connection, address: RemoteAddress, options: T
   if (!isPattern(base)) return fileAt(address.path, look, choice)
   // A server's names are not trusted: none leads out of its folder, none carries a command.
   const listed = (await connection.list(dir)).filter(({ name }) => !/[/\p{Cc}]/u.test(name))
-  const entries = listed.map((one) => ({ ...one, path: posix.join(dir, one.name) }))
+  const entries = listed.map((file) => ({ ...file, path: posix.join(dir, file.name) }))
   const paths = new Set(entries.map(({ path }) => path))
   const matching = entries.filter(({ name }) => posix.matchesGlob(name, base))
   const { path } = await newestOf(matching, address.path, look, async (path) => paths.has(path), choice)
@@ -188,16 +189,12 @@ function withoutSecrets(text: string, { user, password, passphrase }: Login): st
 }
 
 /** What the network or the scratch folder's disk did, in words; else the error's own, which a server may have said. */
-export function networkWords(error: unknown, said: (text: string) => string): string {
+export function networkWords(error: unknown, printed: (text: string) => string): string {
   const code = codeOf(error)
   const message = messageOf(error)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "the server's name leads nowhere"
   if (code === 'ECONNREFUSED') return 'the server takes no connections there'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was lost'
   if (code === 'ENOSPC' || message.includes('ENOSPC')) return "the disk of the run's scratch folder is full"
-  return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : said(message)
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : printed(message)
 }

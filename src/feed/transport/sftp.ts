@@ -6,12 +6,13 @@ import { createHash } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
 import type { Socket } from 'node:net'
 import Client from 'ssh2-sftp-client'
-import { FeedError, messageOf } from '../../core/errors.ts'
+import { FeedError, codeOf, messageOf } from '../../core/errors.ts'
 import { printable } from '../../core/text.ts'
 import type { RemoteAddress } from './address.ts'
-import { codeOf, networkWords, remoteTransport } from './remote.ts'
+import { networkWords, remoteTransport } from './remote.ts'
 import type { Connection, Transfer } from './remote.ts'
-import type { Login, Transport } from './transport.ts'
+import type { Login } from './settings.ts'
+import type { Transport } from './transport.ts'
 
 /** Milliseconds without a byte after which a server is given up. */
 const stall = 60_000
@@ -28,8 +29,8 @@ export function sftpWith(stall: number): Transport {
 }
 
 async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
-  // Without it each of many small packets waits for the answer to the one before: 200 times slower (dependencies.md).
-  const socket = connectSocket({ host: address.host, port: address.port, noDelay: true })
+  // Without it each of many small packets waits for the answer to the one before: 200 times slower.
+  const socket = connectSocket({ host: address.host, port: address.port ?? 22, noDelay: true })
   const end = (): void => void socket.destroy()
   signal.addEventListener('abort', end, { once: true })
   socket.setTimeout(stall, () => socket.destroy(new Error(`no byte came for ${stall / 1000} s`)))
@@ -75,16 +76,16 @@ type Answer = (answers: string[]) => void
 
 function connectionOn(client: Client, socket: Socket): Connection {
   /** The library says the same of every lost connection; the socket knows why. */
-  const told = async <T>(work: Promise<T>): Promise<T> => {
+  const withCause = async <T>(answer: Promise<T>): Promise<T> => {
     try {
-      return await work
+      return await answer
     } catch (error) {
       throw socket.errored ?? (socket.destroyed || socket.readableEnded ? new Error('the connection was lost') : error)
     }
   }
   return {
     async list(directory) {
-      const found = await told(client.list(directory === '' ? '.' : directory))
+      const found = await withCause(client.list(directory === '' ? '.' : directory))
       return found.map(({ name, type, size, modifyTime }) => ({
         name,
         size,
@@ -95,7 +96,7 @@ function connectionOn(client: Client, socket: Socket): Connection {
     },
     async look(path) {
       try {
-        const { size, modifyTime, isFile } = await told(client.stat(path))
+        const { size, modifyTime, isFile } = await withCause(client.stat(path))
         return { path, size, time: modifyTime, regular: isFile }
       } catch (error) {
         if (codeOf(error) === 'ENOENT') return null
@@ -104,8 +105,8 @@ function connectionOn(client: Client, socket: Socket): Connection {
     },
     async download(path, target, maxBytes, transfer) {
       // It takes no links, only what they lead to.
-      const real = (await told(client.realPath(path))) || path
-      await told(client.fastGet(real, target, { step: stepper(transfer, maxBytes, socket) }))
+      const real = (await withCause(client.realPath(path))) || path
+      await withCause(client.fastGet(real, target, { step: stepper(transfer, maxBytes, socket) }))
     },
     close() {
       client.end().catch(() => undefined)
@@ -144,7 +145,7 @@ const words: [RegExp, string][] = [
   [/no such file/i, 'the folder does not exist'],
 ]
 
-function explain(error: unknown, said: (text: string) => string): string {
+function explain(error: unknown, printed: (text: string) => string): string {
   const message = messageOf(error)
-  return words.find(([told]) => told.test(message))?.[1] ?? networkWords(error, said)
+  return words.find(([pattern]) => pattern.test(message))?.[1] ?? networkWords(error, printed)
 }

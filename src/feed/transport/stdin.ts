@@ -27,9 +27,12 @@ export function standardInput(stream: () => InputStream): Transport {
   }
 }
 
+/** That of this process. */
+export const stdin = standardInput(() => process.stdin)
+
 function opened(input: InputStream, options: TransportOptions): Opened {
   const reasons: string[] = []
-  const deadline = AbortSignal.timeout(options.timeout)
+  const deadline = AbortSignal.timeout(options.transferTimeout)
   return {
     name,
     bytes: blocksOf(input, options, deadline, reasons),
@@ -65,7 +68,7 @@ async function* blocksOf(
   } catch (error) {
     if (options.signal.aborted) reasons.push(`reading ${name} was stopped after ${size} bytes`)
     else if (deadline.aborted) {
-      reasons.push(`${name} did not end within ${options.timeout} ms; it was given up after ${size} bytes`)
+      reasons.push(`${name} did not end within ${options.transferTimeout} ms; it was given up after ${size} bytes`)
     } else reasons.push(`reading ${name} failed after ${size} bytes: ${messageOf(error)}`)
   } finally {
     signal.removeEventListener('abort', stop)

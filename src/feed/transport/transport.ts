@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/machine.ts'
+import type { TransportSettings } from './settings.ts'
 
 /** HTTP validators of a delivery, kept so that an unchanged feed costs one request. */
 export interface Validators {
@@ -6,47 +7,12 @@ export interface Validators {
   lastModified?: string
 }
 
-/** Who fetches from an SFTP or FTP server, where the address does not say, and who the server has to be. */
-export interface Login {
-  user?: string
-  password?: string
-  /** SFTP: text of the private key, and what it is encrypted with. */
-  privateKey?: string
-  passphrase?: string
-  /** SFTP: fingerprints of the server's keys as `SHA256:…`, of which it has to show one. */
-  hostKey?: string[]
-  /** FTPS: certificates of the authority that vouches for the server, as PEM; else those of Node. */
-  ca?: string
-}
-
-/** When a dropped file is taken for whole; what is left out is not asked for. */
-export interface Readiness {
-  /** Name of a file beside it: `{name}` stands for the file's own, `{stem}` for that without its last extension. */
-  marker?: string
-  /** Milliseconds in which neither size nor time may change. */
-  unchanged?: number
-}
-
-export interface TransportOptions {
+export interface TransportOptions extends TransportSettings {
   /** Directory that relative paths and globs start from. */
   directory: string
-  /** Most bytes accepted as sent, before decompression. */
-  maxBytes: number
-  /** Milliseconds for the whole transfer. */
-  timeout: number
-  /** Redirects followed at most. */
-  maxRedirects: number
-  /** Extra request headers (HTTP only); never sent to another origin than the configured one. */
-  headers: Record<string, string>
   validators: Validators | null
   /** Folder for files of this run alone, thrown away with it. */
   scratch: string
-  /** HTTP only: a source on the internet may redirect to loopback, private and link-local addresses, too. */
-  allowPrivateRedirects: boolean
-  /** SFTP and FTP only. */
-  login: Login
-  /** Files and folders only, here or on a server. */
-  ready: Readiness
   clock: Clock
   signal: AbortSignal
 }

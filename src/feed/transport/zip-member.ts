@@ -23,8 +23,8 @@ const kinds: readonly { one: string; many: string; endings: RegExp }[] = [
 const others =
   /\.(xsd|dtd|xslt?|md5|sha\d*|sfv|sig|asc|md|ini|log|done|ok)$|^(read[ _-]?me|liesmich|lisezmoi|l[eé]eme|licen[cs]e|notice|changelog)\b|^(config\.txt|photos\.cfg|thumbs\.db|desktop\.ini)$/
 
-/** Names told in one message at most. */
-const namesTold = 10
+/** Most names in one message. */
+const mostNamed = 10
 
 /**
  * The place in `members` of the one that is the feed: the only one that matches `pattern`, a glob over the whole path or
@@ -79,9 +79,9 @@ function tooMany(archive: string, fitting: readonly { name: string }[], pattern:
 }
 
 function listed(files: readonly { name: string }[]): string {
-  const told = files.slice(0, namesTold).map(({ name }) => shortName(name))
-  const rest = files.length - told.length
-  return told.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  const named = files.slice(0, mostNamed).map(({ name }) => shortName(name))
+  const rest = files.length - named.length
+  return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }
 
 function tallied(files: readonly { name: string }[]): string {
@@ -92,8 +92,8 @@ function tallied(files: readonly { name: string }[]): string {
     const known = counts.get(kind.many)
     counts.set(kind.many, { ...kind, count: (known?.count ?? 0) + 1 })
   }
-  const parts = [...counts.values()].map(({ one, many, count }) => `${count} ${count === 1 ? one : many}`)
-  return parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts.join('')
+  const tally = [...counts.values()].map(({ one, many, count }) => `${count} ${count === 1 ? one : many}`)
+  return tally.length > 1 ? `${tally.slice(0, -1).join(', ')} and ${tally.at(-1)}` : tally.join('')
 }
 
 /** A member's name as a message shows it. */

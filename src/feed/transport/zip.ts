@@ -1,6 +1,6 @@
 /**
- * One member of a ZIP archive as a document (fault-model F5–F7). yauzl reads the directory and finds the data; sizes and
- * the check sum are held against the bytes here, as it does not.
+ * One member of a ZIP archive as a document (docs/faults.md, F5 to F7). yauzl reads the directory and finds the data; sizes
+ * and the check sum are held against the bytes here, as it does not.
  */
 import { crc32, createInflateRaw } from 'node:zlib'
 import { getFileNameLowLevel, openPromise } from 'yauzl'

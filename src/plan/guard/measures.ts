@@ -9,7 +9,7 @@ export function allowance({ percent, floor }: { percent: number; floor: number }
   return Math.max(floor, Math.floor((of * percent) / 100))
 }
 
-/** Whether so many listings drift that it is no person who edits them, but another program (fault-model F75). */
+/** Whether so many listings drift that it is no person who edits them, but another program. */
 export function isFight(drifted: number, ours: number): boolean {
   return drifted > allowance({ percent: 5, floor: 5 }, ours)
 }

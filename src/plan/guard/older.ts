@@ -1,7 +1,8 @@
 /**
- * Whether a delivery is an older one served again, as by a mirror that lags behind (fault-model F14): it says so itself, or
- * its records are those of an earlier one to the letter.
+ * Whether a delivery is an older one served again, as by a mirror that lags behind: it says so itself, or its records are
+ * those of an earlier one to the letter.
  */
+
 /** An earlier delivery. Times in milliseconds. */
 interface Earlier {
   digest: string

@@ -1,4 +1,4 @@
-import type { Change } from '../change.ts'
+import type { Action } from '../change.ts'
 import type { Older } from './older.ts'
 
 /** Shares are percent; a floor is a number of listings that is never too many. */
@@ -28,7 +28,7 @@ export interface Past {
   otherKeys: boolean
 }
 
-export type Rule =
+export type RuleName =
   | 'delivery'
   | 'remote'
   | 'older'
@@ -43,10 +43,12 @@ export type Rule =
   | 'lostField'
   | 'abort'
 
-/** A rule that tripped. `holds` says which changes it is about; where it finds none, only `always` rules are worth a word. */
+/** An accident that a rule found. */
 export interface Trip {
-  rule: Rule
-  sentence: string
-  always: boolean
-  holds(change: Change): boolean
+  readonly rule: RuleName
+  readonly sentence: string
+  /** It is worth a word even where it holds nothing. */
+  readonly always: boolean
+  /** Which actions it is about. */
+  holds(action: Action): boolean
 }

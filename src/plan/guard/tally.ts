@@ -1,5 +1,6 @@
-import { optionalFields } from '../../core/listing.ts'
+import type { FieldName } from '../../core/listing.ts'
 import type { Change } from '../change.ts'
+import { disappearing } from '../own-difference.ts'
 
 /** Counts what the guard's rules are about, while the plan goes by. Changes that an approval covers count apart. */
 export class Tally {
@@ -16,8 +17,8 @@ export class Tally {
    * makes one anew while pages are read. Approved ones too: an approval is no reason to trust the list.
    */
   doubts = 0
-  /** Updates that lose an optional field, by `optionalFields`. */
-  readonly lost = optionalFields.map(() => 0)
+  /** Updates that lose an optional field, by field. */
+  readonly lost: Partial<Record<FieldName, number>> = {}
 
   letThrough(change: Change): void {
     if (change.kind === 'create') this.approved.creates++
@@ -29,12 +30,12 @@ export class Tally {
     if (change.kind === 'update') this.updates++
     if (change.kind === 'update' && change.again) this.again++
     if (change.kind === 'create' && change.cause === 'gone-from-service') this.recreates++
-    if (losesFields(change))
-      for (let bit = 0; bit < this.lost.length; bit++) if ((change.lost & (1 << bit)) !== 0) this.lost[bit]++
+    for (const field of lostFields(change)) this.lost[field] = (this.lost[field] ?? 0) + 1
   }
 }
 
-/** A drift takes away what others added; only the feed's own loss can be a renamed column. */
-export function losesFields(change: Change): boolean {
-  return change.kind === 'update' && (change.cause === 'changed' || change.cause === 'mapping')
+/** Optional fields that a change loses. A drift takes away what others added; only the feed's own loss can be a renamed column. */
+export function lostFields(change: Change): FieldName[] {
+  if (change.kind !== 'update' || (change.cause !== 'changed' && change.cause !== 'mapping')) return []
+  return disappearing(change.fields)
 }

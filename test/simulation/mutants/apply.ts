@@ -11,8 +11,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'an update of nothing is done',
     file: 'src/apply/calls.ts',
-    from: 'if (answer.value >= 1) return confirm(context, change, sent, unsettled)',
-    to: 'if (answer.value >= 0) return confirm(context, change, sent, unsettled)',
+    from: 'if (answer.value >= 1) return confirm(context, stored, sent, unsettled)',
+    to: 'if (answer.value >= 0) return confirm(context, stored, sent, unsettled)',
   },
   {
     name: 'a delete that counts short is done',
@@ -35,26 +35,26 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a refused create is taken for done',
     file: 'src/apply/calls.ts',
-    from: 'return refused(context, change, sent, refusal, unsettled)',
+    from: 'return refused(context, stored, sent, refusal, unsettled)',
     to: '',
   },
   {
     name: 'a dry run writes into the store',
     file: 'src/sync.ts',
-    from: 'const prepared = await prepare(feed, readers, true)',
-    to: 'const prepared = await prepare(feed, readers, true)\n    remember(feed, readers.store as Store, readers.workspace, prepared)',
+    from: "run.prepared = await prepare(feed, tools, 'diff')",
+    to: "run.prepared = await prepare(feed, tools, 'diff')\n    await note(feed, tools as Writers, run.prepared)",
   },
   {
     name: 'a backfill deletes',
     file: 'src/sync.ts',
-    from: "return await prepare(feed, writers, command === 'sync')",
-    to: 'return await prepare(feed, writers, true)',
+    from: 'const prepared = (run.prepared = await prepare(feed, tools, mode))',
+    to: "const prepared = (run.prepared = await prepare(feed, tools, 'sync'))",
   },
   {
     name: 'forgotten after one absence',
     file: 'src/apply/calls.ts',
-    from: "if (shown.length > 0) return record(context, change, 'skipped'",
-    to: "if (shown.length > 1e9) return record(context, change, 'skipped'",
+    from: "if (shown.length > 0) return record(context, stored, 'skipped'",
+    to: "if (shown.length > 1e9) return record(context, stored, 'skipped'",
   },
   {
     name: 'a refused update drops the mark of one without answer',
@@ -65,8 +65,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a refused batch drops the marks of an attempt without answer',
     file: 'src/apply/calls.ts',
-    from: 'if (!unsettled) mark.clear()',
-    to: 'mark.clear()',
+    from: 'if (!unsettled) await mark.clear()',
+    to: 'await mark.clear()',
   },
   {
     name: 'an adoption takes a baseline while an attempt may land',
@@ -82,9 +82,9 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'a run leaves a listener behind',
-    file: 'src/sync.ts',
-    from: "signal.removeEventListener('abort', stop)",
-    to: '',
+    file: 'src/run/record.ts',
+    from: '{ once: true, signal: finished.signal }',
+    to: '{ once: true }',
   },
   {
     name: 'the plan is taken all at once',
@@ -95,7 +95,7 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a dry run foretells no deletes',
     file: 'src/sync.ts',
-    from: 'const prepared = await prepare(feed, readers, true)',
-    to: 'const prepared = await prepare(feed, readers, false)',
+    from: "run.prepared = await prepare(feed, tools, 'diff')",
+    to: "run.prepared = await prepare(feed, tools, 'backfill')",
   },
 ]

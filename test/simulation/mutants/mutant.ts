@@ -5,6 +5,11 @@ export interface Mutant {
   /** Must be in the file exactly once. */
   from: string
   to: string
-  /** Where one place is not enough. */
-  also?: readonly { from: string; to: string }[]
+  /** Where one place is not enough; in `file`, unless another is named. */
+  also?: readonly { file?: string; from: string; to: string }[]
+}
+
+/** Every place that a mutant changes. */
+export function placesOf({ file, from, to, also = [] }: Mutant): { file: string; from: string; to: string }[] {
+  return [{ file, from, to }, ...also.map((place) => ({ file, ...place }))]
 }

@@ -4,33 +4,33 @@ import type { Mutant } from './mutant.ts'
 export const planMutants: readonly Mutant[] = [
   {
     name: 'delete by absence from an incomplete delivery',
-    file: 'src/plan/absent.ts',
+    file: 'src/plan/proof.ts',
     from: "if (!delivery.complete) return { cause: 'unproven', why:",
     to: "if (false) return { cause: 'unproven', why:",
   },
   {
     name: 'delete by absence under an incomplete list',
-    file: 'src/plan/absent.ts',
+    file: 'src/plan/proof.ts',
     from: "if (!remote.complete) return { cause: 'unproven', why:",
     to: "if (false) return { cause: 'unproven', why:",
   },
   {
     name: 'delete although a record was unreadable',
-    file: 'src/plan/absent.ts',
+    file: 'src/plan/proof.ts',
     from: 'if (unreadable > 0)',
     to: 'if (unreadable > 1e9)',
   },
   {
     name: 'guard counts a run, not 24 hours',
-    file: 'src/plan/guard/guard.ts',
-    from: 'past.deletes24h + tally.deletes > deletable',
-    to: 'tally.deletes > deletable',
+    file: 'src/plan/guard/rules.ts',
+    from: 'overShare(before + planned,',
+    to: 'overShare(planned,',
   },
   {
     name: 'no guard of deletes',
-    file: 'src/plan/guard/guard.ts',
-    from: 'past.deletes24h + tally.deletes > deletable',
-    to: 'false',
+    file: 'src/plan/guard/rules.ts',
+    from: 'if (planned === 0) return []',
+    to: 'if (planned >= 0) return []',
   },
   {
     name: 'settle ignored',
@@ -77,25 +77,25 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'shown twice and deleted all the same',
     file: 'src/plan/absent.ts',
-    from: "if (shown.length > 1) return [twiceShown(one)]\n  if ('cause' in proof)",
-    to: "if ('cause' in proof)",
+    from: "if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]\n  if (!isProven)",
+    to: 'if (!isProven)',
   },
   {
     name: 'a lost store goes unnoticed',
-    file: 'src/run/prepare.ts',
-    from: 'state.isNew && state.rows === 0 && marked > 0 ? now : null',
+    file: 'src/run/plan.ts',
+    from: 'past.isEmpty && listed.marked > 0 ? past.moment.now : null',
     to: 'null',
   },
   {
     name: 'an approval makes a doubtful list trusted',
-    file: 'src/run/prepare.ts',
-    from: 'const doubtful = tally.doubts > 0',
-    to: 'const doubtful = tally.recreates > 0',
+    file: 'src/run/plan.ts',
+    from: 'isDoubtful: tally.doubts > 0',
+    to: 'isDoubtful: tally.recreates > 0',
   },
   {
     name: 'approval lets everything through',
-    file: 'src/run/plan.ts',
-    from: 'if (approved.has(approvalKey(change.kind, change.mlsNumber))) return null',
+    file: 'src/run/guard.ts',
+    from: 'if (approved.has(approvalKey(action.kind, action.mlsNumber))) return null',
     to: 'if (approved.size > 0) return null',
   },
   {
@@ -106,8 +106,8 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'duplicates are not counted',
-    file: 'src/run/prepare.ts',
-    from: 'summary.listings -= facts.duplicates',
+    file: 'src/run/plan.ts',
+    from: 'summary.listings -= value.duplicates',
     to: '',
   },
   {
@@ -119,8 +119,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'drift is overwritten against the configuration',
     file: 'src/plan/present.ts',
-    from: "if (one.settings.drift === 'overwrite') return update",
-    to: 'if (one.settings.now > 0) return update',
+    from: "if (one.settings.drift === 'overwrite') return sendAgain",
+    to: 'if (one.settings.now > 0) return sendAgain',
   },
   {
     name: "a row without our mark is the service's spelling",
@@ -144,6 +144,6 @@ export const planMutants: readonly Mutant[] = [
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
     from: "if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
-    to: "if (item !== null && flight === 'delete') return [change('delete', key, 'feed-says-so', 'it was to go')]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
+    to: "if (item !== null && flight === 'delete') return [stepOf({ kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false })]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
   },
 ]

@@ -2,11 +2,11 @@
 import type { Mutant } from './mutant.ts'
 
 export const portMutants: readonly Mutant[] = [
-  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'beforeSend?.()', to: '' },
+  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'await beforeSend?.()', to: '' },
   {
     name: 'in-flight mark after the call',
     file: 'src/service/retry.ts',
-    from: 'beforeSend?.()',
+    from: 'await beforeSend?.()',
     to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend).catch(() => {})\n resolve()',
   },
   {
@@ -29,15 +29,15 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'delete not written into the ledger before the call',
-    file: 'src/store/listings.ts',
-    from: 'if (counts) enterLedger.run(chatbot, feed, key, now)',
+    file: 'src/store/ledger.ts',
+    from: 'if (counts) enter.run(chatbot, feed, key, now)',
     to: '',
   },
   {
     name: 'a cleared delete keeps no place in the ledger though one was carried out',
-    file: 'src/store/listings.ts',
-    from: "if (row.flight === 'delete') leaveLedger.run(chatbot, row.feed, key, row.flightAt)\n    }",
-    to: 'leaveLedger.run(chatbot, row.feed, key, row.flightAt)\n    }',
+    file: 'src/store/ledger.ts',
+    from: 'DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at = ?',
+    to: 'DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at <= ?',
   },
   {
     name: 'earlier attempt without answer forgotten',
@@ -47,13 +47,13 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'approvals not used up',
-    file: 'src/store/records.ts',
+    file: 'src/store/holds.ts',
     from: 'for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)',
     to: '',
   },
   {
     name: 'goes on after the keys were refused',
-    file: 'src/service/breaker.ts',
+    file: 'src/service/retry.ts',
     from: 'this.#stop.abort(last)',
     to: '',
   },
@@ -90,13 +90,14 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'deletes enter the ledger only once they are through',
-    file: 'src/store/listings.ts',
-    from: 'if (counts) enterLedger.run(chatbot, feed, key, now)',
+    file: 'src/store/ledger.ts',
+    from: 'if (counts) enter.run(chatbot, feed, key, now)',
     to: '',
     also: [
       {
+        file: 'src/store/snapshot.ts',
         from: "if (unsettledAt === null || row.flight !== 'delete') {",
-        to: "if (row.flight === 'delete') {\n        const at = database.prepare('SELECT flight_at FROM listing WHERE chatbot = ? AND key = ?').pluck().get(chatbot, key)\n        enterLedger.run(chatbot, row.feed, key, at)\n      }\n      if (unsettledAt === null || row.flight !== 'delete') {",
+        to: "if (row.flight === 'delete') {\n        const enter = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')\n        enter.run(chatbot, row.feed, key, row.flightAt)\n      }\n      if (unsettledAt === null || row.flight !== 'delete') {",
       },
     ],
   },

@@ -4,14 +4,14 @@ import type { Converter, Making } from './converter.ts'
 import { numberReader } from './number.ts'
 
 /**
- * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit (domain
- * trap 29). The unit is that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that
- * of the listing); where there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two
- * lengths in that unit of area; `units` says what a format's codes mean; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
+ * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit. The unit is
+ * that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that of the listing); where
+ * there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two lengths in that unit of area;
+ * `units` says what a format's codes mean; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
+  takes: ['split', 'nth', 'numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building

@@ -1,4 +1,3 @@
-import type { Statuses, StatusTarget } from '../schema.ts'
 import { tables, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
@@ -11,7 +10,7 @@ import { readableLine } from './text.ts'
  */
 export const choice: Converter = {
   yields: 'text',
-  takes: ['choices', 'table', 'otherwise', 'keepWordAs'],
+  takes: ['split', 'nth', 'choices', 'table', 'otherwise', 'keepWordAs'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
@@ -56,7 +55,7 @@ export const status: Converter = {
   build: (building) => {
     const { field, statuses, from } = building
     if (field?.name !== 'Status') throw new RuleError('status is for the field Status only')
-    const targets = targetsOf(statuses)
+    const targets = new Map(Object.entries(statuses).map(([word, target]) => [wordKey(word), target]))
     const source = from.map((select) => select.path).join(' or ')
     return (node, making) => {
       const found = building.text(node)
@@ -76,8 +75,4 @@ export const status: Converter = {
       return undefined
     }
   },
-}
-
-function targetsOf(statuses: Statuses): Map<string, StatusTarget | { for_sale: StatusTarget; for_rent: StatusTarget }> {
-  return new Map(Object.entries(statuses).map(([word, target]) => [wordKey(word), target]))
 }

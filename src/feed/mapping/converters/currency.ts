@@ -6,7 +6,7 @@ const symbols = tables.currencySymbols
 
 /**
  * A currency's symbol from its ISO code or from the amount that has the code or the symbol beside it: `EUR`, `485000 USD`,
- * `$1,200` (vocab §7, §8). A bare amount says nothing; an unknown code is a problem.
+ * `$1,200`. A bare amount says nothing; an unknown code is a problem.
  */
 export const currency: Converter = {
   yields: 'text',

@@ -132,7 +132,7 @@ export function instantOf(date: Written, minutes: number, timezone: string): num
 }
 
 /**
- * Days from a date in the record to today; the date is remembered, as the number grows by itself (vocab §10). With
+ * Days from a date in the record to today; the date is remembered, as the number grows by itself. With
  * `separator` the date is in parts, all of `from` put together (MITS has month, day and year in attributes).
  */
 export const daysSince: Converter = {
@@ -151,7 +151,7 @@ export const daysSince: Converter = {
       const found = separator === undefined ? building.text(node) : inParts(node)
       if (found === undefined || saysNothing(found)) return undefined
       const date = read(found)
-      // 1970 is a zero that became a date (vocab §10).
+      // 1970 is a zero that became a date.
       if (date?.year === 1970) return undefined
       if (!date || date.year < 1900) return new Unreadable(found, `needs a date written as ${formats.join(' or ')}`)
       making.moving.listedOn = dayOf(date)

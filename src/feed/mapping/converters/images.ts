@@ -1,7 +1,14 @@
+import { z } from 'zod'
 import type { RecordNode } from '../../format/format.ts'
+import { pathSchema } from '../rule-keys.ts'
 import { saysNothing, wordKey } from '../vocabulary.ts'
 import type { Converter } from './converter.ts'
 import { webAddress } from './text.ts'
+
+interface ImagesKeys {
+  orderBy?: string
+  first?: string[]
+}
 
 /**
  * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
@@ -9,9 +16,11 @@ import { webAddress } from './text.ts'
  * by number where both are numbers, those named in `first` before all others
  * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
  */
-export const images: Converter = {
+export const images: Converter<ImagesKeys> = {
   yields: 'images',
-  takes: ['split', 'orderBy', 'first', 'each'],
+  takes: ['split', 'each'],
+  keys: { orderBy: pathSchema, first: z.array(z.string()) },
+  paths: ({ orderBy }) => [orderBy ?? []].flat(),
   needsFrom: true,
   build: ({ from, rule, select }) => {
     const orderBy = rule.orderBy === undefined ? null : select(rule.orderBy)
@@ -20,14 +29,14 @@ export const images: Converter = {
       const place = first.indexOf(wordKey(key))
       return place === -1 ? first.length : place
     }
-    const texts = (node: RecordNode) => from.flatMap((path) => path.all(node))
+    const texts = (node: RecordNode) => from.flatMap((select) => select.all(node))
     const ordered = (node: RecordNode): string[] => {
       const nodes = each?.nodes(node) ?? [node]
       if (orderBy === null) return nodes.flatMap(texts)
       return nodes
-        .map((one) => ({ one, key: orderBy.first(one) }))
+        .map((inner) => ({ inner, key: orderBy.first(inner) }))
         .toSorted((a, b) => rank(a.key) - rank(b.key) || compareInOrder(a.key, b.key))
-        .flatMap(({ one }) => texts(one))
+        .flatMap(({ inner }) => texts(inner))
     }
     const each = rule.each === undefined ? null : select(rule.each)
     const cut = cutter(rule.split)
@@ -53,24 +62,24 @@ function cutter(split: string | string[] | undefined): (text: string) => string[
 
 /** Cuts where an address follows one of the marks, with blanks between or none. By hand, as long blanks take an expression for ever. */
 function cutBeforeAddresses(text: string, marks: readonly string[]): string[] {
-  const parts: string[] = []
+  const pieces: string[] = []
   let start = 0
   for (const { index } of text.matchAll(/https?:\/\//gi)) {
     let blank = index
     while (blank > start && /\s/.test(text[blank - 1])) blank--
     const isCut = marks.some((mark) => text.slice(Math.max(start, blank - mark.length), index).includes(mark))
     if (!isCut) continue
-    parts.push(withoutEnd(text.slice(start, index), marks))
+    pieces.push(withoutEnd(text.slice(start, index), marks))
     start = index
   }
-  return [...parts, withoutEnd(text.slice(start), marks)]
+  return [...pieces, withoutEnd(text.slice(start), marks)]
 }
 
 /** A list may end in its separator. */
 function withoutEnd(text: string, marks: readonly string[]): string {
   let end = text.length
   for (;;) {
-    const mark = marks.find((one) => text.endsWith(one, end))
+    const mark = marks.find((each) => text.endsWith(each, end))
     if (end > 0 && /\s/.test(text[end - 1])) end--
     else if (mark !== undefined && end > 0) end -= mark.length
     else return text.slice(0, end)

@@ -1,10 +1,11 @@
 import type { FieldName } from '../../../core/listing.ts'
+import type { Numbers } from '../rule-keys.ts'
 import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
-import type { Converter, Separators } from './converter.ts'
+import type { Converter } from './converter.ts'
 
 /** Compiles the reading of numbers written with these separators; null where the text is no such number. */
-export function numberReader({ decimal, group }: Separators): (text: string) => number | null {
+export function numberReader({ decimal, group }: Numbers): (text: string) => number | null {
   const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
   const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
   const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
@@ -17,7 +18,7 @@ export function numberReader({ decimal, group }: Separators): (text: string) => 
   }
 }
 
-/** What a field's number can be at all; anything else is junk of the feed (`Bedrooms 99999.0`, formats.md 0.1 fact 9). */
+/** What a field's number can be at all; anything else is junk of the feed (`Bedrooms 99999.0`). */
 const limits: Partial<Record<FieldName, readonly [number, number]>> = {
   Bedrooms: [0, 999],
   Bathrooms: [0, 999],
@@ -40,7 +41,7 @@ const round = (value: number): number => Math.round((value + Number.EPSILON) * 1
 /** A plain number; `choices` are words that stand for one (`Studio: '0'`, `no: '0'`). */
 export const number: Converter = {
   yields: 'number',
-  takes: ['numbers', 'zero', 'min', 'max', 'times', 'choices'],
+  takes: ['split', 'nth', 'numbers', 'zero', 'min', 'max', 'times', 'choices'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
@@ -105,7 +106,7 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
  */
 export const money: Converter = {
   yields: 'number',
-  takes: ['numbers', 'zero', 'period', 'periods', 'per', 'max', 'times'],
+  takes: ['split', 'nth', 'numbers', 'zero', 'period', 'periods', 'per', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
@@ -124,7 +125,7 @@ export const money: Converter = {
       if (value === null || value < 0 || value > (rule.max ?? 1e12)) {
         return new Unreadable(found, `needs an amount of money written like ${example(numbers)}`)
       }
-      // 0 and 1 stand for "no public price" (vocab §8).
+      // 0 and 1 stand for "no public price".
       if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
       if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
       const written = period?.(node) || rule.per
@@ -152,6 +153,6 @@ function readAmount(text: string, read: (text: string) => number | null): number
   return value === null ? null : value * suffixes[suffix[2].toLowerCase()]
 }
 
-function example({ decimal, group }: Separators): string {
+function example({ decimal, group }: Numbers): string {
   return `1${group}234${decimal}5`
 }

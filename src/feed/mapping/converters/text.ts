@@ -2,6 +2,7 @@ import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 import { unescapeHtml } from '../../../core/listing.ts'
 import type { RecordNode } from '../../format/format.ts'
 import { childNames, childrenOf, textOf } from '../path.ts'
+import type { Rule } from '../rule-keys.ts'
 import { readBoolean, saysNothing } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
@@ -50,64 +51,52 @@ export function readableLine(text: string): string {
 
 const spoken = (text: string): string | undefined => (saysNothing(text) ? undefined : text)
 
-/** One line of text. */
-export const text: Converter = {
-  yields: 'text',
-  takes: [],
-  needsFrom: true,
-  build: (building) => (node) => {
-    const found = building.text(node)
-    return found === undefined ? undefined : spoken(readableLine(found))
-  },
+/** A converter of the first text of `from`; `compile` is given the rule and gives what makes a value of that text. */
+function ofText(
+  takes: Converter['takes'],
+  compile: (rule: Rule) => (found: string) => string | Unreadable | undefined,
+): Converter {
+  return {
+    yields: 'text',
+    takes,
+    needsFrom: true,
+    build({ rule, text }) {
+      const valueOf = compile(rule)
+      return (node) => {
+        const found = text(node)
+        return found === undefined ? undefined : valueOf(found)
+      }
+    },
+  }
 }
+
+/** One line of text. */
+export const text = ofText(['split', 'nth'], () => (found) => spoken(readableLine(found)))
 
 /** Text of several lines, such as a description. */
-export const html: Converter = {
-  yields: 'text',
-  takes: [],
-  needsFrom: true,
-  build: (building) => (node) => {
-    const found = building.text(node)
-    return found === undefined ? undefined : spoken(readableLines(found))
-  },
-}
+export const html = ofText([], () => (found) => spoken(readableLines(found)))
 
-/** Text with a code before it (`699 - Not Defined`, formats.md §1 MLSAreaMajor): the code is dropped. */
-export const codedText: Converter = {
-  yields: 'text',
-  takes: [],
-  needsFrom: true,
-  build: (building) => {
-    const words = new Set((building.rule.missing ?? []).map((word) => word.toLowerCase()))
-    return (node) => {
-      const found = building.text(node)
-      if (found === undefined) return undefined
-      const plain = readableLine(found).replace(/^[A-Z0-9]{1,8} - (?=\S)/, '')
-      return words.has(plain.toLowerCase()) ? undefined : spoken(plain)
-    }
-  },
-}
+/** Text with a code before it (`699 - Not Defined`, as RESO's MLSAreaMajor): the code is dropped. */
+export const codedText = ofText([], ({ missing = [] }) => {
+  const words = new Set(missing.map((word) => word.toLowerCase()))
+  return (found) => {
+    const plain = readableLine(found).replace(/^[A-Z0-9]{1,8} - (?=\S)/, '')
+    return words.has(plain.toLowerCase()) ? undefined : spoken(plain)
+  }
+})
 
 /**
  * The letters and digits that follow a mark in a text (`/home/` in a web address), with a `prefix` that keeps them from
  * being taken for something else. Nothing where the mark is not in it.
  */
-export const textAfter: Converter = {
-  yields: 'text',
-  takes: ['after', 'prefix'],
-  needsFrom: true,
-  build: (building) => {
-    const { after, prefix = '' } = building.rule
-    if (after === undefined) throw new RuleError('textAfter needs after')
-    return (node) => {
-      const found = building.text(node)
-      const start = found?.indexOf(after) ?? -1
-      if (found === undefined || start < 0) return undefined
-      const word = /^[\p{L}\p{N}]{1,100}/u.exec(found.slice(start + after.length))
-      return word === null ? undefined : prefix + word[0]
-    }
-  },
-}
+export const textAfter = ofText(['after', 'prefix'], ({ after, prefix = '' }) => {
+  if (after === undefined) throw new RuleError('textAfter needs after')
+  return (found) => {
+    const start = found.indexOf(after)
+    const word = start < 0 ? null : /^[\p{L}\p{N}]{1,100}/u.exec(found.slice(start + after.length))
+    return word === null ? undefined : prefix + word[0]
+  }
+})
 
 /** Every text of `from` that is there, one after the other. */
 export const join: Converter = {
@@ -121,28 +110,20 @@ export const join: Converter = {
       const found = from
         .flatMap((select) => select.all(node))
         .map(readableLines)
-        .filter((one) => !saysNothing(one) && !words.has(one.toLowerCase()))
+        .filter((line) => !saysNothing(line) && !words.has(line.toLowerCase()))
       return found.length === 0 ? undefined : found.join(separator)
     }
   },
 }
 
 /**
- * A listing's number: taken as it is, never read as a number (vocab: `0012` is not `12`). At most 500 characters. Only HTML
- * escapes that are left in it are undone: the service may show `&` as `&amp;`, and the two could not be told apart (U13).
+ * A listing's number: taken as it is, never read as a number (`0012` is not `12`). At most 500 characters. Only HTML
+ * escapes that are left in it are undone: the service may show `&` as `&amp;`, and the two could not be told apart.
  */
-export const key: Converter = {
-  yields: 'text',
-  takes: [],
-  needsFrom: true,
-  build: (building) => (node) => {
-    const found = building.text(node)
-    if (found === undefined) return undefined
-    const number = isKey(found) ? withoutEscapes(found) : found
-    if (!isKey(number)) return new Unreadable(found, 'needs 1 to 500 characters, none of them a control character')
-    return number
-  },
-}
+export const key = ofText(['split', 'nth'], () => (found) => {
+  const number = isKey(found) ? withoutEscapes(found) : found
+  return isKey(number) ? number : new Unreadable(found, 'needs 1 to 500 characters, none of them a control character')
+})
 
 function withoutEscapes(text: string): string {
   const plain = unescapeHtml(text).trim()
@@ -155,16 +136,10 @@ export function isKey(value: string): boolean {
 }
 
 /** A web address, http or https. */
-export const url: Converter = {
-  yields: 'text',
-  takes: [],
-  needsFrom: true,
-  build: (building) => (node) => {
-    const found = building.text(node)
-    if (found === undefined) return undefined
-    return webAddress(found) ?? new Unreadable(found, 'needs an address that begins with http:// or https://')
-  },
-}
+export const url = ofText(
+  ['split', 'nth'],
+  () => (found) => webAddress(found) ?? new Unreadable(found, 'needs an address that begins with http:// or https://'),
+)
 
 /** An http(s) address with its blanks, quotes and angle brackets escaped; null where the text is none. */
 export function webAddress(address: string): string | null {
@@ -184,6 +159,7 @@ export const flags: Converter = {
   yields: 'text',
   takes: ['except'],
   needsFrom: true,
+  readsBelow: true,
   build: ({ from, field, rule }) => {
     const except = new Set(rule.except ?? [])
     if (field !== null) throw new RuleError('flags is for columns of ExtensionColumn only')

@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { RecordNode } from '../../format/format.ts'
-import type { OpenHouseRule } from '../schema.ts'
+import { joined } from '../path.ts'
+import { pathSchema } from '../rule-keys.ts'
 import { is3dTour, saysNothing } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Building, Converter, Making } from './converter.ts'
@@ -7,14 +9,38 @@ import { dateReader, instantOf, readTime } from './date.ts'
 import type { Written } from './date.ts'
 import { webAddress } from './text.ts'
 
+/** When an open house is: a slot for each node of `each`, from `date` with `start` and `end`, or from these two alone. */
+const openHouseSchema = z.strictObject({
+  each: pathSchema.optional(),
+  date: pathSchema.optional(),
+  start: pathSchema.optional(),
+  end: pathSchema.optional(),
+  /** What parts start from end where both are one text: ` to `. */
+  separator: z.string().min(1).optional(),
+  formats: z.array(z.string().min(1)).min(1).optional(),
+})
+type OpenHouseRule = z.output<typeof openHouseSchema>
+
+interface ToursKeys {
+  openHouses?: OpenHouseRule[]
+  virtual?: string[]
+}
+
 /**
- * Tours (vocab §11): OpenHouse while a slot lies ahead, else 3D where an address is that of a tour one can walk through.
+ * Tours: OpenHouse while a slot lies ahead, else 3D where an address is that of a tour one can walk through.
  * The end of the last slot is remembered, as Tours changes then by itself. Every tour's address is kept in
  * ExtensionColumn, unless it is the listing's own (thepartnerstrust writes that one in every record).
  */
-export const tours: Converter = {
+export const tours: Converter<ToursKeys> = {
   yields: 'text',
-  takes: ['openHouses', 'virtual'],
+  takes: [],
+  keys: { openHouses: z.array(openHouseSchema), virtual: z.array(pathSchema) },
+  paths: ({ openHouses = [], virtual = [] }) => [
+    ...virtual,
+    ...openHouses.flatMap(({ each = '', date, start, end }) =>
+      [date, start, end].flatMap((inner) => (inner === undefined ? [] : [joined(each, inner)])),
+    ),
+  ],
   needsFrom: false,
   build: (building) => {
     const { rule, select } = building
@@ -24,7 +50,7 @@ export const tours: Converter = {
 
     return (node, making) => {
       const addresses = tourAddresses(
-        virtual.flatMap((path) => path.all(node)),
+        virtual.flatMap((select) => select.all(node)),
         making.listing.Url,
       )
       for (const value of addresses) making.kept.push({ Key: 'VirtualTour', value })
@@ -54,7 +80,7 @@ function tourAddresses(texts: string[], listingUrl: string | undefined): string[
 
 /** Reads the end of the last slot, in milliseconds; 0 where there is none. */
 function openHouseReader(rule: OpenHouseRule, { select, preset }: Building) {
-  const compiled = (path: string | undefined) => (path === undefined ? null : select(path))
+  const compiled = (written: string | undefined) => (written === undefined ? null : select(written))
   const [each, date, start, end] = [rule.each, rule.date, rule.start, rule.end].map(compiled)
   if (!date && !start) throw new RuleError('openHouses needs date or start')
   const read = dateReader(rule.formats ?? preset.dates)

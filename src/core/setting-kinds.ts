@@ -1,0 +1,124 @@
+/**
+ * The kinds of value that settings are made of. A number may come as text, since `${NAME}` gives text; a duration or a
+ * size must say its unit. Each kind is a zod type: it checks, converts, and describes itself in the JSON Schema.
+ */
+import { z } from 'zod'
+
+interface Range {
+  min?: number
+  max?: number
+}
+
+/** Longest that a Node timer can wait; above it, it would fire at once. */
+const longestTimer = 2 ** 31 - 1
+
+/** Text that stays text. */
+export function text(description: string) {
+  return z.string().min(1, 'is empty').meta({ description })
+}
+
+/** Text that a header can carry: a line break in a key or a secret file could write headers of its own. */
+export const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
+
+/** A number, or text that is one. */
+export function number(description: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Range = {}) {
+  const read = (written: number | string, context: z.RefinementCtx) => {
+    const value = typeof written === 'number' ? written : /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : NaN
+    if (!Number.isFinite(value)) return problem(context, `takes a number, not "${written}"`)
+    if (value >= min && value <= max) return value
+    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
+    return problem(context, `must be ${range}, not ${written}`)
+  }
+  return z
+    .union([z.number(), z.string()], { error: ({ input }) => takes('a number', input) })
+    .transform(read)
+    .meta({ description })
+}
+
+/** A whole number, or text that is one. */
+export function whole(description: string, range: Range = {}) {
+  return number(description, range).refine((value) => Number.isInteger(value), 'takes a whole number')
+}
+
+const milliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A length of time such as `250ms`, `30s`, `15m`, `12h` or `7d`; becomes milliseconds. */
+export function duration(description: string, max = longestTimer) {
+  const kind = 'a length of time with its unit, such as 250ms, 30s, 15m, 12h or 7d'
+  return quantity(description, kind, milliseconds, max, `is too long: at most ${Math.floor(max / milliseconds.d)}d`)
+}
+
+/** A length of time that is not 0, which many a timer takes for none at all. */
+export function positiveDuration(description: string) {
+  return duration(description).refine((length) => length > 0, 'must be longer than 0')
+}
+
+const bytes: Record<string, number> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40 }
+
+/** A number of bytes such as `512MB`; KB, MB, GB and TB are powers of 1024. */
+export function size(description: string) {
+  const kind = 'a size with its unit, such as 64KB, 512MB or 16GB'
+  return quantity(description, kind, bytes, Number.MAX_SAFE_INTEGER, 'is too large')
+}
+
+/** A percentage from 0 to 100. */
+export function percent(description: string) {
+  return number(`${description} (percent)`, { min: 0, max: 100 })
+}
+
+/** One of a few words. */
+export function choice<const Words extends readonly [string, ...string[]]>(description: string, words: Words) {
+  return z
+    .enum(words, {
+      error: (issue) => takes(words.map((word) => `"${word}"`).join(' or '), issue.input),
+    })
+    .meta({ description })
+}
+
+/** A zone of the IANA database. */
+export function timezone(description: string) {
+  return text(description).refine((value) => works(() => new Intl.DateTimeFormat('en', { timeZone: value })), {
+    error: ({ input }) => `is not a time zone such as America/Chicago: ${JSON.stringify(input)}`,
+  })
+}
+
+/** A character encoding that this Node can read. */
+export function encoding(description: string) {
+  return text(description).refine((value) => works(() => new TextDecoder(value)), {
+    error: ({ input }) => `is not a known character encoding such as utf-8 or windows-1252: ${JSON.stringify(input)}`,
+  })
+}
+
+/** A number with a unit; the pattern in the JSON Schema lets references pass as well. */
+function quantity(description: string, kind: string, units: Record<string, number>, max: number, tooMuch: string) {
+  const amount = `(\\d+(?:\\.\\d+)?)\\s*(${Object.keys(units).join('|')})`
+  const read = (written: string, context: z.RefinementCtx) => {
+    const match = new RegExp(`^${amount}$`).exec(written)
+    if (!match) return problem(context, takes(kind, written))
+    const value = Math.round(Number(match[1]) * units[match[2]])
+    return value <= max ? value : problem(context, tooMuch)
+  }
+  return z
+    .string({ error: ({ input }) => takes(kind, input) })
+    .transform(read)
+    .meta({ description, pattern: `^${amount}$|\\$\\{` })
+}
+
+function problem(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+}
+
+function takes(kind: string, input: unknown): string {
+  if (input === undefined) return 'is missing'
+  return `takes ${kind}, not ${input !== null && typeof input === 'object' ? 'several values' : JSON.stringify(input)}`
+}
+
+function works(attempt: () => unknown): boolean {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Paths into rows: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of their
+ * numbers. `json:image[].url` and `json:address.city` are values that a table has either in columns named by a path,
+ * `image[0].url`, or as JSON in one cell, `[{"url": …}]`; one file may mix both (Meta).
+ */
+import type { RecordNode } from '../format/format.ts'
+import { PathError, childrenOf, textOf } from './path.ts'
+import type { Paths, Select } from './path.ts'
+import { wordKey } from './vocabulary.ts'
+
+interface Slot {
+  select: Select
+  headers: string[]
+}
+
+/**
+ * Paths into rows: header names. A header is looked for as it is spelled, and by `wordKey` where that spelling is not
+ * there; which header a path means is worked out once for each set of headers.
+ */
+export function rowPaths(): Paths {
+  const slots = new Map<string, Slot>()
+  const known = new Map<string, string[][]>()
+  let current: string[] = []
+
+  return {
+    nested: false,
+    compile(path) {
+      const present = slots.get(path)
+      if (present) return present.select
+      if (path.trim() === '') throw new PathError('an empty header name')
+      const slot: Slot = { headers: [], select: rowSelect(path, () => slot.headers) }
+      slots.set(path, slot)
+      return slot.select
+    },
+    prepare(record) {
+      let count = 0
+      let same = true
+      for (const name in record) if (name !== current[count++]) same = false
+      if (same && count === current.length) return
+      current = Object.keys(record)
+      const signature = current.join('\u0000')
+      let headers = known.get(signature)
+      if (headers === undefined) {
+        headers = [...slots.keys()].map((path) => headersOf(path, current))
+        if (known.size < 100) known.set(signature, headers)
+      }
+      let index = 0
+      for (const slot of slots.values()) slot.headers = headers[index++]
+    },
+  }
+}
+
+/** Which of a row's headers a path means, in the order in which they are read. */
+export function headersOf(path: string, names: readonly string[]): string[] {
+  if (names.includes(path)) return [path]
+  const pattern = patternOf(path)
+  if (pattern) {
+    const found = names.filter((name) => pattern.test(name.trim()))
+    return path.endsWith('*') ? found : found.toSorted(compareNumbersIn)
+  }
+  const key = wordKey(path)
+  const alike = names.find((name) => wordKey(name) === key && perUnit.test(name) === perUnit.test(path))
+  return alike === undefined ? [] : [alike]
+}
+
+function rowSelect(path: string, headers: () => string[]): Select {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonSelect(path, json, headers)
+  const nodes = (row: RecordNode) => headers().flatMap((name) => childrenOf(row, name))
+  return {
+    path,
+    first(row) {
+      for (const name of headers())
+        for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
+      return ''
+    },
+    all: (row) =>
+      nodes(row)
+        .map(textOf)
+        .filter((text) => text !== ''),
+    nodes,
+  }
+}
+
+/** `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET`: a price for each of them. */
+const perUnit = /\p{Sc}\s*\//u
+
+/** Writers that sort their columns by name have `image[10].url` before `image[2].url`. */
+function compareNumbersIn(header: string, other: string): number {
+  const [mine, others] = [header, other].map((name) => (name.match(/\d+/g) ?? []).map(Number))
+  const differing = mine.findIndex((number, index) => number !== others[index])
+  return differing < 0 ? mine.length - others.length : mine[differing] - (others[differing] ?? -1)
+}
+
+function patternOf(path: string): RegExp | null {
+  const json = jsonPathOf(path)
+  if (json !== null) return jsonHeaders(json)
+  if (!path.endsWith('*') && !path.includes('{n}')) return null
+  const prefix = path.endsWith('*')
+  const body = (prefix ? path.slice(0, -1) : path)
+    .split('{n}')
+    .map(literal)
+    .join(String.raw`\d+`)
+  return new RegExp(`^${body}${prefix ? '' : '$'}`, 'i')
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+}
+
+/** A parsed path: the column that JSON is in, and the names below it. `names` '' stands for each element of a list. */
+interface JsonPath {
+  column: string
+  names: string[]
+}
+
+/** Reads `json:image[].url`; null where it is no path into JSON. */
+function jsonPathOf(path: string): JsonPath | null {
+  if (!path.startsWith('json:')) return null
+  const match = /^([^.[\]]+)((?:\[\]|\.[^.[\]]+)+)$/.exec(path.slice(5))
+  if (!match) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
+  const names = [...match[2].matchAll(/\[\]|\.([^.[\]]+)/g)].map(([, name]) => name ?? '')
+  return { column: match[1], names }
+}
+
+/** Which header names hold values of a path: its flattened columns, and the column of JSON. */
+function jsonHeaders({ column, names }: JsonPath): RegExp {
+  const flat = names.map((name) => (name === '' ? String.raw`\[\d+\]` : String.raw`\.` + literal(name))).join('')
+  return new RegExp(`^${literal(column)}(?:${flat})?$`, 'i')
+}
+
+/** Compiles a path; `headers` are those of `jsonHeaders` that the row has, in order. */
+function jsonSelect(path: string, json: JsonPath, headers: () => string[]): Select {
+  const all = (row: RecordNode): string[] => {
+    if (typeof row === 'string') return []
+    const texts = headers().flatMap((header) =>
+      [row[header] ?? ''].flat().flatMap((cell) => jsonTexts(cell, header.trim(), json)),
+    )
+    return texts.flatMap((text) => (text.trim() === '' ? [] : [text.trim()]))
+  }
+  return { path, first: (row) => all(row)[0] ?? '', all, nodes: all }
+}
+
+/** The texts of one cell: the cell itself in a flattened column, those at the path where it is JSON. */
+function jsonTexts(cell: RecordNode, header: string, { column, names }: JsonPath): string[] {
+  const text = typeof cell === 'string' ? cell.trim() : ''
+  if (header.toLowerCase() !== column.toLowerCase() || text === '') return [text]
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // A plain list column (`neighborhood`) holds the text itself.
+    return names.every((name) => name === '') ? [text] : []
+  }
+  return at(value, names).flatMap((leaf) =>
+    typeof leaf === 'string' || typeof leaf === 'number' ? [String(leaf)] : [],
+  )
+}
+
+function at(value: unknown, names: string[]): unknown[] {
+  const [name, ...rest] = names
+  if (name === undefined) return [value]
+  if (name === '') return Array.isArray(value) ? value.flatMap((item) => at(item, rest)) : at(value, rest)
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return []
+  return at(Reflect.get(value, name), rest)
+}

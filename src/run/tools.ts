@@ -1,0 +1,64 @@
+/** What the steps of a run work on, a feed, and with: its store, service and workspace. */
+import type { FieldName } from '../core/listing.ts'
+import type { Runtime } from '../core/machine.ts'
+import type { Reader } from '../feed/format/format.ts'
+import type { Mapping } from '../feed/mapping/mapping.ts'
+import type { TransportSettings } from '../feed/transport/settings.ts'
+import type { Opened, TransportEnd, Validators } from '../feed/transport/transport.ts'
+import type { Limits } from '../plan/guard/rule.ts'
+import type { Chatbot, ChatbotReader } from '../service/service.ts'
+import type { Store, StoreReader } from '../store/store.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** What a run is for: `diff` shows a plan, `sync` carries one out, `backfill` loads and deletes nothing. */
+export type Mode = 'diff' | 'sync' | 'backfill'
+
+/** One feed of the configuration, with its parts wired. Times in milliseconds. */
+export interface Feed {
+  name: string
+  chatbot: string
+  timezone: string
+  mapping: Mapping
+  /** Identifies the source for saved validators: another address is another feed. */
+  source: string
+  /** `scratch`: folder for files of the run. */
+  open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
+  decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
+  format: Reader
+  transport: TransportSettings
+  limits: Limits & { grace: { runs: number; hours: number } }
+  ownership: 'tag' | 'snapshot' | 'mirror'
+  /** Feeds of the same chatbot that come after this one: it takes their listings over. */
+  outranks: ReadonlySet<string>
+  drift: 'overwrite' | 'keep' | 'report'
+  volatile: ReadonlySet<FieldName>
+  refresh: number
+  settle: number
+  /** How long a `sync` begins changes; what is left then is for the next one. */
+  deadline: number
+  rate: number
+  concurrency: number
+  deleteBatch: number
+  /** A fingerprint of the keys to the service, too short to find them by. */
+  keys: number
+}
+
+/** What `diff` is given: nothing in it can write but to the workspace. */
+export interface Readers {
+  store: StoreReader
+  service: ChatbotReader
+  workspace: Workspace
+  runtime: Runtime
+  /** Aborted: nothing new is begun. */
+  signal: AbortSignal
+  progress: (stage: 'records' | 'listings' | 'changes', done: number, total: number | null) => void
+}
+
+export interface Writers extends Readers {
+  store: Store
+  service: Chatbot
+  /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. `digest`: of the plan. */
+  planned?: (workspace: Workspace, digest: string) => Promise<void>
+  /** Ends calls under way; `signal` alone only ends the taking of new ones. */
+  abandon: (reason: string) => void
+}

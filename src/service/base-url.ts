@@ -1,0 +1,18 @@
+/** The address under which a service has its operations. */
+
+/** What is wrong with a base address, or null: http or https, with nothing that a path could not follow. */
+export function baseUrlProblem(address: string): string | null {
+  const url = URL.parse(address)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return 'must be an http or https address, such as https://listings.example.com'
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials; use secretKey and sessionKey'
+  if (url.search !== '' || url.hash !== '') return 'must not carry a query or a fragment'
+  return null
+}
+
+/** Whether an address leads to this very machine, where a service may go without keys. */
+export function isLoopback(address: string): boolean {
+  const host = URL.parse(address)?.hostname ?? ''
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
+}

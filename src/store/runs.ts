@@ -1,0 +1,86 @@
+/** The runs on SQLite: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
+import { column } from './connection.ts'
+import { inTransactions, promised } from './door.ts'
+import type { Connection, Writes } from './door.ts'
+import { ledgerPruning } from './ledger.ts'
+import type { RunRecord, Runs, RunsReader, Verified } from './store.ts'
+
+const runsKept = 1000
+
+export function createRuns(connection: Connection): Runs {
+  const { database } = connection
+  const last = database.prepare<[string], Omit<RunRecord, 'interrupted'> & { interrupted: number }>(
+    `SELECT feed, chatbot, command, started_at AS startedAt, finished_at AS finishedAt,
+    result, interrupted, error, figures FROM run WHERE feed = ? ORDER BY number DESC LIMIT 1`,
+  )
+  const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
+  const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
+  // Runs of the first versions did not say it; the deliveries that they accepted do.
+  const accepted = column<number | null>(
+    database,
+    `SELECT coalesce(
+      (SELECT started_at FROM run WHERE feed = @feed AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1),
+      (SELECT at FROM delivery WHERE feed = @feed ORDER BY number DESC LIMIT 1))`,
+  )
+  const verified = database.prepare<[string], { at: number; figures: string }>(
+    `SELECT finished_at AS at, json_extract(figures, '$.verified') AS figures FROM run
+    WHERE feed = ? AND json_extract(figures, '$.verified.asked') > 0 ORDER BY number DESC LIMIT 1`,
+  )
+  const starts = database.prepare<[], { times: number; at: number }>('SELECT times, at FROM start')
+  const add = database.prepare(`INSERT INTO run
+    (feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
+    VALUES (@feed, @chatbot, @command, @startedAt, @finishedAt, @result, @interrupted, @error, @figures)`)
+  const prune = database.prepare(`DELETE FROM run WHERE feed = @feed AND number <=
+    (SELECT number FROM run WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${runsKept})`)
+  // A row for a feed that only ever failed, too: a lease that finds the store behind notes it on each.
+  const noteFeed = database.prepare(`INSERT INTO feed (name, last_success) VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET last_success = coalesce(excluded.last_success, last_success)`)
+  const pruneLedger = ledgerPruning(database)
+  const addVerified = database.prepare(
+    `UPDATE run SET figures = json_set(figures, '$.verified', json(?)) WHERE feed = ? AND started_at = ?`,
+  )
+  const noteLost = database.prepare(`INSERT INTO feed (name, lost_at) VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET lost_at = excluded.lost_at`)
+  const noteStart = column<number>(
+    database,
+    'INSERT INTO start VALUES (1, 1, ?) ON CONFLICT (one) DO UPDATE SET times = times + 1, at = excluded.at RETURNING times',
+  )
+  const forgetStarts = database.prepare('UPDATE start SET times = 0')
+  return {
+    ...promised<RunsReader>(connection, {
+      last(feed) {
+        const run = last.get(feed)
+        return run === undefined ? null : { ...run, interrupted: run.interrupted === 1 }
+      },
+      lastSuccess: (feed) => success.get(feed) ?? null,
+      lastAccepted: (feed) => accepted.get({ feed }) ?? null,
+      lastVerified(feed) {
+        const row = verified.get(feed)
+        return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
+      },
+      lostAt: (feed) => lost.get(feed) ?? null,
+      starts: () => starts.get() ?? { times: 0, at: 0 },
+    }),
+    ...inTransactions<Writes<Runs, RunsReader>>(connection, {
+      record(run) {
+        const { feed, result, finishedAt } = run
+        add.run({ ...run, interrupted: run.interrupted ? 1 : 0 })
+        prune.run({ feed })
+        // A run that failed may not have seen the service, whose marks tell that an earlier store was lost.
+        const succeeded = result === 'ok' || result === 'held' || result === 'partial'
+        noteFeed.run(feed, succeeded ? finishedAt : null)
+        pruneLedger(finishedAt)
+      },
+      recordVerified(feed, startedAt, verified) {
+        addVerified.run(JSON.stringify(verified), feed, startedAt)
+      },
+      recordLost(feed, at) {
+        noteLost.run(feed, at)
+      },
+      noteStart: (now) => noteStart.get(now)! - 1,
+      noteSteady() {
+        forgetStarts.run()
+      },
+    }),
+  }
+}

@@ -1,0 +1,218 @@
+/** The snapshot on SQLite: the rows of `listing` that are owned, and in `payload` what was sent and how it was shown. */
+import type Database from 'better-sqlite3'
+import type { FeedFigures } from '../core/figures.ts'
+import type { MovingListing } from '../core/listing.ts'
+import type { SnapshotRow } from '../plan/inputs.ts'
+import { column } from './connection.ts'
+import { inTransactions, promised, walk } from './door.ts'
+import type { Connection, Writes } from './door.ts'
+import { storeError } from './failure.ts'
+import { knownRecords } from './known-records.ts'
+import type { KnownRow } from './known-records.ts'
+import type { Snapshot, SnapshotReader } from './store.ts'
+
+const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, sent_at AS sentAt, baseline,
+  moves_at AS movesAt, suspect_until AS suspectUntil, streak, streak_reason AS streakReason,
+  flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
+  refused_at AS refusedAt, refused_message AS refusedMessage`
+
+const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.listing IS NOT NULL'
+/** A field of what was sent. */
+const field = (name: string): string => `json_extract(payload.listing, '$.${name}')`
+const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
+
+/** What was sent, as `payload` has it. */
+interface Payload {
+  listing: string
+  moving: string
+}
+
+const parsed = ({ listing, moving }: Payload): MovingListing => ({
+  listing: JSON.parse(listing),
+  moving: JSON.parse(moving),
+})
+
+export function createSnapshot(connection: Connection): Snapshot {
+  const { database, file } = connection
+  const page = database.prepare<[string, string, number], Omit<SnapshotRow, 'owned'> & { owned: number }>(
+    `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
+  )
+  const count = column<number>(database, 'SELECT count(*) FROM listing WHERE chatbot = ? AND feed = ? AND owned = 1')
+  const anyRow = column<1>(database, 'SELECT 1 FROM listing WHERE chatbot = ? AND feed = ? LIMIT 1')
+  // The index holds all that these two read, so that the table itself is not read.
+  const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
+  const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
+  const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
+  const payload = database.prepare<[number], Payload & { echo: string | null }>(
+    'SELECT listing, moving, echo FROM payload WHERE id = ? AND listing IS NOT NULL',
+  )
+  const confirmed = database.prepare<string[], Payload>(
+    `SELECT payload.listing, payload.moving ${sent} AND feed = ? AND key = ?`,
+  )
+  const baseline = column<string | null>(
+    database,
+    'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
+  )
+  const latest = column<string>(
+    database,
+    `SELECT key FROM listing WHERE chatbot = ? AND feed = ? AND owned = 1 AND content IS NOT NULL AND flight IS NULL
+    ORDER BY sent_at DESC, key LIMIT ?`,
+  )
+  const addressed = column<1>(database, `SELECT 1 ${onOffer} AND ${field('Address')} = ? LIMIT 1`)
+  // Cities are compared as feeds spell them, but for letter case and blanks around them.
+  const offered = database.prepare<string[], Pick<FeedFigures, 'listings' | 'cities'>>(
+    `SELECT count(*) AS listings, count(DISTINCT nullif(lower(trim(${field('City')})), '')) AS cities
+    ${onOffer} AND feed = ?`,
+  )
+  // Homes for sale come before rentals, and among currencies, which can't be compared, the one of most listings.
+  const minPrice = database.prepare<string[], NonNullable<FeedFigures['minPrice']>>(
+    `SELECT min(price) AS amount, currency FROM (
+      SELECT ${field('SaleType')} = 'for_sale' AS isSale, ${field('CurrencySymbol')} AS currency,
+        CASE ${field('SaleType')} WHEN 'for_sale' THEN ${field('SalePrice')} ELSE ${field('RentPrice')} END AS price
+      ${onOffer} AND feed = ?)
+    WHERE price > 0 GROUP BY isSale, currency ORDER BY isSale DESC, count(*) DESC, currency LIMIT 1`,
+  )
+  const rows = listingRows(database)
+  const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
+    raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
+    suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
+    streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
+    streak_reason = @reason, flight = NULL, flight_at = NULL,
+    refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
+    WHERE chatbot = @chatbot AND key = @key`)
+  const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ?, echo = ? WHERE id = ?')
+  // A fresh row under the old id: nothing of what it was may be taken for known.
+  const disown = database.prepare(`INSERT OR REPLACE INTO listing (chatbot, key, id, feed, flight, flight_at)
+    VALUES (@chatbot, @key, @id, @feed, 'delete', @at)`)
+  const noteRefusal =
+    database.prepare(`UPDATE listing SET flight = CASE WHEN @unsettled THEN flight END, flight_at = CASE WHEN @unsettled THEN flight_at END,
+    feed = CASE owned WHEN 1 THEN feed ELSE @feed END, refused_content = @content, refused_mapping = @mapping,
+    refused_at = @at, refused_message = @message WHERE chatbot = @chatbot AND key = @key`)
+  const touchRow = database.prepare(`UPDATE listing SET raw = @raw, parts = @parts, mapping = @mapping,
+    filled = @filled, moves_at = @movesAt WHERE id = @id AND owned = 1`)
+  const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
+  const setBaseline = database.prepare('UPDATE listing SET baseline = ? WHERE id = ? AND owned = 1')
+  const saveEcho = database.prepare('UPDATE payload SET echo = ? WHERE id = ? AND listing IS NOT NULL')
+  const endStreak = database.prepare('UPDATE listing SET streak = 0, streak_reason = NULL WHERE id = ?')
+
+  return {
+    rows: (chatbot) =>
+      walk(connection, (after, most) => {
+        // Changed in place: a copy of each of a million rows would cost as much as reading them.
+        return page.all(chatbot, after, most).map((row) => Object.assign(row, { owned: row.owned === 1 }))
+      }),
+    ...promised<Omit<SnapshotReader, 'rows'>>(connection, {
+      count: (chatbot, feed) => count.get(chatbot, feed)!,
+      isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
+      knownRecords: (...of) => knownRecords(countKnown.get(...of)!, known.iterate(...of)),
+      recall: (ids) =>
+        byKey(ids, (id) => {
+          const found = payload.get(id)
+          if (found === undefined) throw storeError(file, `no listing is remembered under number ${id}`)
+          return { ...parsed(found), echo: JSON.parse(found.echo ?? '{}') }
+        }),
+      confirmed: (chatbot, feed, keys) =>
+        byKey(keys, (key) => {
+          const found = confirmed.get(chatbot, feed, key)
+          return found && parsed(found)
+        }),
+      baselines: (chatbot, keys) => byKey(keys, (key) => baseline.get(chatbot, key) ?? undefined),
+      latest: (chatbot, feed, most) => latest.all(chatbot, feed, most),
+      hasAddress: (chatbot, address) => addressed.get(chatbot, address) !== undefined,
+      figures: (...of) => ({ ...offered.get(...of)!, minPrice: minPrice.get(...of) ?? null }),
+    }),
+    ...inTransactions<Writes<Snapshot, SnapshotReader>>(connection, {
+      confirm(chatbot, confirmations) {
+        for (const { sent, baseline, record, ...columns } of confirmations) {
+          const { id } = rows.findOrAdd(chatbot, columns.key, columns.feed)
+          confirmRow.run({
+            ...columns,
+            chatbot,
+            baseline: baseline?.hash ?? null,
+            keep: record === null ? 1 : 0,
+            raw: record?.raw ?? null,
+            parts: record?.parts ?? 1,
+          })
+          const echo = baseline === null ? null : JSON.stringify(baseline.echo)
+          savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), echo, id)
+        }
+      },
+      forget(chatbot, keys, unsettledAt) {
+        for (const key of keys) {
+          const row = rows.find(chatbot, key)
+          if (row === undefined) continue
+          if (unsettledAt === null || row.flight !== 'delete') {
+            rows.remove(chatbot, key, row.id)
+            continue
+          }
+          savePayload.run(null, null, null, row.id)
+          disown.run({ chatbot, key, id: row.id, feed: row.feed, at: unsettledAt })
+        }
+      },
+      refuse(chatbot, feed, key, refusal) {
+        rows.findOrAdd(chatbot, key, feed)
+        noteRefusal.run({ chatbot, feed, key, ...refusal, unsettled: refusal.unsettled === true ? 1 : 0 })
+      },
+      touch(touches) {
+        for (const { moving, ...columns } of touches) {
+          touchRow.run(columns)
+          saveMoving.run(JSON.stringify(moving), columns.id)
+        }
+      },
+      setBaselines(baselines) {
+        for (const { id, hash, echo } of baselines) {
+          setBaseline.run(hash, id)
+          saveEcho.run(JSON.stringify(echo), id)
+        }
+      },
+      endStreaks(ids) {
+        for (const id of ids) endStreak.run(id)
+      },
+    }),
+  }
+}
+
+/** What `find` has of some keys. */
+export function byKey<Key, Value>(keys: readonly Key[], find: (key: Key) => Value | undefined): Map<Key, Value> {
+  const found = new Map<Key, Value>()
+  for (const key of keys) {
+    const value = find(key)
+    if (value !== undefined) found.set(key, value)
+  }
+  return found
+}
+
+interface ListingRow {
+  id: number
+  feed: string
+  owned: number
+  flight: string | null
+  flightAt: number | null
+  refusedAt: number | null
+}
+
+/** Rows of `listing`, owned or not, each with its payload: the ledger's marks stand on them, too. */
+export function listingRows(database: Database.Database) {
+  const rowOf = database.prepare<[string, string], ListingRow>(
+    'SELECT id, feed, owned, flight, flight_at AS flightAt, refused_at AS refusedAt FROM listing WHERE chatbot = ? AND key = ?',
+  )
+  const addPayload = database.prepare('INSERT INTO payload DEFAULT VALUES')
+  const add = database.prepare('INSERT INTO listing (chatbot, key, id, feed) VALUES (?, ?, ?, ?)')
+  const removeRow = database.prepare('DELETE FROM listing WHERE chatbot = ? AND key = ?')
+  const removePayload = database.prepare('DELETE FROM payload WHERE id = ?')
+  return {
+    find: (chatbot: string, key: string) => rowOf.get(chatbot, key),
+    /** A new row is neither owned nor marked. */
+    findOrAdd(chatbot: string, key: string, feed: string): ListingRow {
+      const row = rowOf.get(chatbot, key)
+      if (row !== undefined) return row
+      const id = Number(addPayload.run().lastInsertRowid)
+      add.run(chatbot, key, id, feed)
+      return { id, feed, owned: 0, flight: null, flightAt: null, refusedAt: null }
+    },
+    remove(chatbot: string, key: string, id: number): void {
+      removeRow.run(chatbot, key)
+      removePayload.run(id)
+    },
+  }
+}

@@ -1,0 +1,135 @@
+/** Killed at any instant, the next run carries on without a duplicate and without a lost listing (DESIGN, "Apply"). */
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite.ts'
+import { home, homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { pick, seeded, testSeed } from '../support/random.ts'
+import { command } from '../support/program.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
+
+const kills = 50
+const seed = testSeed()
+
+let world: RunWorld
+afterEach(() => world.end())
+
+const numbers = (): string[] => world.listings().map((one) => String(one['MLSNumber']))
+
+test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
+  const random = seeded(seed)
+  // No run has to end that could be a measure for the next one, so what is ours, or the feed as it was fifty
+  // deliveries ago, would be it.
+  const north = {
+    limits: { delete: { percent: 100, floor: 100 }, shrink: 0, overlap: 0 },
+    volatile: { refresh: '365d' },
+  }
+  world = await RunWorld.start({
+    standIn: { now: () => Date.now() },
+    feeds: { north },
+    service: { timeout: '2s', rate: 300, profile: { deleteBatch: 2, pageSize: 10 } },
+  })
+  const byHand = { MLSNumber: 'HAND-1', City: home(900).city }
+  world.standIn.seed(chatbot, [byHand])
+  // Slow answers, so that many kills find calls under way, carried out and not answered yet.
+  world.standIn.addFault({ probability: 0.5, seed, fault: { kind: 'slow', wait: 12 } })
+  const temporary = join(world.folder, 'tmp')
+  mkdirSync(temporary)
+  const env = { TMPDIR: temporary, NODE_COMPILE_CACHE: join(world.folder, 'compiled') }
+  const words = ['--config', world.configFile, 'sync']
+  // A process that is killed leaves no compiled code behind: this one does, and halves the start of all others.
+  await command(['--config', world.configFile, 'diff'], { env })
+
+  let feed: Home[] = Array.from({ length: 12 }, (_, i) => home(i + 1))
+  let next = feed.length + 1
+  let midway = 0
+  for (let kill = 1; kill <= kills; kill++) {
+    feed = feed.flatMap((one) => {
+      const dice = random()
+      if (dice < 0.15) return []
+      return dice < 0.5 ? [{ ...one, price: one.price + 1 }] : [one]
+    })
+    for (let more = 0; more < 3; more++) feed.push(home(next++))
+    world.deliver(zillowFeed(feed))
+    world.calls()
+    const before = new Set(numbers())
+    const after = pick(random, [0, 1, 2, 3, 4, 6, 8, 10, 12, 15])
+    const pause = random() * 15
+    const total = (): number => Object.values(world.standIn.counts).reduce((sum, count) => sum + count, 0)
+    const { status } = await command(words, {
+      env,
+      onStart: async (child) => {
+        await until(() => total() >= after || child.exitCode !== null)
+        await delay(pause)
+        child.kill('SIGKILL')
+      },
+    })
+    if (status === null) midway++
+
+    const where = `kill ${kill} after ${after} calls and ${pause.toFixed(1)} ms, TEST_SEED=${seed}`
+    const shown = numbers()
+    expect(new Set(shown).size, `${where}: no duplicate`).toBe(shown.length)
+    const lost = feed.filter((one) => before.has(one.mlsNumber) && !shown.includes(one.mlsNumber))
+    expect(lost, `${where}: nothing of the feed is lost`).toEqual([])
+    expect(world.listing('HAND-1'), `${where}: what a person made`).toEqual(byHand)
+    // Opening it reads through every page. A kill before the first run came so far leaves none.
+    const store = join(world.folder, 'store.db')
+    if (existsSync(store)) await openStore(store).close()
+  }
+  expect(midway, 'kills that found the process alive').toBeGreaterThan(kills / 2)
+
+  // What may still have landed late by then has; the clock of these runs is past every kill.
+  world.standIn.clearFaults()
+  world.clock.advance(Date.now() - world.clock.now() + 3_600_000)
+  await world.run()
+  await world.run()
+  world.calls()
+  const settled = await world.run()
+  expect(settled, JSON.stringify(settled)).toMatchObject({ result: 'ok', counts: { unchanged: feed.length } })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+  expect(numbers().toSorted()).toEqual([...feed.map((one) => one.mlsNumber), 'HAND-1'].toSorted())
+  for (const one of feed)
+    expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
+  // A run sweeps the scratch folders of those that died before it (fault-model F30).
+  await command(words, { env })
+  expect(readdirSync(temporary)).toEqual([])
+})
+
+test('a repair that is killed in the middle is gone on with by the next one, and no copy too many is gone', async () => {
+  const all = homes(1, 10)
+  world = await RunWorld.start({ feeds: { north: { limits: { delete: { percent: 50, floor: 2 } } } } })
+  world.clock.advance(Date.now() - world.clock.now())
+  world.deliver(zillowFeed(all))
+  await world.run()
+  await world.run()
+  const twice = all.slice(0, 3).map((one) => one.mlsNumber)
+  const idsOf = (mlsNumber: string): number[] =>
+    world.standIn.listings(chatbot).flatMap((row) => (row.listing.MLSNumber === mlsNumber ? [row.id] : []))
+  const kept = twice.map((mlsNumber) => idsOf(mlsNumber)[0])
+  const [one, two, three] = world.standIn.listings(chatbot).filter(({ listing }) => twice.includes(listing.MLSNumber))
+  for (const { listing } of [one, two, two, three]) world.standIn.seed(chatbot, [listing])
+
+  world.standIn.addFault({ operations: ['Delete'], nth: 2, fault: { kind: 'hang', carriedOut: true } })
+  world.calls()
+  const kill = async (child: ChildProcess): Promise<void> => {
+    await until(() => world.standIn.counts.Delete >= 2)
+    child.kill('SIGKILL')
+  }
+  expect((await world.started(kill, 'repair', 'north', '--yes')).status).toBeNull()
+  world.standIn.clearFaults()
+  for (const [index, mlsNumber] of twice.entries()) expect(idsOf(mlsNumber)).toContain(kept[index])
+  // The child's clock was the machine's; then what it had under way has settled.
+  world.clock.advance(Math.max(0, Date.now() - world.clock.now()))
+  expect((await world.run()).result).toBe('held')
+  world.clock.advance(16 * 60_000)
+  expect(await world.executed('repair', 'north', '--yes')).toMatchObject({ status: 0 })
+  expect(twice.map(idsOf)).toEqual(kept.map((id) => [id]))
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  world.calls()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: all.length } })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+})

@@ -1,0 +1,75 @@
+/** The program as a child process where the process itself is the point: two at once, a signal, a server that is told to stop. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Gate } from '../support/gate.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { command } from '../support/program.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { tell } from '../support/signals.ts'
+import { until } from '../support/until.ts'
+
+const all = homes(1, 12)
+
+let world: RunWorld
+let gate: Gate
+beforeEach(async () => {
+  gate = new Gate()
+  world = await RunWorld.start({ standIn: { delay: gate.pass } })
+  world.deliver(zillowFeed(all))
+})
+afterEach(() => world.end())
+
+test('two processes for one chatbot: the second one says who has it and writes nothing', async () => {
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+  const first = world.command('sync')
+  await until(() => world.standIn.counts.List > 0)
+  const second = await world.command('sync')
+  gate.open()
+  expect(second.status).toBe(1)
+  expect(await first).toMatchObject({ status: 0 })
+  expect(world.listings()).toHaveLength(12)
+})
+
+test('SIGTERM during a sync: the call under way is ended, status 1, and the next run carries on', async () => {
+  const { mlsNumber } = all[5]
+  world.standIn.addFault({ operations: ['Create'], mlsNumber, fault: { kind: 'slow', wait: 1 } })
+  world.configure({ north: {} }, { concurrency: 1 })
+  const ended = await world.started(
+    async (child) => {
+      await until(() => world.standIn.counts.Create >= 6)
+      await tell(child.pid!, 'SIGTERM')
+      gate.open()
+    },
+    'sync',
+    '--format',
+    'json',
+  )
+  expect(ended.status).toBe(1)
+  expect(JSON.parse(ended.stdout)).toMatchObject({ result: 'failed', outcomes: { done: 6, unknown: 0, skipped: 6 } })
+  expect(JSON.parse((await world.command('status', '--format', 'json')).stdout)).toMatchObject({
+    lastRun: { interrupted: true },
+  })
+  world.standIn.clearFaults()
+  expect(await world.command('sync')).toMatchObject({ status: 0 })
+  expect(world.listings()).toHaveLength(12)
+})
+
+test('stand-in serves until told to stop, and keeps its listings in a file', async () => {
+  const data = join(world.folder, 'stand-in.json')
+  const ended = await command(['stand-in', '--port', '0', '--data', data], {
+    onStart: async (child) => {
+      let said = ''
+      child.stdout!.on('data', (text: string) => (said += text))
+      await until(() => said.includes('\n'))
+      const baseUrl = /http:\S+/.exec(said)![0]
+      world.configure({ north: {} }, { baseUrl })
+      expect(await world.command('sync')).toMatchObject({ status: 0 })
+      expect(await world.command('diff')).toMatchObject({ status: 0 })
+      child.kill('SIGTERM')
+    },
+  })
+  expect(ended).toMatchObject({ status: 0, stderr: '' })
+  expect(readFileSync(data, 'utf8').split('\n').length).toBeGreaterThanOrEqual(12)
+  expect(world.calls()).toMatchObject({ Create: 0 })
+})

@@ -1,0 +1,323 @@
+/**
+ * Every place of a configuration that can hold a secret holds one; every command fails in every way there is, with the
+ * servers echoing what they were sent; then every byte that came out is searched, in every spelling (fault-model F143, I16).
+ */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { home, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
+import { command } from '../support/program.ts'
+import type { Ended } from '../support/program.ts'
+import { until } from '../support/until.ts'
+
+/** By the place it stands in. Special characters, so that the spellings differ. */
+const secrets = {
+  secretKey: 'sk+Vq3/plain key=71',
+  bearer: 'brr-9tQ2xZ/8+w',
+  sessionKey: 'ses:Kf5&77?x',
+  password: 'p@ss/w0rd+Nine',
+  token: 'url-user-token-31',
+  query: 'query+secret/55=x',
+  header: 'header&secret 66',
+  file: 'from-a-file/44+y',
+  loginPassword: 'login p@ss+33/z',
+  passphrase: 'phr&se of a key 22',
+  privateKey:
+    '-----BEGIN OPENSSH PRIVATE KEY-----\nbm90LXJlYWxseS1hLWtleS1hdC1hbGwtMTEx\n-----END OPENSSH PRIVATE KEY-----',
+}
+
+/** All the ways in which a secret might stand somewhere, in lower case. */
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const base64 = [0, 1, 2].map((offset) =>
+    Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      // Without what hangs on the neighbours.
+      .slice(offset === 0 ? 0 : 4, -4),
+  )
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    encodeURI(secret),
+    new URLSearchParams({ x: secret }).toString().slice(2),
+    bytes.toString('hex'),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    ...(secret.includes('\n') ? secret.split('\n').slice(1, 2) : []),
+  ].map((text) => text.toLowerCase())
+}
+
+let folder: string
+let server: Server
+let origin: string
+let feedAnswer: (request: IncomingMessage, response: ServerResponse) => void
+let serviceAnswer: (request: IncomingMessage, response: ServerResponse) => void
+const outputs = new Map<string, string>()
+let echoes = 0
+let written = 0
+
+const sent = (request: IncomingMessage): string => {
+  const { authorization = '', 'chatrobot-sessionkey': session = '', 'x-feed-key': key = '' } = request.headers
+  return `${authorization} ${String(session)} ${String(key)} ${request.url}`
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'listing-sync-secrets-'))
+  server = createServer((request, response) => {
+    request.resume()
+    if (Object.keys(request.headers).some((name) => ['authorization', 'x-feed-key'].includes(name))) echoes++
+    if (request.url?.startsWith('/feed')) feedAnswer(request, response)
+    else serviceAnswer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen')
+  origin = `127.0.0.1:${address.port}`
+  writeFileSync(join(folder, 'secret.txt'), `${secrets.file}\n`)
+})
+afterAll(() => {
+  server.close()
+  server.closeAllConnections()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const code = encodeURIComponent
+
+/** A configuration with every secret in its place; `changes` are laid over feed and service. */
+function configure(feed: object = {}, service: object = {}, host = origin): string {
+  const common = { chatbot: 'SN-1', preset: 'zillow', schedule: '* * * * * *' }
+  const feeds = {
+    north: {
+      ...common,
+      source: `http://robin:${code(secrets.password)}@${host}/feed.xml?kind=full&key=${code(secrets.query)}`,
+      headers: { 'X-Feed-Key': secrets.header, 'X-Other': 'Bearer ${file:./secret.txt}' },
+      service: { secretKey: `Bearer ${secrets.bearer}` },
+      ...feed,
+    },
+    south: { ...common, chatbot: 'SN-2', source: `http://${secrets.token}@${host}/feed-south.xml` },
+    west: {
+      ...common,
+      chatbot: 'SN-3',
+      source: 'sftp://127.0.0.1:1/export.xml',
+      login: {
+        user: 'robin',
+        password: secrets.loginPassword,
+        privateKey: secrets.privateKey,
+        passphrase: secrets.passphrase,
+        hostKey: `SHA256:${'A'.repeat(43)}`,
+      },
+    },
+  }
+  const settings = {
+    service: {
+      baseUrl: `http://${host}`,
+      secretKey: secrets.secretKey,
+      sessionKey: secrets.sessionKey,
+      rate: 1000,
+      attempts: 2,
+      timeout: '5s',
+      backoff: { base: '1ms', max: '2ms' },
+      ...service,
+    },
+    store: './state/store.db',
+    feeds,
+  }
+  const path = join(folder, `listing-sync-${++written}.yaml`)
+  mkdirSync(join(folder, 'state'), { recursive: true })
+  writeFileSync(path, stringify(settings))
+  return path
+}
+
+/** Runs commands and keeps all that they say and leave. */
+async function told(name: string, configFile: string, ...commands: string[]): Promise<Ended[]> {
+  const env = { LISTING_SYNC_LOG: 'debug' }
+  const runs: Ended[] = []
+  for (const words of commands) runs.push(await command(['--config', configFile, ...words.split(' ')], { env }))
+  for (const [index, { stdout, stderr }] of runs.entries()) outputs.set(`${name}: ${commands[index]}`, stdout + stderr)
+  collectFiles(name)
+  return runs
+}
+
+function collectFiles(name: string): void {
+  const state = join(folder, 'state')
+  for (const file of readdirSync(state)) outputs.set(`${name}: ${file}`, readFileSync(join(state, file), 'latin1'))
+}
+
+/** What was found where; empty is right. */
+function leaks(): string[] {
+  const found: string[] = []
+  for (const [output, text] of outputs) {
+    const lower = text.toLowerCase()
+    for (const [place, secret] of Object.entries(secrets)) {
+      for (const spelling of spellings(secret)) {
+        const at = lower.indexOf(spelling)
+        if (at >= 0) found.push(`${place} in ${output}: ${JSON.stringify(text.slice(Math.max(0, at - 60), at + 60))}`)
+      }
+    }
+  }
+  return found
+}
+
+const envelope = (data: unknown, message = '', success = true): string =>
+  JSON.stringify({ Version: '1.0.0', Success: success, Code: success ? 200 : 400, Message: message, Data: data })
+const emptyList = (response: ServerResponse): void =>
+  void response.end(envelope({ Page: 1, PageSize: 100, VirtualCount: 0, Items: [] }))
+const soundFeed = (response: ServerResponse): void => void response.end(zillowFeed([home(1), home(2), home(3)]))
+
+/** How feed and service fail, each echoing what it was sent. */
+const failures: [name: string, feed: typeof feedAnswer, service: typeof serviceAnswer][] = [
+  [
+    'feed says 401',
+    (request, response) => void response.writeHead(401, { 'www-authenticate': sent(request) }).end(sent(request)),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed says 404',
+    (request, response) => void response.writeHead(404).end(`nothing for ${sent(request)}`),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed is a page',
+    (request, response) => void response.end(`<!doctype html><html><body>${sent(request)}</body></html>`),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed is of another root',
+    (request, response) => void response.end(`<X${Buffer.from(sent(request)).toString('hex')}/>`),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed redirects with what it was sent',
+    (request, response) => void response.writeHead(302, { location: `gopher://x/${encodeURI(sent(request))}` }).end(),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed is cut, with what it was sent in a field',
+    (request, response) => {
+      const text = sent(request).replaceAll('&', '&amp;').replaceAll('<', '')
+      const record = zillowRecord(home(1)).replace(/<Bedrooms>.*?</, `<Bedrooms>${text}<`)
+      response.end(zillowFeed([home(2)]).replace(zillowEnd, record))
+    },
+    (_, response) => emptyList(response),
+  ],
+  [
+    'service refuses the keys',
+    (_, response) => soundFeed(response),
+    (request, response) =>
+      void response.writeHead(401).end(envelope(null, `the key ${sent(request)} is not known`, false)),
+  ],
+  [
+    'service refuses each listing',
+    (_, response) => soundFeed(response),
+    (request, response) => {
+      if (/list/i.test(request.url ?? '')) emptyList(response)
+      else {
+        const [, bare = ''] = (request.headers.authorization ?? '').split(' ')
+        const encoded = Buffer.from(`x:${sent(request)}`).toString('base64')
+        response.end(envelope(null, `${sent(request)} ${bare} ${encoded} ${code(sent(request))}`, false))
+      }
+    },
+  ],
+  [
+    'service fails',
+    (_, response) => soundFeed(response),
+    (request, response) => void response.writeHead(500).end(envelope(null, sent(request), false)),
+  ],
+  [
+    'service answers with a page',
+    (_, response) => soundFeed(response),
+    (request, response) => void response.end(`<html>${sent(request)}</html>`),
+  ],
+  [
+    'service redirects',
+    (_, response) => soundFeed(response),
+    (request, response) => void response.writeHead(307, { location: `/${encodeURI(sent(request))}` }).end(),
+  ],
+  [
+    'connection is lost',
+    (request, response) =>
+      void response.writeHead(200, { 'content-length': 99_999 }).write(sent(request), () => response.destroy()),
+    (_, response) => void response.destroy(),
+  ],
+]
+
+test('no failing run shows a secret, in any output, in any spelling', async () => {
+  for (const [name, feed, service] of failures) {
+    feedAnswer = (request, response) => {
+      response.on('error', () => {})
+      feed(request, response)
+    }
+    serviceAnswer = service
+    const report = join(folder, 'state', 'report.html')
+    const file = configure()
+    // inspect calls no service: where the feed is sound, it says the same each time.
+    const looks = name.startsWith('service') ? [] : ['inspect north', 'inspect north --format json']
+    const [runs] = await Promise.all([
+      told(name, file, `diff --format html --out ${report}`, 'sync --format json'),
+      told(name, file, ...looks),
+    ])
+    expect(
+      runs.map(({ status }) => status),
+      name,
+    ).not.toContain(0)
+  }
+  const forms = [
+    'inspect north',
+    'sync',
+    'diff --format markdown',
+    'status',
+    'status --format json',
+    'approve north --yes',
+  ]
+  await told('in other forms', configure(), ...forms)
+  expect(leaks()).toEqual([])
+  expect(echoes).toBeGreaterThan(failures.length * 2)
+  // Else nothing was said that could have been scrubbed.
+  expect([...outputs.values()].filter((text) => text.includes('***')).length).toBeGreaterThan(5)
+})
+
+test('nor does a wrong host, or a configuration that is wrong around them', async () => {
+  outputs.clear()
+  const wrong: Record<string, string> = {
+    'unknown settings': configure({ maxbites: 5, maxBytes: '1' }, { retries: 3 }),
+    'wrong types': configure({ headers: [secrets.header], login: secrets.loginPassword }),
+    'wrong header': configure({ headers: { 'X-Feed-Key': `${secrets.header}\n` } }),
+    'wrong key': configure({}, { secretKey: `${secrets.secretKey}\n`, sessionKey: { is: secrets.sessionKey } }),
+    'wrong port': configure({ source: `http://robin:${code(secrets.password)}@:x/?key=${secrets.query}` }),
+    'password with marks': configure({ source: `http://robin:${secrets.password}@127.0.0.1/${secrets.query}` }),
+    'wrong scheme': configure({ source: `gopher://robin:${code(secrets.password)}@h/?${secrets.query}` }),
+    'wrong service': configure({}, { baseUrl: `http://robin:${code(secrets.password)}@${origin}/` }),
+  }
+  for (const [name, file] of Object.entries(wrong)) {
+    const [{ status }] = await told(name, file, 'sync')
+    expect(status, name).toBe(78)
+  }
+  await told('wrong host', configure({}, {}, '127.0.0.1:9'), 'sync', 'diff --format json', 'status')
+  expect(leaks()).toEqual([])
+})
+
+test('nor does the daemon, with its heartbeat', async () => {
+  outputs.clear()
+  feedAnswer = (request, response) => void response.writeHead(401).end(sent(request))
+  serviceAnswer = (request, response) => void response.writeHead(401).end(envelope(null, sent(request), false))
+  const env = { LISTING_SYNC_LOG: 'debug' }
+  const ended = await command(['--config', configure(), 'daemon'], {
+    env,
+    onStart: async (child) => {
+      let said = ''
+      child.stderr!.on('data', (text: string) => (said += text))
+      await until(() => said.includes('run failed'))
+      child.kill('SIGTERM')
+    },
+  })
+  expect(ended.status).toBe(0)
+  outputs.set('daemon', ended.stdout + ended.stderr)
+  collectFiles('daemon')
+  expect([...outputs.keys()]).toContain('daemon: store.db.alive')
+  expect(leaks()).toEqual([])
+})

@@ -1,0 +1,412 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { openApp } from '../../src/app/open.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { presetDirectory, makeMapping } from '../../src/config/presets.ts'
+import type { MappingMaker, MappingParts } from '../../src/config/presets.ts'
+import { configJsonSchema } from '../../src/config/schema.ts'
+import type { WrittenConfig } from '../../src/config/schema.ts'
+import { ConfigError } from '../../src/core/errors.ts'
+import type { Mapping } from '../../src/feed/mapping/mapping.ts'
+
+const readFile = (file: string) => readFileSync(file, 'utf8')
+/** Makes the mapping with the preset zillow, whatever file is named; equal parts give the same mapping. */
+const withZillow = (parts: MappingParts): Mapping => {
+  const key = JSON.stringify(parts)
+  const presetFile = join(presetDirectory, 'zillow.yaml')
+  const mapping = made.get(key)?.mapping ?? makeMapping({ ...parts, presetFile })
+  made.set(key, { parts, mapping })
+  return mapping
+}
+const made = new Map<string, { parts: MappingParts; mapping: Mapping }>()
+/** What the mapping of a loaded feed was made from. */
+const partsOf = ({ mapping }: { mapping: Mapping }) => [...made.values()].find((one) => one.mapping === mapping)!.parts
+const minimal = `
+service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
+feeds:
+  north: { chatbot: SN-1001, source: feeds/*.xml, preset: zillow }
+`
+/** Loads YAML text as if it stood in /etc/sync/listing-sync.yaml, beside files of the given content. */
+function load(
+  yaml: string,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+  make: MappingMaker = withZillow,
+) {
+  const all: Record<string, string> = { '/etc/sync/listing-sync.yaml': yaml, ...files }
+  return loadConfig(
+    '/etc/sync/listing-sync.yaml',
+    {
+      env,
+      readFile: (file) => {
+        if (file in all) return all[file]
+        throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
+      },
+    },
+    make,
+  )
+}
+
+/** Every key that a JSON Schema names, at any depth. */
+function settingNames(schema: unknown): string[] {
+  if (schema === null || typeof schema !== 'object') return []
+  // `$defs` hold the language of mapping rules, which the README and the presets show.
+  const { properties, $defs: _, ...rest } = schema as { properties?: object; $defs?: object }
+  const named = Object.entries(properties ?? {}).flatMap(([name, inner]) => {
+    return ['fields', 'statuses', 'extension'].includes(name) ? [name] : [name, ...settingNames(inner)]
+  })
+  return [...named, ...Object.values(rest).flatMap(settingNames)]
+}
+
+describe('one mistake a file', () => {
+  const directory = 'fixtures/wrong-configurations'
+  const env = { EMPTY_VARIABLE: '', PLANTED_SECRET: 'hunter2-and-more' }
+  const presets = readdirSync('config/presets')
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => basename(name, '.yaml'))
+    .join(', ')
+  test.each(readdirSync(directory).filter((name) => name.endsWith('.yaml')))('%s', (name) => {
+    const file = `${directory}/${name}`
+    const expected = [...readFile(file).matchAll(/^# expect: (.*)$/gm)].map((match) =>
+      match[1].replace('<presets>', presets),
+    )
+    expect(expected.length).toBeGreaterThan(0)
+    let problems: string[] = []
+    try {
+      openApp({ configFile: file, env, signal: new AbortController().signal })
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      expect(error.exitStatus).toBe(78)
+      problems = error.problems
+    }
+    expect(problems).toEqual(expected)
+  })
+
+  test('a file that is not there', () => {
+    expect(() => loadConfig('no/such.yaml', { env, readFile }, makeMapping)).toThrow(
+      /^no\/such\.yaml: one problem\n {2}can't be read/,
+    )
+  })
+})
+
+test("a feed's own preset that can't be read is named, with what is wrong beside it", () => {
+  const yaml = minimal.replace('preset: zillow', 'preset: ./none.yaml, defaults: { Citty: x }')
+  expect(() => load(yaml, {}, {}, makeMapping)).toThrow(
+    /feeds\.north\.preset: can't be read: ENOENT.*\n {2}feeds\.north\.defaults\.Citty: .* did you mean City\? \(line 4\)$/,
+  )
+})
+
+describe('what is resolved', () => {
+  test('the commented configuration loads when its two variables are set', () => {
+    const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
+    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, makeMapping)
+    expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
+    expect(config.secrets).toEqual(['secret-one', 'secret-two'])
+  })
+
+  test('the settings that it shows as defaults are the defaults, and none is missing', () => {
+    const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
+    const written = readFile('config/listing-sync.yaml')
+    const shown = written
+      .replace(/^ {4}# {3}Authorization.*\n/m, '')
+      .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
+      .replace(
+        /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
+        '',
+      )
+      .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
+    expect(shown).toContain('\n  rate: 5 ')
+    const config = load(written, env)
+    expect(load(shown, env)).toEqual(config)
+    for (const name of settingNames(configJsonSchema())) expect(written).toMatch(new RegExp(`\\b${name}:`))
+  })
+
+  test('defaults, in milliseconds and bytes, with absolute paths', () => {
+    const config = load(minimal)
+    expect(config).toMatchObject({ directory: '/etc/sync', store: '/etc/sync/data/listing-sync.db' })
+    expect(config.service).toEqual({
+      baseUrl: 'https://listings.example.com',
+      secretKey: null,
+      sessionKey: 'key-of-session',
+      rate: 5,
+      concurrency: 4,
+      timeout: 30_000,
+      patience: 300_000,
+      attempts: 5,
+      backoff: { base: 500, max: 30_000 },
+      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
+    })
+    const [feed] = config.feeds
+    expect(partsOf(feed).presetFile).toMatch(/\/config\/presets\/zillow\.yaml$/)
+    expect(feed).toMatchObject({
+      source: 'feeds/*.xml',
+      delivery: null,
+      schedule: null,
+      transport: { encoding: null, member: null },
+      settle: 900_000,
+    })
+    expect(feed.limits.delete).toEqual({ percent: 20, floor: 10 })
+    expect(feed.volatile).toEqual({ fields: ['DaysOnMarket'], refresh: 7 * 86_400_000 })
+    expect([feed.transport.maxBytes, feed.transport.maxRecordBytes, feed.transport.transferTimeout]).toEqual([
+      2 ** 34,
+      2 ** 22,
+      1_800_000,
+    ])
+  })
+
+  test('a configuration with most settings', () => {
+    const config = load(
+      `
+service:
+  baseUrl: https://listings.example.com
+  secretKey: \${LISTING_SECRET_KEY}
+  sessionKey: \${LISTING_SESSION_KEY}
+  rate: 5
+  concurrency: 4
+  timeout: 30s
+  profile: { pageSize: 100, deleteBatch: 50 }
+store: ./data/listing-sync.db
+feeds:
+  north:
+    chatbot: SN-1001
+    source: https://mls.example.com/export.xml.gz
+    preset: ./presets/mine.yaml
+    delivery: full
+    schedule: "*/30 * * * *"
+    timezone: America/Chicago
+    fields: { HOAMonth: { from: Fees/Fee/FeeAmount, as: money } }
+    defaults: { YearBuilt: 0 }
+    where: { City: [Springfield, Shelbyville] }
+    limits: { delete: { percent: 20, floor: 10 }, update: { percent: 60, floor: 50 }, shrink: 50 }
+    service: { sessionKey: "\${OTHER_KEY}", profile: { deleteBatch: 10 } }
+`,
+      { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two', OTHER_KEY: 'secret-three' },
+    )
+    const [feed] = config.feeds
+    expect(partsOf(feed).presetFile).toBe('/etc/sync/presets/mine.yaml')
+    expect(partsOf(feed).options).toEqual({
+      fields: { HOAMonth: { from: 'Fees/Fee/FeeAmount', as: 'money' } },
+      defaults: { YearBuilt: 0 },
+      where: { City: ['Springfield', 'Shelbyville'] },
+      delivery: 'full',
+    })
+    expect(feed.service).toEqual({
+      ...config.service,
+      sessionKey: 'secret-three',
+      profile: { ...config.service.profile, deleteBatch: 10 },
+    })
+    expect(config.secrets).toEqual(['secret-one', 'secret-two', 'secret-three'])
+  })
+
+  test("a feed's own service keeps what it does not change, and takes no keys to another origin", () => {
+    const config = load(`
+service: { baseUrl: https://listings.example.com, secretKey: key-of-secret, sessionKey: key-of-session, rate: 2, timeout: 5s }
+feeds:
+  north: { chatbot: SN-1, source: a.xml, preset: zillow,
+    service: { baseUrl: "https://elsewhere.example.com", secretKey: other-secret } }
+  south: { chatbot: SN-2, source: a.xml, preset: zillow, service: { baseUrl: "https://listings.example.com/v2/", rate: 1 } }
+`)
+    expect(config.feeds[0].service).toMatchObject({
+      secretKey: 'other-secret',
+      sessionKey: null,
+      rate: 2,
+      timeout: 5000,
+    })
+    expect(config.feeds[1].service).toMatchObject({ secretKey: 'key-of-secret', sessionKey: 'key-of-session', rate: 1 })
+  })
+
+  test('references: variables, defaults, files, and none in what they give', () => {
+    const config = load(
+      `
+service: { baseUrl: "https://\${HOST:-listings.example.com}/\${NAME}", secretKey: "\${file:secrets/key}", rate: "\${RATE}" }
+store: $\${NAME}
+feeds:
+  "\${NAME}": { chatbot: a, source: b, preset: c }
+`.replace('"${NAME}": {', 'north: {'),
+      { NAME: '${HOST}', RATE: '2.5' },
+      { '/etc/sync/secrets/key': 'from-a-file\n' },
+    )
+    expect(config.service.baseUrl).toBe('https://listings.example.com/${HOST}')
+    expect(config.service).toMatchObject({ secretKey: 'from-a-file', rate: 2.5 })
+    expect(config.store).toBe('/etc/sync/${NAME}')
+  })
+
+  test('what the type of the written configuration takes, the reader takes', () => {
+    const written: WrittenConfig = {
+      service: { baseUrl: 'http://localhost:8080', rate: '2', profile: { deleteBatch: 5 } },
+      feeds: {
+        north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv', maxBytes: '1.5KB', limits: { shrink: 0 } },
+      },
+    }
+    const config = load(stringify(written))
+    expect(config.service).toMatchObject({ rate: 2, profile: { deleteBatch: 5, pageSize: 100 } })
+    expect(config.feeds[0]).toMatchObject({
+      chatbot: '1001',
+      transport: { maxBytes: 1536 },
+      limits: { shrink: 0, overlap: 50 },
+    })
+  })
+
+  test('how sale types are spelled takes two texts that differ', () => {
+    const spelled = (saleTypeShown: object) =>
+      load(
+        stringify({
+          service: { baseUrl: 'http://localhost:8080', profile: { saleTypeShown } },
+          feeds: { north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv' } },
+        }),
+      ).service.profile.saleTypeShown
+    expect(spelled({ for_sale: '1', for_rent: '2' })).toEqual({ for_sale: '1', for_rent: '2' })
+    expect(() => spelled({ for_sale: '1', for_rent: ' 1' })).toThrow(
+      'service.profile.saleTypeShown: says the same for both',
+    )
+  })
+
+  test('the first configuration of the README loads', () => {
+    const yaml = /```yaml\n([^]*?)```/.exec(readFile('README.md'))?.[1] ?? ''
+    expect(load(yaml, { LISTING_SESSION_KEY: 'secret-two' }).feeds[0].schedule).toBe('*/30 * * * *')
+  })
+
+  test('a service on this machine needs no key', () => {
+    for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:80']) {
+      const config = load(
+        minimal.replace('https://listings.example.com/, sessionKey: key-of-session', `"http://${host}"`),
+      )
+      expect(config.service).toMatchObject({ secretKey: null, sessionKey: null })
+    }
+  })
+
+  test('secrets are named: what files hold, keys, header values, what an address carries', () => {
+    const config = load(
+      `
+service: { baseUrl: https://listings.example.com, sessionKey: key-of-session }
+feeds:
+  north:
+    chatbot: SN-1
+    preset: zillow
+    defaults: { City: '\${file:city}' }
+    source: https://user:p%40ss@mls.example.com/a.xml?form=full&token=query-secret
+    headers: { Authorization: Bearer header-secret }
+  south:
+    chatbot: SN-1
+    preset: zillow
+    source: sftp://user@mls.example.com/a.xml
+    login:
+      password: login-secret
+      privateKey: key-secret
+      passphrase: phrase-secret
+      hostKey: SHA256:lyz52WWmmePJAJ3Wo2Dv9BaGqdDT7sN2ZkPZzkxOTnk
+  west: { chatbot: SN-1, preset: zillow, source: 'ftp://user:p%3Ass@mls.example.com/a.xml' }
+`,
+      {},
+      { '/etc/sync/city': 'from-a-file' },
+    )
+    expect(config.secrets).toEqual([
+      'from-a-file',
+      'key-of-session',
+      'p%40ss',
+      'p@ss',
+      'query-secret',
+      'Bearer header-secret',
+      'header-secret',
+      'login-secret',
+      'key-secret',
+      'phrase-secret',
+      'p%3Ass',
+      'p:ss',
+    ])
+  })
+
+  test('names of prototypes are ordinary or refused', () => {
+    expect(() => load(minimal.replace('north:', '__proto__:'))).toThrow(ConfigError)
+    expect(load(minimal.replace('north:', 'constructor:')).feeds[0].name).toBe('constructor')
+    const config = load(minimal.replace('preset: zillow', 'preset: zillow, defaults: { __proto__: { City: x } }'))
+    expect(partsOf(config.feeds[0]).options.defaults?.City).toBeUndefined()
+  })
+
+  test('aliases that multiply are refused', () => {
+    const bomb = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`)
+    expect(() => load(`a0: &a0 [x]\n${bomb.join('\n')}\n`)).toThrow(/alias/i)
+  })
+})
+
+test('a damaged configuration gives problems, never another error', () => {
+  const written = readFile('config/listing-sync.yaml').replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')
+  const pieces = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '- ',
+    '"',
+    '{',
+    '}',
+    '${',
+    '&a',
+    '*a',
+    '!!js',
+    '|',
+    '1',
+    'null',
+    '\t',
+    '?',
+  )
+  fc.assert(
+    fc.property(fc.nat(written.length), fc.nat(6), pieces, (start, length, piece) => {
+      try {
+        load(written.slice(0, start) + piece + written.slice(start + length), { LISTING_SECRET_KEY: 'secret-one' })
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a damaged mapping gives problems, never another error', () => {
+  const beginning = minimal.replace(/north: .*\n/, 'north:\n    chatbot: a\n    source: a.xml\n    preset: zillow')
+  const mapping = `
+    fields: { Bedrooms: { from: [A, 'b/@c'], as: number, min: 1 }, Url: { template: 'https://a.example/{MLSNumber}' } }
+    defaults: { YearBuilt: 0, City: Springfield }
+    where: { City: [Springfield], 'Location/State': OR, Bedrooms: [1, 2] }
+    statuses: { Gone: remove, Closed: { for_sale: Sold, for_rent: remove } }
+    extension: { Floor: Details/Floor }
+`
+  const names = fc.constantFrom(
+    '',
+    ' ',
+    '\n',
+    ':',
+    '{',
+    '}',
+    '[',
+    ']',
+    "'",
+    '__proto__',
+    '5',
+    'null',
+    'Citty',
+    '//',
+    '.',
+  )
+  fc.assert(
+    fc.property(fc.nat(mapping.length), fc.nat(12), names, (start, length, piece) => {
+      const damaged = mapping.slice(0, start) + piece + mapping.slice(start + length)
+      try {
+        load(`${beginning}${damaged}`, {}, {}, makeMapping)
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        expect(error.problems.length).toBeGreaterThan(0)
+        expect(error.problems.join('\n')).not.toMatch(/Invalid (input|option|key)|Unrecognized|\bexpected /)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('config/schema.json is what the schema says', () => {
+  expect(JSON.parse(readFile('config/schema.json')), 'run: npm run schema').toEqual(configJsonSchema())
+})

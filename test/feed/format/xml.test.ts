@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { FeedError } from '../../../src/core/errors.ts'
+import { XmlSplitter } from '../../../src/feed/format/xml-splitter.ts'
+import { xml } from '../../../src/feed/format/xml.ts'
+import type { Options } from '../../contract/format.ts'
+import { inChunks, mutated, randomFrom, read } from '../../contract/format.ts'
+import { processorTime } from '../../support/cost.ts'
+
+const options = { record: 'Listings/Listing' }
+const document = `<?xml version="1.0"?>
+<!-- <Listings> --><Listings key="a>b">>
+  <Listing id='1 > "2"'><City>Málaga</City><Listing>inner</Listing></Listing>
+  <Note><![CDATA[</Listings><Listing>]]></Note><!-- <Listing> -->
+  <Listing><Text><![CDATA[a </Listing> <b>]]> &amp; c</Text><!-- </Listing> --><?x </Listing> ?><V a="1/"/></Listing>
+  <Listing/>
+</Listings>
+`
+
+/** Records of a splitter that is given windows of one size, and nothing joined before it. */
+async function split(text: string, size: number, path = 'Listings/Listing', longest = 10_000) {
+  const splitter = new XmlSplitter(path, longest)
+  const records: string[] = []
+  for await (const chunk of inChunks(Buffer.from(text), size)) {
+    for (const record of splitter.push(chunk)) records.push(`${record.at}: ${record.raw.toString()}`)
+  }
+  for (const record of splitter.end()) records.push(`${record.at}: ${record.raw.toString()}`)
+  return { records, reasons: splitter.reasons }
+}
+
+async function sameInEveryWindow(text: string, path?: string, longest?: number) {
+  const whole = await split(text, text.length * 2, path, longest)
+  for (let size = 1; size <= Math.min(text.length, 300); size++) {
+    expect(await split(text, size, path, longest), `windows of ${size}`).toEqual(whole)
+  }
+  return whole
+}
+
+async function one(record: string, more: Options = {}) {
+  const { records } = await read(xml, `<Listings>${record}</Listings>`, { ...options, ...more })
+  expect(records).toHaveLength(1)
+  return records[0]
+}
+
+describe('where records begin and end', () => {
+  test('comments, CDATA, instructions, quotes and nesting are no matter', async () => {
+    const { records, reasons } = await sameInEveryWindow(document)
+    expect(records).toHaveLength(3)
+    expect(records[1]).toMatch(/^record 2, byte \d+: <Listing><Text>.*<V a="1\/"\/><\/Listing>$/)
+    expect(reasons).toEqual([])
+  })
+
+  test.each([
+    ['an end tag in a value', `<Listing><a t="x </Listing> y"/></Listing>`],
+    ['an end tag behind a > in a value', `<Listing><a t='b > </Listing>'>t</a></Listing>`],
+    ['a start tag in a value', `<Listing><a t="<b> <Listing> <!-- <?"/>x = "y" </Listing>`],
+    ['apostrophes and equals signs in text', `<Listing>owner's = 'best' a="b </Listing>`],
+    ['longer names', `<Listing><ListingUrl>u</ListingUrl><Listings/><XListing/></Listing>`],
+    ['blanks in tags', `<Listing\n\tid = "1" ><x/></Listing\n>`],
+    ['a lone bracket', `<Listing>1 < 2 <! <- </Listing>`],
+    ['nesting', `<Listing><Listing a="/"><Listing/></Listing></Listing>`],
+  ])('%s', async (_, record) => {
+    const { records, reasons } = await sameInEveryWindow(`<Listings>\n${record}<Listing>2</Listing></Listings>`)
+    expect(records).toEqual([
+      `record 1, byte 11: ${record}`,
+      `record 2, byte ${11 + record.length}: <Listing>2</Listing>`,
+    ])
+    expect(reasons).toEqual([])
+  })
+
+  test('prefixes match where the path has none; segments may offer several names', async () => {
+    const text = `<f:list xmlns:f="u"><f:rental>1</f:rental><land>2</land><other><land>3</land></other></f:list>`
+    expect((await sameInEveryWindow(text, 'list/rental|land')).records.map((each) => each.split(': ')[1])).toEqual([
+      '<f:rental>1</f:rental>',
+      '<land>2</land>',
+    ])
+  })
+
+  test('the same name at another depth is no record', async () => {
+    const text = `<a><x><r>1</r></x><b><r>2</r></b><b><c><r>3</r></c></b></a>`
+    expect((await sameInEveryWindow(text, 'a/b/r')).records).toEqual(['record 1, byte 21: <r>2</r>'])
+  })
+
+  test('an oversized record is given as broken, and the ones after it whole', async () => {
+    const long = `<Listing><t>${'long '.repeat(40)}</t><Listing><![CDATA[</Listing>]]></Listing></Listing>`
+    const text = `<Listings><Listing>1</Listing>${long}<Listing>3</Listing></Listings>`
+    const { records, reasons } = await sameInEveryWindow(text, 'Listings/Listing', 100)
+    expect(records.map((record) => record.split(': ')[1])).toEqual(['<Listing>1</Listing>', '', '<Listing>3</Listing>'])
+    expect(reasons).toEqual([])
+    const parsed = await read(xml, text, { ...options, maxRecordBytes: 100 })
+    expect(parsed.records[1]).toBe('the record is longer than 100 bytes')
+  })
+
+  test.each([
+    '<! ',
+    '<Listing a="',
+    `="<Listing>`,
+    `<x a='</Listing>'/>`,
+    '<?',
+    '<!--',
+    '<![CDATA[',
+    '</Listing',
+    '="',
+    '<a ',
+  ])('a long record of %s takes time in proportion', async (piece) => {
+    const time = async (length: number) => {
+      const before = processorTime()
+      await read(xml, `<Listings><Listing>="${piece.repeat(length / piece.length)}`, {
+        ...options,
+        maxRecordBytes: 4e6,
+      })
+      return processorTime() - before
+    }
+    await time(100_000)
+    // Sixteen times the length: quadratic time would be 256 times as long.
+    expect(await time(3_200_000)).toBeLessThan(64 * Math.max(await time(200_000), 10))
+  })
+
+  test('damaged documents are cut alike in every window', async () => {
+    const seed = 4711
+    const random = randomFrom(seed)
+    for (let round = 0; round < 1500; round++) {
+      const text = mutated(Buffer.from(document), random).toString('latin1')
+      const outcome = (size: number) => split(text, size).catch((error: unknown) => String(error))
+      const size = 1 + Math.floor(random() * 40)
+      expect(await outcome(size), `seed ${seed}, round ${round}, windows of ${size}: ${text}`).toEqual(
+        await outcome(100_000),
+      )
+    }
+  })
+})
+
+describe("the root's own count", () => {
+  const counted = { ...options, counter: '@count' }
+  const record = '<Listing>1</Listing>'
+
+  test.each([
+    [`<Listings count="2">${record}${record}</Listings>`, []],
+    [`<Listings xml:count="7" note='count="9"' count = ' 1 '>${record}</Listings>`, []],
+    [`<Listings>${record}</Listings>`, []],
+    [`<Listings count=""><Part count="3"/>${record}</Listings>`, []],
+    [`<Listings count="3">${record}</Listings>`, ["the root's count is 3, but the document holds 1 records"]],
+    [`<Listings count="0">${record}</Listings>`, ["the root's count is 0, but the document holds 1 records"]],
+    [`<Listings count="many">${record}</Listings>`, ["the root's count is not a number of records"]],
+  ])('%s', async (text, reasons) => {
+    for (const size of [1, 7, 1000]) expect((await read(xml, text, counted, size)).reasons).toEqual(reasons)
+  })
+
+  test('is read only where the format has one', async () => {
+    expect((await read(xml, `<Listings count="3">${record}</Listings>`, options)).reasons).toEqual([])
+    await expect(read(xml, '<Listings/>', { ...options, counter: 'header/count' })).rejects.toThrow(FeedError)
+  })
+})
+
+describe('what makes a document doubtful', () => {
+  test.each([
+    ['<Listings><Listing>1</Listing>', /ends before <Listings> is closed/],
+    ['<Listings><Listing>1</List', /ends in the middle of record 1/],
+    ['<Listings><Listing>1</Listing></Listings><Listings></Listings>', /second root/],
+    ['<Listings></Listings> and more', /text after the root/],
+    ['<Listings><a><b></a></Listings>', /<b> is not closed before <\/a>/],
+    ['<Listings></a></Listings>', /<\/a> closes nothing/],
+    ['<Listings><!-- ', /middle of a comment/],
+    ['<?xml version="1.0"?>', /before its root/],
+  ])('%s', async (text, reason) => {
+    expect((await read(xml, text, options)).reasons).toEqual(expect.arrayContaining([expect.stringMatching(reason)]))
+  })
+
+  test.each([
+    [
+      '<Results password="secret"><Listing/></Results>',
+      "the document's root element is <Results>, expected <Listings>",
+    ],
+    [
+      '<!DOCTYPE Listings [<!ENTITY a "b">]><Listings/>',
+      'the document declares entities of its own in its DOCTYPE, which is not accepted',
+    ],
+    ['Service unavailable', 'the document is not XML: it does not begin with an element'],
+  ])('%s is refused', async (text, message) => {
+    await expect(read(xml, text, options)).rejects.toThrow(new FeedError(message))
+  })
+
+  test('an external DOCTYPE, white space and comments after the root are no matter', async () => {
+    const text = `<!DOCTYPE Listings SYSTEM "http://example.com/l.dtd"><Listings></Listings>\n<!-- end -->\n<?x?>`
+    expect((await read(xml, text, options)).reasons).toEqual([])
+  })
+})
+
+describe('what a record parses to', () => {
+  test('text is text: numbers, blanks and repeated elements stay as they are', async () => {
+    expect(await one('<Listing n="1e5"><Zip>02134</Zip><P> 1.50 </P><I>a</I><I/><I> b</I><E></E></Listing>')).toEqual({
+      '@n': '1e5',
+      Zip: '02134',
+      P: ' 1.50 ',
+      I: ['a', '', ' b'],
+      E: '',
+    })
+  })
+
+  test('entities, halves of a pair, characters that are none, controls', async () => {
+    const text = '&eacute;&#233;&#xE9; &amp;lt; Q&A &#55357;&#56842; &#xD83D; &#x110000;&#1;\u0001 &nbsp;&unknown;'
+    expect(await one(`<Listing><a b="&quot;&#39;">${text}</a></Listing>`)).toEqual({
+      a: { '@b': `"'`, '#text': 'ééé &lt; Q&A 😊 \ufffd \ufffd \u00a0&unknown;' },
+    })
+  })
+
+  test('CDATA is kept as it is, mixed with text', async () => {
+    expect(await one('<Listing><a> x <![CDATA[ <b> &amp; ]]> y </a></Listing>')).toEqual({ a: ' x  <b> &amp;  y ' })
+  })
+
+  test('prefixes stay; unsafe names are left out', async () => {
+    const record = await one(
+      '<Listing><c:City>A</c:City><__proto__><x>1</x></__proto__><constructor>1</constructor><toString>t</toString></Listing>',
+    )
+    expect(Object.getPrototypeOf(record)).toBe(null)
+    expect(Object.keys(record ?? {})).toEqual(['c:City', 'toString'])
+  })
+
+  test.each([
+    ['<Listing><a><b></a></b></Listing>', /<b> is closed by <\/a>/],
+    ['<Listing>1 < 2</Listing>', /begins no tag/],
+    ['<Listing><a b"c>1</a></Listing>', /quote that belongs to no attribute/],
+    ['<Listing id="SAL</contact>E-10"><a>1</a></Listing>', /attribute's value holds a tag/],
+    ['<Listing><a <b>1</b></Listing>', /"<" within a tag/],
+    ['<Listing><a><![CDATA[x</a></Listing><Listing><a><![CDATA[y]]></a></Listing>', /runs over <\/Listing>/],
+    [`<Listing>${'<a>'.repeat(70)}${'</a>'.repeat(70)}</Listing>`, /nested deeper/],
+    ['<Listing><!ELEMENT a></Listing>', /neither comment nor CDATA/],
+  ])('%s is a broken record', async (record, problem) => {
+    expect(await one(record)).toMatch(problem)
+  })
+
+  test('a record in another encoding than declared is read by the configured one', async () => {
+    const bytes = Buffer.from(
+      '<?xml version="1.0" encoding="UTF-8"?><Listings><Listing><C>Jos\u00e9\u0092s</C></Listing></Listings>',
+      'latin1',
+    )
+    expect((await read(xml, bytes, { ...options, encoding: 'windows-1252' })).records).toEqual([{ C: 'José’s' }])
+  })
+
+  test('a header in another encoding than declared says nothing, and its records are read', async () => {
+    const text =
+      '<?xml version="1.0" encoding="UTF-8"?><Listings at="caf\u00e9"><Listing><C>Here</C></Listing></Listings>'
+    const header = { at: 'Listings/@at' }
+    const { records } = await read(xml, Buffer.from(text, 'latin1'), { ...options, header, written: 'Listings/@at' })
+    expect(records).toEqual([{ C: 'Here' }])
+  })
+
+  test('a declaration that is no UTF-8 is followed', async () => {
+    const bytes = Buffer.from(
+      '<?xml version="1.0" encoding="iso-8859-2"?><Listings><Listing><C>\u00a3\u00f3d\u00bc</C></Listing></Listings>',
+      'latin1',
+    )
+    expect((await read(xml, bytes, options)).records).toEqual([{ C: 'Łódź' }])
+  })
+})

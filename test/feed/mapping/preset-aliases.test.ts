@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Delivered } from '../../../src/core/listing.ts'
+import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
+import { readingOf } from '../../support/reading.ts'
+
+const file = join(import.meta.dirname, '../../../config/presets/mls-csv.yaml')
+const preset = loadPreset(readFileSync(file, 'utf8'), file)
+const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
+
+/** The same home as offices of different habits export it. */
+const exports: Record<string, string[]> = {
+  'an MLS': [
+    'MLS Number,Status,Type,Price,Bedrooms,Baths Full,Baths Half,Sqft Main,Acres,Year Built,Days On Market,Parking Spaces,Address,City,State,Zip,Subdivision,Remarks,URL',
+    '0042,Active,Single Family,"400,000",3,2,1,1500,0.5,1990,12,2,5 Elm St,Springfield,XX,00123,Old Mill,Bright,https://a.example/1',
+  ],
+  'a database, with tabs': [
+    'mls_id\tlisting_status\tproperty_type\tlist_price\tbeds\tbathrooms\tsquare_feet\tlot_acres\tyear_built\tdom\tgarage_spaces\tstreet_number\tstreet_name\tcity\tstate_or_province\tpostal_code\tneighborhood\tdescription\tlisting_url',
+    '0042\tactive\tSINGLE_FAMILY\t400000.00\t3\t2.5\t1,500\t.5\t1990\t12\t2.0\t5\tElm St\tSpringfield\tXX\t00123\tOld Mill\tBright\thttps://a.example/1',
+  ],
+  'a CRM, with semicolons and units in the cells': [
+    'MLS#;STAT;Prop. Type;Asking Price;Bdrms;F Baths;H Baths;Living Area;Lot Size;Yr. Built;List Date;Total Parking;Property Address;City/Town;Province;Postcode;Community;Property Description;Web Link',
+    '0042;ACT;Single-Family;$400K;3;2;1;1500 sq. ft.;0.5 acres;1990;11/9/2026;2;5 Elm St;Springfield;XX;00123;Old Mill;Bright;https://a.example/1',
+  ],
+}
+
+async function read(rows: string[], mapping = createMapping(preset, {})): Promise<Delivered[]> {
+  const source = (async function* () {
+    yield Buffer.from(`${rows.join('\n')}\n`)
+  })()
+  const reading = readingOf(mapping, source)
+  const found: Delivered[] = []
+  for await (const batch of reading.records) {
+    for (const record of batch) found.push(...mapping.normalise(reading.parse(record), record.at, moment))
+  }
+  return found
+}
+
+describe('mls-csv', () => {
+  for (const [name, rows] of Object.entries(exports)) {
+    it(`reads the headers of ${name}`, async () => {
+      const found = await read(rows)
+      expect(found).toMatchObject([
+        {
+          kind: 'listing',
+          listing: {
+            MLSNumber: '0042',
+            SaleType: 'for_sale',
+            Status: 'Active',
+            CurrencySymbol: '$',
+            PropertyType: 'Single Family',
+            Bedrooms: 3,
+            Bathrooms: 2.5,
+            Url: 'https://a.example/1',
+            YearBuilt: 1990,
+            DaysOnMarket: 12,
+            LotArea: 21780,
+            BuildingArea: 1500,
+            AreaUnit: 'Square Feet',
+            ParkingSpots: 2,
+            Description: 'Bright',
+            Location: 'Old Mill',
+            Address: '5 Elm St',
+            City: 'Springfield',
+            State: 'XX',
+            ZIP: '00123',
+            SalePrice: 400_000,
+          },
+        },
+      ])
+    })
+  }
+
+  it.each([
+    ['Sale / Lease', 'Lease', 'for_rent'],
+    ['Lease/Sale', 'Sale', 'for_sale'],
+    ['Listing Type', 'For Lease', 'for_rent'],
+    ['LISTING_TYPE', 'Exclusive Right To Sell', 'for_sale'],
+  ])('takes the price for what the column %j says: %j', async (header, word, saleType) => {
+    const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+    const cells = '7,Active,Condo,2000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
+    const price = saleType === 'for_rent' ? { RentPrice: 2000 } : { SalePrice: 2000 }
+    expect(await read([`${columns},${header}`, `${cells},${word}`])).toMatchObject([
+      { kind: 'listing', listing: { SaleType: saleType, ...price } },
+    ])
+  })
+
+  it('takes a table whose number is in a column that the feed names itself', async () => {
+    const rows = [
+      'Our Code,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL',
+      '7,Active,Condo,200000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7',
+    ]
+    const mapping = createMapping(preset, { fields: { MLSNumber: 'our code' } })
+    expect(await read(rows, mapping)).toMatchObject([{ kind: 'listing', listing: { MLSNumber: '7' } }])
+    await expect(read(['Region,Month', 'Springfield,May'], mapping)).rejects.toThrow('none of the columns "our code"')
+  })
+
+  it('refuses a table that has no number of listings', async () => {
+    await expect(read(['Region,Month,Median Sale Price,Homes Sold', 'Springfield,October,$400K,12'])).rejects.toThrow(
+      'none of the columns',
+    )
+  })
+})

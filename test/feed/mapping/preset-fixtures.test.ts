@@ -1,0 +1,52 @@
+import { createReadStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Delivered } from '../../../src/core/listing.ts'
+import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
+import { mappingOptionsSchema } from '../../../src/feed/mapping/preset.ts'
+import { readingOf } from '../../support/reading.ts'
+
+/*
+ * Every folder of fixtures/presets proves the preset of its name: feed.* read through the real format must become
+ * expected.json, record by record. options.json holds what a feed's configuration would add.
+ * `UPDATE_EXPECTED=1` writes expected.json anew; read the difference before you commit it.
+ */
+const folders = join(import.meta.dirname, '../../../fixtures/presets')
+const presets = join(import.meta.dirname, '../../../config/presets')
+const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
+
+async function deliveredBy(name: string): Promise<Delivered[]> {
+  const folder = join(folders, name)
+  const feed = readdirSync(folder).find((file) => file.startsWith('feed.'))
+  const optionsFile = join(folder, 'options.json')
+  const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
+  const preset = loadPreset(readFileSync(join(presets, `${name}.yaml`), 'utf8'), `${name}.yaml`)
+  const mapping = createMapping(preset, mappingOptionsSchema.parse(options))
+  const reading = readingOf(mapping, createReadStream(join(folder, feed ?? 'feed')))
+  const found: Delivered[] = []
+  for await (const batch of reading.records) {
+    for (const record of batch) found.push(...mapping.normalise(reading.parse(record), record.at, moment))
+  }
+  expect(reading.end().reasons).toEqual([])
+  return found
+}
+
+describe('presets', () => {
+  for (const name of readdirSync(folders)) {
+    it(`${name}: its fixture becomes what is expected`, async () => {
+      const found = await deliveredBy(name)
+      const file = join(folders, name, 'expected.json')
+      if (process.env.UPDATE_EXPECTED) writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`)
+      expect(found).toEqual(JSON.parse(readFileSync(file, 'utf8')))
+      expect(found.length).toBeGreaterThanOrEqual(12)
+    })
+  }
+
+  it('every preset has a fixture of its own', () => {
+    const names = readdirSync(presets)
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => file.replace(/\.yaml$/, ''))
+    expect(readdirSync(folders).toSorted()).toEqual(names.toSorted())
+  })
+})

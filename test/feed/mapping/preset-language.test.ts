@@ -1,0 +1,380 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { ConfigError } from '../../../src/core/errors.ts'
+import { compareKeys } from '../../../src/core/listing.ts'
+import type { Delivered } from '../../../src/core/listing.ts'
+import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
+import type { Moment } from '../../../src/feed/mapping/mapping.ts'
+import { rowPaths } from '../../../src/feed/mapping/path-row.ts'
+import { elementPaths } from '../../../src/feed/mapping/path.ts'
+import type { MappingOptions } from '../../../src/feed/mapping/preset.ts'
+import { inChunks } from '../../contract/format.ts'
+import { startFeedServer } from '../../runs/feed-server.ts'
+import { RunWorld } from '../../support/run-world.ts'
+import { readingOf } from '../../support/reading.ts'
+
+/* What presets of other countries need of the language: headers, stubs, currencies, JSON in cells. */
+const moment: Moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'Australia/Melbourne' }
+
+const constants = {
+  SaleType: { value: 'for_sale' },
+  Status: { value: 'Active' },
+  CurrencySymbol: { value: '$' },
+  PropertyType: { value: 'Condo' },
+  Url: { value: 'https://homes.example/1' },
+  AreaUnit: { value: 'Square Feet' },
+  ...Object.fromEntries(
+    ['Bedrooms', 'Bathrooms', 'YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea', 'ParkingSpots'].map((name) => [
+      name,
+      { value: 0 },
+    ]),
+  ),
+}
+
+/** A preset whose records need an id only; `more` is laid over it. JSON is YAML. */
+function preset(more: Record<string, unknown>, fields: Record<string, unknown> = {}) {
+  const base = { name: 'test', title: 'Test', format: 'xml', record: 'list/home', delivery: 'delta' }
+  const numbers = { decimal: '.', group: ',' }
+  return loadPreset(
+    JSON.stringify({ ...base, numbers, fields: { MLSNumber: 'id', ...constants, ...fields }, ...more }),
+    'test.yaml',
+  )
+}
+
+async function read(text: string, given: ReturnType<typeof preset>, options: MappingOptions = {}, size = 1 << 16) {
+  const mapping = createMapping(given, options)
+  const reading = readingOf(mapping, inChunks(Buffer.from(text), size), { maxRecordBytes: 10_000 })
+  const found: Delivered[] = []
+  for await (const batch of reading.records) {
+    for (const record of batch) found.push(...mapping.normalise(reading.parse(record), record.at, moment))
+  }
+  return { found, context: reading.context(), delivery: mapping.deliveryOf?.(reading.header?.() ?? {}) }
+}
+
+async function listing(body: string, fields: Record<string, unknown>, extension: Record<string, unknown> = {}) {
+  const { found } = await read(`<list><home><id>A</id>${body}</home></list>`, preset({ extension }, fields))
+  if (found[0].kind !== 'listing') throw new Error(`no listing: ${JSON.stringify(found[0])}`)
+  return found[0]
+}
+
+describe('what the document says of itself', () => {
+  const header = { scope: 'list/sent/@scope', mode: 'list/sent/@mode' }
+  const given = preset({
+    header,
+    deliveryFrom: { header: 'scope', full: ['VOLL'], delta: ['TEIL'] },
+    removeWhen: [{ flag: { from: '@@mode', equals: ['DELETE'] }, why: 'the file is one of deletions' }],
+  })
+  const file = (sent: string) => `<list>${sent}<home><id>A</id></home></list>`
+
+  it.each([
+    ['<sent scope="VOLL"/>', 'full'],
+    ["<f:sent other='>' scope='voll' >text</f:sent>", 'full'],
+    ['<sent scope="TEIL"/>', 'delta'],
+    ['<sent scope="?"/>', 'delta'],
+    ['<sent/>', 'delta'],
+    ['', 'delta'],
+    ['<sent scope="VOLL"/><sent scope="TEIL"/>', 'full'],
+    ['<other><sent scope="VOLL"/></other>', 'delta'],
+  ])('%s is %s', async (sent, delivery) => {
+    expect((await read(file(sent), given)).delivery).toBe(delivery)
+  })
+
+  it('gives every record the header, in windows of any size, and makes it part of the context', async () => {
+    const whole = file('<sent scope="VOLL" mode="DELETE"/>')
+    for (let size = 1; size < whole.length; size++) {
+      const { found, context } = await read(whole, given, {}, size)
+      expect(found).toMatchObject([{ kind: 'removal', mlsNumber: 'A', why: 'the file is one of deletions' }])
+      expect(context).toContain('DELETE')
+    }
+    expect((await read(file(''), given)).context).toBe('')
+  })
+
+  it('does not take a header from behind the first record, which was read without it', async () => {
+    const { found, context, delivery } = await read(
+      '<list><home><id>A</id></home><sent scope="VOLL" mode="DELETE"/><home><id>B</id></home></list>',
+      given,
+    )
+    expect(found.map(({ kind }) => kind)).toEqual(['listing', 'listing'])
+    expect({ context, delivery }).toEqual({ context: '', delivery: 'delta' })
+  })
+
+  it("obeys the feed's own word before the file's", async () => {
+    expect((await read(file('<sent scope="VOLL"/>'), given, { delivery: 'delta' })).delivery).toBe('delta')
+    expect((await read(file('<sent scope="TEIL"/>'), given, { delivery: 'full' })).delivery).toBe('full')
+  })
+
+  it('names what is wrong in a preset', () => {
+    const problems = (more: Record<string, unknown>): string[] => {
+      try {
+        preset(more)
+      } catch (error) {
+        if (error instanceof ConfigError) return error.problems
+        throw error
+      }
+      return []
+    }
+    expect(problems({ deliveryFrom: { header: 'scop', full: ['A'], delta: ['B'] }, header })).toEqual([
+      'deliveryFrom.header: there is no "scop" in header',
+    ])
+    expect(problems({ header: { scope: 'list/sent' } }).join()).toContain('header.scope: a path from the root')
+    expect(problems({ header: { name: 'list/@x' } }).join()).toContain('not "name"')
+  })
+})
+
+describe('records of several names', () => {
+  it('have their own name, without its prefix, beside their fields', async () => {
+    const given = preset({ record: 'list/house|flat', extension: { Kind: '@@name' } })
+    const { found } = await read('<list><house><id>A</id></house><x:flat a="1"><id>B</id></x:flat></list>', given)
+    expect(found).toMatchObject([
+      { listing: { ExtensionColumn: [{ Key: 'Kind', value: 'house' }] } },
+      { listing: { ExtensionColumn: [{ Key: 'Kind', value: 'flat' }] } },
+    ])
+  })
+})
+
+describe('stubs', () => {
+  it('name fields and columns that have rules', () => {
+    const wrong = { fields: { SalePrise: 'price', MLSNumber: 'id', City: 'city' }, extension: { View: 'view' } }
+    expect(() => preset({ stub: { without: ['address'], ...wrong } })).toThrow(
+      /SalePrise.*did you mean SalePrice[^]*MLSNumber: it is how[^]*City: the field has no rule[^]*View: there is no such column/,
+    )
+  })
+
+  const given = preset(
+    { stub: { without: ['address'] }, statuses: { sold: 'Sold', gone: 'remove' } },
+    { Status: '@status' },
+  )
+
+  it('remove, and are never filled up with defaults', async () => {
+    const home = (id: string, status: string, more: string) => `<home status="${status}"><id>${id}</id>${more}</home>`
+    const { found } = await read(
+      `<list>${home('A', 'gone', '')}${home('B', 'sold', '')}${home('C', 'sold', '<address display="yes"><street/></address>')}${home('D', 'sold', '<address><street>1 Main St</street></address>')}</list>`,
+      given,
+      { defaults: { Bedrooms: 3 } },
+    )
+    const reject = {
+      kind: 'reject',
+      problems: [{ field: 'record', value: 'Sold', problem: expect.stringContaining('stub') }],
+    }
+    expect(found).toMatchObject([
+      { kind: 'removal', mlsNumber: 'A' },
+      { ...reject, mlsNumber: 'B' },
+      { ...reject, mlsNumber: 'C' },
+      { kind: 'listing', listing: { MLSNumber: 'D', Status: 'Sold' } },
+    ])
+  })
+})
+
+describe('values', () => {
+  it.each([
+    ['EUR', '€'],
+    ['485000 USD', '$'],
+    ['$1,200', '$'],
+    ['CA$ 1,200', 'CA$'],
+    ['from 500 eur', '€'],
+    ['Kr', 'kr.'],
+  ])('the currency of %s is %s', async (text, symbol) => {
+    const rule = { from: 'price', as: 'currency', choices: { Kr: 'kr.' } }
+    expect((await listing(`<price>${text}</price>`, { CurrencySymbol: rule })).listing.CurrencySymbol).toBe(symbol)
+  })
+
+  it('a bare or hidden amount has no currency, an unknown word is a problem', async () => {
+    const given = preset({}, { CurrencySymbol: { from: 'price', as: 'currency' } })
+    const problem = async (text: string) => {
+      const { found } = await read(`<list><home><id>A</id><price>${text}</price></home></list>`, given)
+      return found[0].kind === 'reject' ? found[0].problems[0].problem : 'listing'
+    }
+    expect(await problem('485,000')).toContain('is missing')
+    expect(await problem('POA')).toContain('is missing')
+    expect(await problem('500 DEM')).toContain('needs a currency')
+  })
+
+  it('words stand for numbers where the rule says so', async () => {
+    const rule = { from: 'beds', choices: { Studio: '0', no: '0' }, missing: ['yes'] }
+    expect((await listing('<beds>STUDIO</beds>', { Bedrooms: rule })).listing.Bedrooms).toBe(0)
+    expect((await listing('<beds>3</beds>', { Bedrooms: rule })).listing.Bedrooms).toBe(3)
+    expect((await listing('<beds>yes</beds>', { Bedrooms: [rule, { value: 7 }] })).listing.Bedrooms).toBe(7)
+    expect(() => preset({}, { Bedrooms: { from: 'beds', choices: { Studio: 'none' } } })).toThrow(/no number/)
+  })
+
+  it('flags leave out the children of except', async () => {
+    const rule = { from: 'features', as: 'flags', except: ['bedrooms'] }
+    const { listing: found } = await listing(
+      '<features><bedrooms>1</bedrooms><pool>yes</pool><spa>no</spa></features>',
+      {},
+      { F: rule },
+    )
+    expect(found.ExtensionColumn).toEqual([{ Key: 'F', value: 'pool' }])
+  })
+
+  it.each([
+    ['28-Nov-2026 11:00am to 1:30pm', '2026-11-28T02:30:00.000Z'],
+    ['28-Nov-2026 11:00am', '2026-11-28T13:00:00.000Z'],
+  ])('an open house in one text: %s', async (text, until) => {
+    const house = { date: 'open', separator: ' to ', formats: ['D-MMM-YYYY h:mmA'] }
+    const { moving } = await listing(`<open>${text}</open>`, { Tours: { as: 'tours', openHouses: [house] } })
+    expect(new Date(moving.openHouseUntil ?? 0).toISOString()).toBe(until)
+  })
+
+  it('a hidden street is taken out of the texts that name it', async () => {
+    const given = preset(
+      { hideAddress: [{ from: 'street/@hide', is: true }] },
+      { Address: 'street', Description: 'text', Location: 'area' },
+    )
+    const home = (street: string, text: string, area: string) =>
+      `<list><home><id>A</id><street hide="true">${street}</street><text>${text}</text><area>${area}</area></home></list>`
+    const hidden = async (...parts: [string, string, string]) => (await read(home(...parts), given)).found[0]
+    const found = await hidden('2/39 Main Road', 'At 39 MAIN ROAD, quiet', '39 Main Road')
+    expect(found).toMatchObject({ listing: { Description: 'At …, quiet' } })
+    expect(found).not.toHaveProperty('listing.Location')
+    expect(found).not.toHaveProperty('listing.Address')
+    expect(await hidden('1 A', 'Unit 1 A of 21 Amazing', 'x')).toMatchObject({ listing: { Location: 'x' } })
+    expect(await hidden('(1+1) Main*', 'By (1+1) main* there', 'x')).toMatchObject({
+      listing: { Description: 'By … there' },
+    })
+  })
+})
+
+describe('paths', () => {
+  it('ask another part of the same node', () => {
+    const select = elementPaths().compile('.[price/@display!=no]/view')
+    expect(select.first({ price: { '@display': 'yes' }, view: 'shown' })).toBe('shown')
+    expect(select.first({ view: 'shown' })).toBe('shown')
+    expect(select.first({ price: { '@display': 'no' }, view: 'hidden' })).toBe('')
+    expect(select.all({ price: { '@display': 'no' }, view: ['a', 'b'] })).toEqual([])
+  })
+
+  it('read flattened columns and JSON, one or the other or both', () => {
+    const paths = rowPaths()
+    const images = paths.compile('json:image[].url')
+    const city = paths.compile('json:address.city')
+    const hood = paths.compile('json:hood[]')
+    const row = (cells: Record<string, string>) => {
+      paths.prepare(cells)
+      return [images.all(cells), city.first(cells), hood.all(cells)]
+    }
+    expect(row({ 'image[0].url': 'a', 'image[0].tag[0]': 'x', 'Image[10].url': 'b', 'address.city': 'Rome' })).toEqual([
+      ['a', 'b'],
+      'Rome',
+      [],
+    ])
+    expect(
+      row({ image: '[{"url":"a"},{"url":["b"]},{"url":" "},null]', address: '{"city":"Rome"}', hood: '["X","Y"]' }),
+    ).toEqual([['a'], 'Rome', ['X', 'Y']])
+    expect(row({ image: '{"url":"a"}', address: '[broken', hood: 'Old Town' })).toEqual([['a'], '', ['Old Town']])
+    expect(row({ image: '[', address: '{"__proto__":{"city":"x"}}', hood: '' })).toEqual([[], '', []])
+    expect(() => rowPaths().compile('json:image')).toThrow(/json:image\[\]\.url/)
+  })
+
+  it('numbered columns go by their numbers, wherever they are in the file', () => {
+    const paths = rowPaths()
+    const images = paths.compile('json:image[].url')
+    const photos = paths.compile('Photo{n}')
+    const row = { 'image[10].url': 'ten', Photo10: '10', 'image[0].url': 'first', Photo2: '2', 'image[2].url': 'two' }
+    paths.prepare(row)
+    expect(images.all(row)).toEqual(['first', 'two', 'ten'])
+    expect(photos.all(row)).toEqual(['2', '10'])
+  })
+})
+
+describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
+  let world: RunWorld | null = null
+  afterEach(() => world?.end())
+
+  const flat = (id: string, price = 100_000) =>
+    `<immobilie><objektkategorie><vermarktungsart KAUF="true"/><objektart><wohnung/></objektart></objektkategorie><geo><ort>Ort</ort></geo><preise><kaufpreis>${price}</kaufpreis><waehrung iso_waehrung="EUR"/></preise><verwaltung_techn><aktion/><openimmo_obid>${id}</openimmo_obid></verwaltung_techn></immobilie>`
+  const sent = (scope: string, ...flats: string[]) =>
+    `<openimmo><uebertragung umfang="${scope}"/><anbieter>${flats.join('')}</anbieter></openimmo>`
+
+  it('deletes what is absent from the whole only, and measures wholes against wholes', async () => {
+    const zero = ['Bedrooms', 'Bathrooms', 'YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea', 'ParkingSpots']
+    const feed = {
+      preset: 'openimmo',
+      defaults: Object.fromEntries(zero.map((name) => [name, 0])),
+      fields: { Url: { template: 'https://makler.example/{MLSNumber}' } },
+    }
+    world = await RunWorld.start({ feeds: { north: feed } })
+    const numbers = () => (world?.listings() ?? []).map((one) => String(one['MLSNumber'])).toSorted(compareKeys)
+    const all = Array.from({ length: 12 }, (_, index) => `F${String(index).padStart(2, '0')}`)
+
+    world.deliver(sent('VOLL', ...all.map((id) => flat(id))))
+    expect(await world.run()).toMatchObject({ error: null, result: 'ok' })
+    world.deliver(sent('TEIL', flat('F03', 90_000)))
+    const change = await world.run()
+    expect(change.counts).toMatchObject({ update: 1, delete: 0, hold: 0 })
+    expect(numbers()).toEqual(all)
+    world.deliver(sent('TEIL', flat('F03', 80_000)))
+    await world.run()
+    world.deliver(sent('VOLL', ...all.slice(1).map((id) => flat(id))))
+    const whole = await world.run()
+    expect(whole.counts).toMatchObject({ delete: 1, hold: 0 })
+    expect(numbers()).toEqual(all.slice(1))
+
+    // Four are too few for a whole of twelve, though many for a change.
+    world.deliver(sent('VOLL', ...all.slice(8).map((id) => flat(id))))
+    const short = await world.run()
+    expect(short.counts).toMatchObject({ delete: 0, hold: 7 })
+    expect(short.changes[0].why).toContain('the 11.5 usual (the median of the last 2; limits.shrink)')
+    expect(numbers()).toEqual(all.slice(1))
+  })
+
+  it('takes a flat off once the day is past that it names, though the server says that nothing was modified', async () => {
+    const server = await startFeedServer()
+    try {
+      const zero = ['Bedrooms', 'Bathrooms', 'YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea', 'ParkingSpots']
+      const feed = {
+        preset: 'openimmo',
+        source: `${server.url}/export.xml`,
+        defaults: Object.fromEntries(zero.map((name) => [name, 0])),
+        fields: { Url: { template: 'https://makler.example/{MLSNumber}' } },
+      }
+      world = await RunWorld.start({ feeds: { north: feed } })
+      const until = (id: string, day: string) => flat(id).replace('<aktion/>', `<aktion/><aktiv_bis>${day}</aktiv_bis>`)
+      const endings = ['2026-11-20', '2026-11-21', '2099-12-31', '0000-00-00', ''].map((day, index) =>
+        until(`E${index}`, day),
+      )
+      server.give(sent('VOLL', ...endings, ...['F0', 'F1', 'F2'].map((id) => flat(id))))
+      const first = await world.run()
+      expect(first).toMatchObject({ error: null, counts: { create: 7 }, delivery: { removals: 1, rejects: 0 } })
+      expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 7 } })
+      world.clock.advance(24 * 3_600_000)
+      const later = await world.run()
+      expect(later.changes).toMatchObject([
+        { kind: 'delete', mlsNumber: 'E1', why: expect.stringContaining('aktiv_bis') },
+      ])
+      expect(later.counts).toMatchObject({ delete: 1, unchanged: 6 })
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('never takes a change for the whole when the server says it is not modified', async () => {
+    const server = await startFeedServer()
+    try {
+      world = await RunWorld.start({})
+      const given = preset({
+        record: 'list/home',
+        delivery: 'full',
+        header: { scope: 'list/sent/@scope' },
+        deliveryFrom: { header: 'scope', full: ['VOLL'], delta: ['TEIL'] },
+      })
+      const { file: _, formatOptions, ...written } = given
+      writeFileSync(join(world.folder, 'own.yaml'), JSON.stringify({ ...written, ...formatOptions }))
+      world.configure({ north: { preset: './own.yaml', source: `${server.url}/export.xml` } })
+      const sentHomes = (scope: string, count: number) =>
+        `<list><sent scope="${scope}"/>${Array.from({ length: count }, (_, index) => `<home><id>H${index}</id></home>`).join('')}</list>`
+
+      server.give(sentHomes('VOLL', 12))
+      expect(await world.run()).toMatchObject({ error: null, counts: { create: 12 } })
+      server.give(sentHomes('TEIL', 1))
+      await world.run()
+      const again = await world.run()
+      expect(again).toMatchObject({ result: 'ok', counts: { unchanged: 1, delete: 0, hold: 0 } })
+      expect(server.statuses).toEqual([200, 200, 200])
+    } finally {
+      await server.close()
+    }
+  })
+})

@@ -1,0 +1,207 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { ftp, ftpWith } from '../../../src/feed/transport/ftp.ts'
+import type { Login } from '../../../src/feed/transport/settings.ts'
+import type { TransportOptions } from '../../../src/feed/transport/transport.ts'
+import { optionsWith, receive, transportContract } from '../../contract/transport.ts'
+import { startFtpServer } from '../../support/ftp-server.ts'
+import type { FtpServer, FtpServerOptions } from '../../support/ftp-server.ts'
+import { withPatience } from '../../support/patience.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'listing-sync-ftp-'))
+mkdirSync(join(folder, 'home'))
+mkdirSync(join(folder, 'drop'))
+const servers: FtpServer[] = []
+const login: Login = { user: 'agency', password: 'p@ss word/1' }
+const credentials = 'agency:p%40ss%20word%2F1@'
+const ca = readFileSync('fixtures/tls/certificate.pem', 'utf8')
+
+async function started(options: Partial<FtpServerOptions> = {}): Promise<FtpServer> {
+  const server = await startFtpServer({ folder, user: 'agency', password: 'p@ss word/1', ...options })
+  servers.push(server)
+  return server
+}
+
+const plain = await started()
+const secure = await started({ tls: 'explicit' })
+afterAll(async () => {
+  for (const server of servers) await server.close()
+  rmSync(folder, { recursive: true })
+})
+afterEach(() => {
+  for (const server of servers) {
+    server.commands.length = 0
+    server.answers.clear()
+    server.transfer = 'whole'
+    server.onRetrieve = () => {}
+  }
+})
+
+const logged = (more: Partial<TransportOptions> = {}) => optionsWith({ login, ...more })
+const at = (path: string, server = plain): string => `ftp://127.0.0.1:${server.port}${path}`
+const safe = (path: string, server = secure): string => `ftps://127.0.0.1:${server.port}${path}`
+let count = 0
+
+function put(path: string, content: string | Buffer, day = 1): string {
+  writeFileSync(join(folder, path), content)
+  utimesSync(join(folder, path), day * 86_400, day * 86_400)
+  return path
+}
+
+transportContract({
+  name: 'ftp',
+  transport: ftp,
+  directory: '/',
+  put: async (content) => at(put(`/drop/feed-${++count}.xml`, content)).replace('//', `//${credentials}`),
+  missing: async () => at('/drop/nowhere.xml').replace('//', `//${credentials}`),
+})
+
+transportContract({
+  name: 'ftps',
+  transport: ftp,
+  directory: '/',
+  login: { ca },
+  put: async (content) => safe(put(`/drop/feed-${++count}.xml`, content)).replace('//', `//${credentials}`),
+  missing: async () => safe('/drop/nowhere.xml').replace('//', `//${credentials}`),
+})
+
+describe('who is let in, and to whom', () => {
+  const path = put('/drop/who.xml', 'whole')
+
+  test('anonymous where nobody is named', async () => {
+    const open = await started({ user: 'anonymous', password: 'anonymous@' })
+    expect(await receive(ftp, at(path, open), optionsWith())).toMatchObject({ text: 'whole', proven: true })
+  })
+
+  test('a wrong login is refused, and what the server repeats of it is not', async () => {
+    const error = await ftp(at(path), logged({ login: { user: 'agency', password: 'hunter2' } })).catch(String)
+    expect(error).toBe(
+      `FeedError: ${at(path)}: the server refused the login; check user and password (the server says: 530 not you, *** with ***)`,
+    )
+  })
+
+  test('nothing is sent before TLS is agreed, and the certificate is checked', async () => {
+    await expect(ftp(safe(path), logged())).rejects.toThrow(/certificate of the server is not trusted \(DEPTH_ZERO/)
+    expect(secure.commands).toEqual(['AUTH TLS'])
+    plain.commands.length = 0
+    await expect(ftp(safe(path, plain), logged())).rejects.toThrow(
+      /refused a command \(the server says: 502 no TLS here/,
+    )
+    expect(plain.commands).toEqual(['AUTH TLS'])
+  })
+
+  // Elsewhere there is no second loopback address.
+  test.skipIf(process.platform !== 'linux')('a certificate of another server is not taken for its own', async () => {
+    const other = await started({ tls: 'explicit', host: '127.0.0.2' })
+    const source = safe(path, other).replace('127.0.0.1', '127.0.0.2')
+    const fetching = ftp(source, logged({ login: { ...login, ca } }))
+    await expect(fetching).rejects.toThrow(/certificate of the server is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/)
+    expect(other.commands).toEqual(['AUTH TLS'])
+  })
+
+  test('port 990 is TLS from the first byte on', async ({ skip }) => {
+    // Only a privileged user may listen there, and only one at a time.
+    const implicit = await started({ tls: 'implicit', port: 990 }).catch(() => null)
+    if (implicit === null) return skip()
+    const received = await receive(ftp, safe(path, implicit), logged({ login: { ...login, ca } }))
+    expect(received).toMatchObject({ text: 'whole', proven: true, name: safe(path, implicit) })
+    expect(implicit.commands).not.toContain('AUTH TLS')
+    return undefined
+  })
+
+  test('a data connection to another machine is not made', async () => {
+    plain.answers.set('EPSV', '502 no')
+    plain.answers.set('PASV', '227 there (192,0,2,7,10,10)')
+    await expect(ftp(at(path), logged())).rejects.toThrow(/PASV returned another host \(192\.0\.2\.7\)/)
+  })
+
+  test('passive mode of old servers, and a server without SIZE, MDTM and MLSD', async () => {
+    const old = await started({ lacks: ['EPSV', 'SIZE', 'MDTM', 'MLSD', 'OPTS'] })
+    const received = await receive(ftp, at(path, old), logged())
+    expect(received).toMatchObject({ text: 'whole', proven: false, reasons: [] })
+    await expect(ftp(at('/drop/*.xml', old), logged())).rejects.toThrow(/does not say when its files changed; name the/)
+    expect(await receive(ftp, at('/drop/who.*', old), logged())).toMatchObject({ text: 'whole' })
+    await expect(ftp(at('/drop/none.xml', old), logged())).rejects.toThrow(/is not there or may not be read/)
+    await expect(ftp(at(put('/drop/12.xml', '123456789012'), old), logged({ maxBytes: 11 }))).rejects.toThrow(
+      /more than the 11 bytes accepted/,
+    )
+  })
+})
+
+test('the newest that matches, by MLSD, and by MDTM where there is only LIST', async () => {
+  mkdirSync(join(folder, 'many'))
+  put('/many/a 1.xml', 'old', 1)
+  put('/many/b 2.xml', 'newest', 5)
+  put('/many/c.xml.filepart', 'half', 9)
+  put('/many/d.csv', 'other', 9)
+  mkdirSync(join(folder, 'many/f.xml'))
+  const older = await started({ lacks: ['MLSD'] })
+  for (const server of [plain, older]) {
+    const received = await receive(ftp, at('/many/*.{xml,filepart}', server), logged())
+    expect(received).toMatchObject({ text: 'newest', proven: true, name: at('/many/b 2.xml', server) })
+  }
+  put('/home/own.xml', 'at home')
+  expect(await receive(ftp, at('/~/own.xml'), logged())).toMatchObject({ text: 'at home', name: at('/~/own.xml') })
+  expect(await receive(ftp, at('/~/o*.xml'), logged())).toMatchObject({ text: 'at home', name: at('/~/own.xml') })
+  await expect(ftp(at('/many/z*'), logged())).rejects.toThrow(/no file matches ftp:.*\/many\/z\*$/)
+})
+
+describe('what happens on the way', () => {
+  const whole = Buffer.alloc(6_000_000, 'listing\n')
+  const path = put('/drop/whole.xml', whole)
+
+  test.each(['plain', 'secure'])('a connection cut in the middle gives nothing but the reason (%s)', async (kind) => {
+    const [server, source] = kind === 'plain' ? [plain, at(path)] : [secure, safe(path)]
+    server.transfer = 'cut'
+    const fetching = ftp(source, logged({ login: { ...login, ca } }))
+    await expect(fetching).rejects.toThrow(/whole\.xml: the connection was lost after \d+ of 6000000 bytes$/)
+  })
+
+  test('less than the server said it has is doubtful, though the server calls it all', async () => {
+    plain.transfer = 'short'
+    const { reasons, proven } = await receive(ftp, at(path), logged())
+    expect({ reasons, proven }).toEqual({ reasons: ['3000000 of 6000000 bytes arrived'], proven: false })
+  })
+
+  test('a file that is written meanwhile is doubtful', async () => {
+    const growing = put('/drop/grows.xml', 'some')
+    plain.onRetrieve = () => appendFileSync(join(folder, growing), ' more')
+    const { reasons } = await receive(ftp, at(growing), logged())
+    expect(reasons).toEqual(['the file changed while it was fetched'])
+  })
+
+  test('a peer that stalls is given up: silent for too long, or too long in all', async () => {
+    plain.transfer = 'stall'
+    await withPatience(200, (stall) =>
+      expect(ftpWith(stall)(at(path), logged())).rejects.toThrow(/silent for too long after 3000000 of 6000000 bytes$/),
+    )
+    await withPatience(300, (transferTimeout) =>
+      expect(ftp(at(path), logged({ transferTimeout }))).rejects.toThrow(/gave up after \d+ ms after 3000000 of/),
+    )
+  })
+
+  test('a server that never greets, never shakes hands, takes no connections', async () => {
+    const mute = createServer((socket) => socket.on('error', () => {}).resume())
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+    const there = `ftp://127.0.0.1:${(mute.address() as AddressInfo).port}/a.xml`
+    await expect(ftp(there, logged({ transferTimeout: 150 }))).rejects.toThrow(/a\.xml: gave up after 150 ms$/)
+    await expect(ftpWith(100)(there, logged())).rejects.toThrow(/silent for too long$/)
+    await new Promise((resolve) => mute.close(resolve))
+    await expect(ftp(there, logged())).rejects.toThrow(/the server takes no connections there$/)
+    plain.answers.set('AUTH', '234 go ahead')
+    await expect(ftp(safe(path, plain), logged({ transferTimeout: 300 }))).rejects.toThrow(/gave up after 300 ms$|TLS/)
+    plain.answers.set('welcome', '421 too many of you')
+    await expect(ftp(at(path), logged())).rejects.toThrow(/refused a command \(the server says: 421 too many of you\)$/)
+  })
+
+  test('a stop in the middle throws its reason', async () => {
+    const stop = new AbortController()
+    plain.transfer = 'stall'
+    plain.onRetrieve = () => stop.abort(new Error('stopped by the test'))
+    await expect(ftp(at(path), logged({ signal: stop.signal }))).rejects.toThrow('stopped by the test')
+  })
+})

@@ -1,0 +1,130 @@
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { htmlForm } from '../../src/report/html.ts'
+import { jsonForm } from '../../src/report/json.ts'
+import { markdownForm } from '../../src/report/markdown.ts'
+import type { Report, ReportedChange } from '../../src/report/report.ts'
+import { textForm } from '../../src/report/text.ts'
+import { readReport as read, render, unseen } from '../contract/report-form.ts'
+
+const forms = { json: jsonForm(), txt: textForm({ colour: false }), md: markdownForm(), html: htmlForm() }
+const directory = 'fixtures/reports'
+
+/** Run vitest with -u to write the expected texts anew, then read them. */
+describe.each(readdirSync(directory))('%s', (name) => {
+  test.each(['json', 'txt', 'md', 'html'] as const)('as %s', async (kind) => {
+    const text = await render(forms[kind], read(name))
+    expect(text).not.toMatch(unseen)
+    await expect(text).toMatchFileSnapshot(resolve(directory, name, `expected.${kind}`))
+  })
+
+  test('with colours the words are the same', async () => {
+    const text = await render(textForm({ colour: true }), read(name))
+    expect(text).toContain('\u001b[1m')
+    // oxlint-disable-next-line no-control-regex
+    expect(text.replace(/\u001b\[\d+m/g, '')).toBe(await render(forms.txt, read(name)))
+  })
+})
+
+test('hostile text makes no markup in a page or a ticket', async () => {
+  const tags = (html: string): string[] =>
+    [...html.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, name]) => name.toLowerCase())
+  const payload =
+    '<img src=x onerror=alert(1)> </td><script>x</script> [x](javascript:alert(1)) ![x](https://evil.example/x) | a | `code` <!-- www.evil.example'
+  const report = read('hostile')
+  const [first] = [...report.changes()]
+  const hostile = {
+    ...first,
+    mlsNumber: payload,
+    why: payload,
+    fields: [{ field: 'Address' as const, from: payload, to: null }],
+  }
+  report.changes = () => [hostile, { ...hostile, kind: 'hold' }, { ...hostile, kind: 'create' }]
+  report.rejects = () => [{ at: payload, mlsNumber: payload, problems: [payload] }]
+  report.notes = [payload]
+  const html = await render(forms.html, report)
+  expect(new Set(tags(html))).toEqual(
+    new Set(['article', 'h1', 'h2', 'p', 'table', 'tr', 'th', 'td', 'br'].filter((name) => tags(html).includes(name))),
+  )
+  expect(html).not.toMatch(/<[^>]*\s(on\w+|href|src|style)=/i)
+  const markdown = await render(forms.md, report)
+  expect(tags(markdown).filter((name) => name !== 'br')).toEqual([])
+  expect(markdown).not.toMatch(/https?:\/\/|(?<!\\)\]\(/)
+})
+
+describe('JSON', () => {
+  test('has the keys of DESIGN in their order, and those of a run only after one', async () => {
+    const dry = JSON.parse(await render(forms.json, read('changes')))
+    const keys =
+      'version feed chatbot startedAt finishedAt result delivery remote counts estimate digest changes rejects'
+    expect(Object.keys(dry)).toEqual(keys.split(' '))
+    const run = JSON.parse(await render(forms.json, read('partial')))
+    expect(Object.keys(run)).toEqual([...keys.split(' '), 'outcomes', 'calls', 'failures'])
+    expect(run.startedAt).toBe('2026-11-21T06:00:00.000Z')
+    expect(run.failures).toEqual([
+      { mlsNumber: 'A-1002', kind: 'update', result: 'failed', error: 'Code 500201: City is not served' },
+      {
+        mlsNumber: 'A-1003',
+        kind: 'create',
+        result: 'unknown',
+        error: 'connection lost after sending; looked up, not there yet',
+      },
+    ])
+    expect(Object.keys(run.changes[0])).toEqual(['kind', 'mlsNumber', 'why', 'fields'])
+    expect(run.changes[0].fields[0]).toEqual({ field: 'SalePrice', from: 450000, to: 435000 })
+  })
+
+  test('gives texts exactly as they are, escaped', async () => {
+    const report = read('hostile')
+    const parsed = JSON.parse(await render(forms.json, report))
+    expect(parsed.chatbot).toBe(report.chatbot)
+    expect(parsed.changes[0].why).toBe([...report.changes()][0].why)
+  })
+
+  test('several feeds are one array', async () => {
+    const { before, between, after } = forms.json.several
+    const each = [await render(forms.json, read('changes')), await render(forms.json, read('failed'))]
+    const parsed: { feed: string }[] = JSON.parse(before + each.join(between) + after)
+    expect(parsed.map(({ feed }) => feed)).toEqual(['north', 'north'])
+  })
+})
+
+describe('very many rows', () => {
+  const rows = 200_000
+  const update: ReportedChange = { ...[...read('changes').changes()][0], outcome: null }
+  function* changes() {
+    for (let i = 0; i < rows; i++)
+      yield { ...update, mlsNumber: `B-${i}`, kind: i % 2 ? ('update' as const) : ('hold' as const) }
+  }
+  function* rejects() {
+    for (let i = 0; i < rows; i++) yield { at: `record ${i}`, mlsNumber: null, problems: [`City ${i} is not known`] }
+  }
+  const report: Report = { ...read('changes'), changes, rejects }
+
+  test('as JSON come in pieces, each waited for', async () => {
+    let [pieces, longest, size, under] = [0, 0, 0, 0]
+    await forms.json.write(report, {
+      async write(text) {
+        under++
+        expect(under).toBe(1)
+        await Promise.resolve()
+        under--
+        pieces++
+        longest = Math.max(longest, text.length)
+        size += text.length
+      },
+    })
+    expect(size).toBeGreaterThan(100_000_000)
+    expect(longest).toBeLessThan(80_000)
+    expect(pieces).toBeGreaterThan(1000)
+  })
+
+  test('as text are cut, with the number left out', async () => {
+    const text = await render(forms.txt, report)
+    expect(text.split('\n').length).toBeLessThan(10_000)
+    expect(text).toContain(`Update (${rows / 2})`)
+    expect(text).toContain(`… and ${rows / 2 - 500} more (see --format json)`)
+    expect(text).toContain(`${rows - 100}  other reasons`)
+  })
+})

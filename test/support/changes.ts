@@ -1,0 +1,84 @@
+/** Changes as a plan makes them, from a few words. */
+import { DeleteAbsent, ForgetAbsent, hold } from '../../src/plan/change.ts'
+import type { Action, Adopt, Change, Create, DeleteStated, ForgetStated, Hold, Update } from '../../src/plan/change.ts'
+import { AbsenceProof } from '../../src/plan/proof.ts'
+import type { Sides } from '../../src/plan/proof.ts'
+
+/** A full, whole delivery and a complete list: what is absent under them is proven so. */
+export const wholeSides: Sides = {
+  delivery: { complete: true, reasons: [] },
+  mode: 'full',
+  unreadable: 0,
+  remote: { complete: true, reasons: [] },
+}
+
+export function proofOf(mlsNumber: string): AbsenceProof {
+  const proof = AbsenceProof.of(wholeSides, mlsNumber, false)
+  if (!AbsenceProof.isOne(proof)) throw new Error(proof.why)
+  return proof
+}
+
+const base = (mlsNumber: string) => ({ mlsNumber, why: 'because', reason: 'reason' })
+const sends = { wanted: { delivered: 1 }, lookUp: false, unsettled: false }
+
+export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Create => ({
+  ...base(mlsNumber),
+  ...sends,
+  kind: 'create',
+  cause: 'new',
+  unseen: false,
+  ...changes,
+})
+
+export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Update => ({
+  ...base(mlsNumber),
+  ...sends,
+  kind: 'update',
+  cause: 'changed',
+  fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
+  clear: [],
+  again: false,
+  ...changes,
+})
+
+export const deleteOf = (mlsNumber: string, changes: Partial<DeleteStated> = {}): DeleteStated => ({
+  ...base(mlsNumber),
+  kind: 'delete',
+  cause: 'feed-says-so',
+  shownHash: 'shown',
+  snapshot: 1,
+  unsettled: false,
+  ...changes,
+})
+
+export const deleteAbsentOf = (mlsNumber: string, snapshot: number | null = 1): DeleteAbsent =>
+  new DeleteAbsent(proofOf(mlsNumber), {
+    why: 'gone from the feed',
+    reason: 'reason',
+    shownHash: 'shown',
+    snapshot,
+    unsettled: false,
+  })
+
+export const adoptOf = (mlsNumber: string): Adopt => ({
+  ...base(mlsNumber),
+  kind: 'adopt',
+  cause: 'as-wanted',
+  wanted: { delivered: 1 },
+  shownHash: 'shown',
+  unsettled: false,
+})
+
+export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed-says-so'): ForgetStated => ({
+  ...base(mlsNumber),
+  kind: 'forget',
+  cause,
+})
+
+export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
+  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1 })
+
+export const holdOf = (action: Action, why = 'held'): Hold => hold(action, why, 'approval')
+
+/** Whether the change asks for a look-up first. */
+export const looksUp = (change: Change): boolean => 'lookUp' in change && change.lookUp
