@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript: it must say something sensible on a Node that is too old for everything it would import.
+// Plain JavaScript, so that an old Node can print the message below.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const newEnough = major > 22 || (major === 22 && minor >= 19)
 
 if (newEnough) {
-  // The built program where there is one (the published package and the container), else the sources.
+  // The built program in the published package and the container, else the sources.
   const source = here('../src/main.ts')
   const { main } = await import(existsSync(source) ? '../src/main.ts' : '../dist/main.js')
   await main()

@@ -1,4 +1,4 @@
-// Plain JavaScript that every Node can read: below 22.19 better-sqlite3 ends the process without a word.
+// Plain JavaScript that every Node can read: below 22.19 better-sqlite3 ends the process without a message.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(

@@ -1,6 +1,6 @@
 /**
- * `npm run test:all`: what a release passes. Every test once, slow ones and 2,000 histories included, with a seed that is
- * drawn and printed; then with the clock set ahead, in zones on both sides of the date line. Ends with "N passed, N failed".
+ * `npm run test:all`, for releases: every test, slow ones and 2,000 histories included, with a random seed that is printed;
+ * then with the clock set ahead, in zones on both sides of the date line. Ends with "N passed, N failed".
  * `-- --results FILE` writes the two numbers there, too, as JSON.
  */
 import { spawn } from 'node:child_process'
@@ -25,7 +25,7 @@ interface Results {
 const { values } = parseArgs({ options: { results: { type: 'string' } } })
 const seed = process.env['TEST_SEED'] ?? String(randomInt(1, 2 ** 31))
 
-/** A pass with the clock so many days ahead, in every process. What draws at random has its turn without. */
+/** A pass with the clock so many days ahead, in every process, without the random tests. */
 function shifted(days: number, zone: string, title: string, words: readonly string[]): Pass {
   const preload = new URL('../test/support/shifted-clock.mjs', import.meta.url).href
   const options = `${process.env['NODE_OPTIONS'] ?? ''} --import=${preload}`.trim()
@@ -45,7 +45,7 @@ const passes: Pass[] = [
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'listing-sync-results-'))
 
-/** A run that ends without results, as where a file can't even be loaded, has failed once at the least. */
+/** A run without results, as when a file can't be loaded, counts as one failure. */
 async function run({ words, env }: Pass, file: string): Promise<Results> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
   const child = spawn(process.execPath, [vitest, 'run', ...words, ...reporters], {

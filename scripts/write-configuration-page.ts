@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { configJsonSchema } from '../src/config/schema.ts'
 
-/** What is read of a JSON Schema as `z.toJSONSchema` writes it. */
+/** The part of a JSON Schema by `z.toJSONSchema` that is used here. */
 interface Schema {
   $ref?: string
   $defs?: Record<string, Schema>
@@ -20,7 +20,6 @@ interface Schema {
   anyOf?: Schema[]
 }
 
-/** A key of the configuration, as the page has it. */
 export interface Key {
   /** From the beginning of its table: `login.user`. */
   name: string
@@ -91,7 +90,7 @@ export function configurationPage(): string {
   return head + sections().map(written).join('')
 }
 
-/** The keys of an object and of the objects in it, but for those that have a table of their own (`apart`). */
+/** The keys of an object and of the objects in it, except those with their own table (`apart`). */
 function* keysOf(object: Schema, apart: readonly string[], prefix = ''): Generator<Key> {
   const { properties = {}, required = [] } = object
   for (const [key, schema] of Object.entries(properties)) {
@@ -121,7 +120,7 @@ function written({ title, intro, keys }: Section): string {
   return `\n## ${title}\n${intro === '' ? '' : `\n${intro}\n`}\n| key | type | default | what it does |\n|---|---|---|---|\n${rows.join('')}`
 }
 
-/** A description with its end, and with what Markdown would take for something else in backticks. */
+/** A description with a full stop, and with backticks around what Markdown would interpret. */
 function sentence(text = ''): string {
   const marked = text.replaceAll('<', '&lt;').replaceAll(/\$?\{[^}]*\}/g, '`$&`')
   return marked === '' || /[.!?:]$/.test(marked) ? marked : `${marked}.`
@@ -129,7 +128,6 @@ function sentence(text = ''): string {
 
 const words: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`', integer: 'whole number' }
 
-/** What a value is, in words. */
 function kindOf(schema: Schema): string {
   const { $ref, type, pattern = '', properties, additionalProperties, items, anyOf } = schema
   if ($ref !== undefined) return '[rule](#a-mapping-rule)'

@@ -21,7 +21,7 @@ function nextDay(one: Home, number: number): Home {
 
 const second = first.map(nextDay).filter((_, number) => !vanished.has(number))
 for (let number = 220; number < 226; number++) second.push(home(number))
-// One record that nobody can read: it must be named, and must stop nothing.
+// One unreadable record, which must be reported and must stop nothing.
 const unreadable = { ...home(226), description: 'The agent typed the rooms as a word.' }
 
 mkdirSync(folder, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * The listing service's client as a library: `import { ListingServiceClient } from 'listing-sync'`. Importing it does
- * nothing: no connection, no timer, no file.
+ * The client of the listing service as a library: `import { ListingServiceClient } from 'listing-sync'`. Importing it has no
+ * side effects.
  */
 import { UserError } from './core/errors.ts'
 export { ServiceError, UserError } from './core/errors.ts'
@@ -20,24 +20,24 @@ export type { KeyType } from './service/operations.ts'
 export type { ChatbotSettings } from './service/settings-file.ts'
 
 /**
- * How to reach a service: its address, its keys, and what differs from the defaults. All times in milliseconds. `rate` is in
- * calls a second, Infinity for no limit; `concurrency` the most calls under way at a time, of which a stream is one until its
- * first piece has come; `attempts` are all of one call; `patience` is the longest Retry-After that is waited for.
+ * How to reach a service: address, keys, and changes to the defaults. All times in milliseconds. `rate`: calls per second,
+ * Infinity for no limit; `concurrency`: most calls in flight, a stream counting until its first piece; `attempts`: all
+ * attempts of one call; `patience`: the longest Retry-After to wait for.
  */
 export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
   Partial<Omit<ClientSettings, 'baseUrl'>> & {
-    /** Clock, randomness and log, where they are not to be the machine's and none. */
+    /** Default: the machine's clock and randomness, and no log. */
     runtime?: Partial<Runtime>
   }
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
- * A client with the defaults of the daemon: 5 calls a second, 4 at a time, 30 s for an answer (of a stream: of silence),
- * 5 attempts, waits of up to 30 s between them and of up to 5 minutes where the service asks for them.
+ * A client with the defaults of the daemon: 5 calls per second, 4 at a time, 30 s for an answer (for a stream: of silence),
+ * 5 attempts, waits of up to 30 s between them and of up to 5 minutes if the service asks for them.
  */
 export class ListingServiceClient extends ServiceClient {
-  /** Throws `UserError` for an address or a key that can't be used. */
+  /** Throws `UserError` for an invalid address or key. */
   constructor({ runtime, ...options }: ClientOptions) {
     const problem = baseUrlProblem(options.baseUrl)
     if (problem !== null) throw new UserError(`baseUrl ${problem}`)

@@ -1,4 +1,4 @@
-/** Holds docs/architecture.md: its two tables are read from the page, so that page and code can't drift apart. */
+/** Holds docs/architecture.md: its map and its excerpts are read from the page, so that page and code can't drift apart. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -147,12 +147,44 @@ test('environment, clock, timers, randomness and network are handed in', () => {
   expect(found).toEqual([])
 })
 
+test('text leaves through the doors alone, and nobody else takes secrets out of it', () => {
+  const ways =
+    /\bprocess\.std(?:out|err)\b(?!\.isTTY)|\bconsole\.|\bfd: [12]\b|\b(?:scrubber|scrubbedPieces)\(|\bdoors\.(?:scrub|clean)\b/g
+  const found = [...files]
+    .filter(([file]) => !['app/doors.ts', 'core/secrets.ts'].includes(file))
+    .flatMap(([file, code]) => [...withoutTexts(code).matchAll(ways)].map(([way]) => `${file}: ${way}`))
+  expect(found.toSorted()).toEqual([
+    // What `inspect --init` makes files of.
+    'app/inspect.ts: doors.clean',
+    'app/log.ts: fd: 2',
+    'app/open.ts: doors.scrub',
+    // What a person types is echoed, and asked for.
+    'commands/ask.ts: process.stderr',
+    'commands/command.ts: process.stderr',
+    // A reader that goes away.
+    'main.ts: process.stderr',
+    'main.ts: process.stdout',
+    // The client is a library, too, and then there are no doors.
+    'service/envelope.ts: scrubber(',
+  ])
+})
+
 test('nobody casts to a type that carries a proof', () => {
   const casts = /\bas\s+(?:AbsenceProof|DeleteAbsent|ForgetAbsent)\b/g
   const found = [...files].flatMap(([file, code]) =>
     [...withoutTexts(code).matchAll(casts)].map(([cast]) => `${file}: ${cast}`),
   )
   expect(found).toEqual([])
+})
+
+test('the excerpts of the page are in the files that they name', () => {
+  const excerpts = [...page.matchAll(/^```ts\n\/\/ src\/(\S+)\n([^]*?)^```$/gm)]
+  expect(excerpts.map(([, file]) => file)).toContain('sync.ts')
+  const missing = excerpts.flatMap(([, file, code]) => {
+    const there = new Set(files.get(file)?.split('\n'))
+    return code.split('\n').flatMap((line) => (line === '' || there.has(line) ? [] : `${file}: ${line}`))
+  })
+  expect(missing).toEqual([])
 })
 
 test('the reading of this test tells right from wrong', () => {

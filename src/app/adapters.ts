@@ -1,12 +1,15 @@
 /**
- * The parts that can be of several kinds, by name. To add one, write its file and its line here: nothing else is edited.
- * Formats and transports, whose names the configuration is checked by, are mapped where they lie: `formats` in
- * feed/format/formats.ts, `transports` in feed/transport/transports.ts.
+ * Report forms and stores by name. To add one, write its file and its line here. Formats and transports are in
+ * feed/format/formats.ts and feed/transport/transports.ts.
  */
+import { schemeOf } from '../config/config.ts'
+import { UserError } from '../core/errors.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
+import type { Place } from '../store/sqlite.ts'
+import type { Store, StoreReader } from '../store/store.ts'
 
-/** Forms of a report; a form is loaded when the first report is written in it. */
+/** Forms of a report; each is loaded when first used. */
 export const reportForms: Record<string, () => Promise<(options: FormOptions) => ReportForm>> = {
   text: async () => (await import('../report/text.ts')).textForm,
   json: async () => (await import('../report/json.ts')).jsonForm,
@@ -14,5 +17,23 @@ export const reportForms: Record<string, () => Promise<(options: FormOptions) =>
   html: async () => (await import('../report/html.ts')).htmlForm,
 }
 
-/** Stores, by the scheme of their place; `file` is a path. One is opened for reading and writing, or for reading only. */
-export const stores = { file: { open: openStore, openReader: openStoreReader } }
+/** How a store is opened, by what the configuration says under `store`. Throws `StoreError`. */
+export interface StoreKind {
+  open(address: string, place: Place): Store
+  /** For reading only. */
+  openReader(address: string): StoreReader
+}
+
+/** Stores by the scheme of their address; one without a scheme is a `file`. */
+export const stores: Record<string, StoreKind> = {
+  file: { open: (file, place) => openStore(file, undefined, place), openReader: (file) => openStoreReader(file) },
+}
+
+/** Throws `UserError` for a scheme that no store has. */
+export function storeKind(address: string): StoreKind {
+  const scheme = schemeOf(address) ?? 'file'
+  if (Object.hasOwn(stores, scheme)) return stores[scheme]
+  throw new UserError(
+    `store: there is no ${scheme} store; use ${Object.keys(stores).join(', ')}, or the path of a file`,
+  )
+}

@@ -1,4 +1,4 @@
-/** Wiring of `inspect`: any source goes through the same transports and formats as a feed does. */
+/** Wiring of `inspect`: any source is read by the same transports and formats as a feed. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { stringify } from 'yaml'
@@ -6,38 +6,35 @@ import { loadConfig } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { shippedPresets, presetFileOf, makeMapping, presetAt } from '../config/presets.ts'
 import type { MappingParts } from '../config/presets.ts'
+import type { ReferenceSources } from '../config/text.ts'
 import { ConfigError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
-import { scrubber } from '../core/secrets.ts'
+import { jsonDocument } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
 import type { Findings } from '../inspect/findings.ts'
 import { inspect } from '../inspect/inspect.ts'
 import type { Inspected, Inspection } from '../inspect/inspect.ts'
-import { findingsJson, findingsText } from '../inspect/text.ts'
+import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
 import { progressLine } from './progress.ts'
-import { scrubbedError, scrubbedTexts } from './scrubbed.ts'
 import { wire } from './wire.ts'
 
-/** How findings of `inspect` are written. */
 export const findingsForms: Record<'text' | 'json', (findings: Findings, colour: boolean) => string> = {
   text: findingsText,
-  json: findingsJson,
+  json: jsonDocument,
 }
 
-/** Reads a source for `inspect`: a feed of the configuration by its name, else any source, every setting at its default. */
 export async function inspectSource(
-  { env, signal, configFile, clock = systemClock }: CommandContext,
+  { env, signal, configFile, doors, clock = systemClock }: CommandContext,
   source: string,
   { preset, limit }: { preset: string | undefined; limit: number | null },
 ): Promise<Inspected> {
-  const { config, feed, parts } = sourceToInspect(source, configFile, env)
-  const scrub = scrubber(config.secrets)
+  const { config, feed, parts } = sourceToInspect(source, configFile, { env, readFile, learn: doors.learn })
   const wired = wire(feed, config, clock)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace()
-  const progress = progressLine(feed.name, process.stderr)
+  const progress = progressLine(feed.name, doors.err)
   try {
     const inspected = await inspect({
       feed: wired,
@@ -49,33 +46,34 @@ export async function inspectSource(
       signal,
       progress: (records) => progress.show('records', records, null),
     })
-    return { ...inspected, findings: scrubbedTexts(inspected.findings, scrub) }
-  } catch (error) {
-    throw scrubbedError(error, scrub)
+    // Not only printed: `--init` makes files of them.
+    return { ...inspected, findings: doors.clean(inspected.findings) }
   } finally {
     progress.end()
     workspace.close()
   }
 }
 
-/** A source of the command line as a feed: one of the configuration by its name, or any other with every setting at its default. */
+const readFile = (path: string): string => readFileSync(path, 'utf8')
+
+/** A source as a feed: one of the configuration by its name, or any other with default settings. */
 interface Source {
   config: Config
   feed: FeedConfig
-  /** What a configured feed's mapping is made of; null: the source is no feed of the configuration. */
+  /** Of a configured feed; null: the source is not in the configuration. */
   parts: MappingParts | null
 }
 
-/** Throws `ConfigError` where the configuration is wrong, `UsageError` for a source that can't be one. */
-export function sourceToInspect(source: string, configFile: string, env: NodeJS.ProcessEnv): Source {
-  return configuredFeed(source, configFile, env) ?? { ...anySource(source, env), parts: null }
+/** Throws `ConfigError` for a wrong configuration, `UsageError` for an invalid source. */
+function sourceToInspect(source: string, configFile: string, sources: ReferenceSources): Source {
+  return configuredFeed(source, configFile, sources) ?? { ...anySource(source, sources), parts: null }
 }
 
-/** A name is the configuration's only where no file has it. */
-function configuredFeed(name: string, configFile: string, env: NodeJS.ProcessEnv): Source | null {
+/** A name means a feed only if there is no file of that name. */
+function configuredFeed(name: string, configFile: string, sources: ReferenceSources): Source | null {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name === '-' || existsSync(name) || !existsSync(configFile)) return null
   const made = new Map<string, MappingParts>()
-  const config = loadConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, (parts) => {
+  const config = loadConfig(configFile, sources, (parts) => {
     made.set(parts.feed, parts)
     return makeMapping(parts)
   })
@@ -83,16 +81,16 @@ function configuredFeed(name: string, configFile: string, env: NodeJS.ProcessEnv
   return feed === undefined ? null : { config, feed, parts: made.get(name) ?? null }
 }
 
-/** The preset stands for none: `inspect` makes its own mapping. */
-function anySource(source: string, env: NodeJS.ProcessEnv): { config: Config; feed: FeedConfig } {
+/** The preset is not used: `inspect` makes its own mapping. */
+function anySource(source: string, sources: ReferenceSources): { config: Config; feed: FeedConfig } {
   const written = stringify({
     service: { baseUrl: 'http://127.0.0.1' },
     feeds: { inspect: { chatbot: 'none', source: source.replaceAll('${', '$${'), preset: 'zillow' } },
   })
   const file = join(process.cwd(), 'inspect')
-  const readFile = (path: string): string => (path === file ? written : readFileSync(path, 'utf8'))
+  const readFirst = (path: string): string => (path === file ? written : readFile(path))
   try {
-    const config = loadConfig(file, { env, readFile }, makeMapping)
+    const config = loadConfig(file, { ...sources, readFile: readFirst }, makeMapping)
     return { config, feed: config.feeds[0] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -104,7 +102,7 @@ function anySource(source: string, env: NodeJS.ProcessEnv): { config: Config; fe
   }
 }
 
-/** The preset of `--preset`, else the configured feed's. Throws `UsageError` for one that isn't there, `ConfigError` for a wrong one. */
+/** The preset of `--preset`, else of the feed. Throws `UsageError` if it doesn't exist, `ConfigError` if it is wrong. */
 export function givenPreset(name: string | undefined, parts: MappingParts | null): Inspection['given'] {
   if (name !== undefined) {
     const file = presetFileOf(name, process.cwd())

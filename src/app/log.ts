@@ -1,7 +1,7 @@
 /**
- * The log: JSON lines on standard error, or short lines for a person. Whatever was logged, a finished line is taken
- * apart once more and every text in it made safe: secrets out by value (fault-model F143: redaction by path missed 7 of
- * 9), long values cut, control and bidirectional characters escaped (F144).
+ * The log: JSON lines on standard error, or short lines for a person. Every finished line is parsed again to make its texts
+ * safe: secrets removed by value (redaction by path missed 7 of 9; docs/faults.md, F143), long values cut, control and
+ * bidirectional characters escaped (F144).
  */
 import { pino } from 'pino'
 import { messageOf } from '../core/errors.ts'
@@ -10,36 +10,36 @@ import { escapeUnseen, printable, shorten } from '../core/text.ts'
 
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error'
-  /** Takes what must not be shown out of a text (`scrubber`). */
+  /** Removes secrets from a text (`scrubber`). */
   scrub: (text: string) => string
   /** Short lines for a person instead of JSON. */
   pretty: boolean
-  /** How often one message is written before it is only counted, until `endRun`. */
+  /** How often one message is written until `endRun`; further ones are only counted. */
   repeatLimit?: number
   clock: Pick<Clock, 'now'>
-  /** Takes finished lines; standard error where left out. */
+  /** Receives finished lines; default: standard error. */
   write?: (line: string) => void
 }
 
 export interface RunLog extends Log {
-  /** Says how often messages were left out as repeated, and begins to count anew. */
+  /** Logs how many repeated messages were left out, and starts counting again. */
   endRun(): void
 }
 
 /** Longest text kept of one value; of an error's stack; most entries of a list, and levels of nesting. */
 const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
 /**
- * Different messages counted apart, as one that carries feed text would otherwise fill the memory; lines of one level
- * until `endRun`, so that a flood of warnings hides no error; messages of which the number left out is told.
+ * Limits: different messages counted separately, as messages with feed text could fill the memory; lines of one level until
+ * `endRun`, so that a flood of warnings hides no error; messages named when repeats were left out.
  */
-const most = { messages: 1000, lines: 1000, told: 20 }
+const most = { messages: 1000, lines: 1000, named: 20 }
 
-/** The level that LISTING_SYNC_LOG asks for, where it names one. */
+/** The level in LISTING_SYNC_LOG, if it is one. */
 export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
   return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
 }
 
-/** A log that writes synchronously, so that nothing is lost at an exit. */
+/** Writes synchronously, so that nothing is lost at exit. */
 export function createLog(options: LogOptions): RunLog {
   const { level, pretty, repeatLimit = 10, clock } = options
   const write = options.write ?? toStandardError()
@@ -90,11 +90,11 @@ export function createLog(options: LogOptions): RunLog {
         lines.clear()
       }
       begin()
-      for (const { message, times, left } of leftOut.slice(0, most.told)) {
+      for (const { message, times, left } of leftOut.slice(0, most.named)) {
         logger.warn({ repeated: message, times }, `left out ${left} repeated messages`)
         begin()
       }
-      const others = leftOut.slice(most.told)
+      const others = leftOut.slice(most.named)
       if (others.length === 0) return
       const left = others.reduce((sum, one) => sum + one.left, 0)
       logger.warn({ different: others.length }, `left out ${left} more messages`)
@@ -105,14 +105,12 @@ export function createLog(options: LogOptions): RunLog {
 
 function toStandardError(): (line: string) => void {
   const destination = pino.destination({ fd: 2, sync: true })
-  return (line) => {
-    destination.write(line)
-  }
+  return (line) => void destination.write(line)
 }
 
 type Entry = Record<string, unknown>
 
-/** Reads a finished line and gives its entry with every text made safe. */
+/** Parses a finished line and makes every text in it safe. */
 function cleaner(scrub: (text: string) => string): (line: string) => Entry {
   const clean = (value: unknown, key: string, depth: number): unknown => {
     if (typeof value === 'string') return shorten(scrub(value), limitOf(key))

@@ -1,5 +1,4 @@
-/** The metrics file of `metrics: PATH`: gathered from the store, written whole after every run. */
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+/** The metrics file of `metrics: PATH`: collected from the store and written after every run. */
 import type { FeedConfig } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
 import { exposition } from '../report/metrics.ts'
@@ -8,45 +7,26 @@ import type { Report } from '../report/report.ts'
 import type { RunRecord, StoreReader } from '../store/store.ts'
 import type { App } from './app.ts'
 
-/** What a run is to the metrics. */
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 
-export interface Metrics {
-  /** Writes the file of all feeds, if the configuration names one. Never throws: the first failure of a kind is logged. */
-  write(report: Report): Promise<void>
-}
-
-export function createMetrics(app: App): Metrics {
-  // A run that could not even be recorded, as another holds the lease, is known to this process only.
+/** Writes the file of all feeds, if the configuration names one. Never throws: the first failure of a kind is logged. */
+export function createMetrics(app: App): (report: Report) => Promise<void> {
+  // A run that could not be recorded because another holds the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
-  return {
-    async write(report) {
-      const file = app.config.metrics
-      if (file === null) return
-      ran.set(report.feed, ranOf(report))
-      try {
-        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
-        writeWhole(file, exposition(await Promise.all(metrics)))
-        failure = null
-      } catch (error) {
-        const problem = app.scrub(messageOf(error))
-        if (failure !== problem) app.runtime.log.warn({ file, problem }, 'the metrics could not be written')
-        failure = problem
-      }
-    },
-  }
-}
-
-/** Readers see the old file or the new one. */
-function writeWhole(file: string, text: string): void {
-  const unfinished = `${file}.${process.pid}.tmp`
-  try {
-    writeFileSync(unfinished, text)
-    renameSync(unfinished, file)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw error
+  return async (report) => {
+    const file = app.config.metrics
+    if (file === null) return
+    ran.set(report.feed, ranOf(report))
+    try {
+      const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
+      app.doors.replace(file, await Promise.all(metrics), exposition)
+      failure = null
+    } catch (error) {
+      const problem = messageOf(error)
+      if (failure !== problem) app.runtime.log.warn({ file, problem }, 'could not write the metrics file')
+      failure = problem
+    }
   }
 }
 
@@ -76,15 +56,8 @@ async function metricsOf(
 
 function lastRunOf({ startedAt, finishedAt, result, figures }: Ran): NonNullable<FeedMetrics['lastRun']> {
   const { counts = {}, outcomes = {}, calls = {}, delivery } = JSON.parse(figures) as Figures
-  return {
-    at: finishedAt,
-    seconds: Math.max(0, finishedAt - startedAt) / 1000,
-    result,
-    changes: counts,
-    outcomes,
-    calls,
-    records: delivery?.records ?? null,
-  }
+  const [seconds, records] = [Math.max(0, finishedAt - startedAt) / 1000, delivery?.records ?? null]
+  return { at: finishedAt, seconds, result, changes: counts, outcomes, calls, records }
 }
 
 /** `RunRecord.figures`; older runs may lack parts. */

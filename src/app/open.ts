@@ -1,44 +1,43 @@
-/** Wiring: opens everything that a command works with, and closes it. Which parts there are is in `adapters.ts`. */
+/** Wiring: opens everything that a command needs, and closes it. */
 import { readFileSync } from 'node:fs'
 import type { FeedConfig } from '../config/config.ts'
 import { liveConfig } from '../config/live.ts'
 import { makeMapping } from '../config/presets.ts'
-import { FeedError, UserError } from '../core/errors.ts'
+import { FeedError, UserError, messageOf } from '../core/errors.ts'
 import { systemClock, systemRandom } from '../core/machine.ts'
 import type { Runtime } from '../core/machine.ts'
-import { scrubber } from '../core/secrets.ts'
 import type { Report } from '../report/report.ts'
 import { repair } from '../run/repair.ts'
 import { reportOf } from '../run/report.ts'
 import type { Run } from '../run/run.ts'
-import type { Feed, Readers } from '../run/tools.ts'
-import { ServiceClient } from '../service/client.ts'
-import { Endpoint } from '../service/endpoint.ts'
+import type { Feed, Readers, Writers } from '../run/tools.ts'
+import { Endpoint, ServiceClient } from '../service/client.ts'
 import type { Chatbot } from '../service/service.ts'
-import type { Store, StoreReader } from '../store/store.ts'
+import type { RunRecord, Store, StoreReader } from '../store/store.ts'
 import { diff, sync } from '../sync.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
-import { reportForms, stores } from './adapters.ts'
-import { createFollowing } from './after-run.ts'
+import { reportForms, storeKind } from './adapters.ts'
 import type { App, Finished, CommandContext } from './app.ts'
 import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
+import { createMetrics } from './metrics.ts'
 import { progressLine } from './progress.ts'
-import { scrubbedError, scrubbedReport, scrubbedStore } from './scrubbed.ts'
-import { UnderWay } from './under-way.ts'
+import { withSettings } from './settings.ts'
+import { noteLeaving, verifyRun } from './verify.ts'
+import type { Leaving } from './verify.ts'
 import { wire } from './wire.ts'
 
-/** Loads the configuration and wires every part. Throws `ConfigError` with everything wrong in the configuration and its presets. */
+/** Loads the configuration and wires every part. Throws `ConfigError` with every problem of it and its presets. */
 export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLevel?: LogOptions['level'] } = {}): App {
-  const { configFile, env, signal, onCrash, clock = systemClock, random = systemRandom, writeLog: write } = context
-  const live = liveConfig(configFile, { env, readFile: (path) => readFileSync(path, 'utf8') }, makeMapping)
+  const { configFile, doors, env, signal, onCrash, clock = systemClock, random = systemRandom } = context
+  const sources = { env, readFile: (path: string) => readFileSync(path, 'utf8'), learn: doors.learn }
+  const live = liveConfig(configFile, sources, makeMapping)
   const level = logLevelOf(env) ?? logLevel
-  let scrubNow = scrubber(live.config.secrets)
-  const scrub = (text: string): string => scrubNow(text)
-  const log = createLog({ level, scrub, pretty: process.stderr.isTTY, clock, write })
+  const log = createLog({ level, scrub: doors.scrub, pretty: doors.err.isTTY, clock, write: context.writeLog })
   const runtime: Runtime = { clock, random, log }
-  const underWay = new UnderWay()
-  // The rate is the service's, whichever keys a feed calls it with.
+  /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
+  const underWay = new Set<Begun>()
+  // The rate belongs to the service, whichever keys a feed uses.
   const endpoints = new Map<string, Endpoint>()
   let store: Store | null = null
   let reader: StoreReader | null = null
@@ -48,34 +47,42 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       return live.config
     },
     runtime,
-    refreshSecrets() {
-      if (!live.refresh()) return false
-      scrubNow = scrubber(live.config.secrets)
-      return true
-    },
+    refreshSecrets: () => live.refresh(),
     wasEdited: () => live.wasEdited(),
     store: () =>
-      (store ??= scrubbedStore(
-        stores.file.open(live.config.store, undefined, { ...live.config.place, warn: (remark) => log.warn(remark) }),
-        scrub,
+      (store ??= doors.store(
+        storeKind(live.config.store).open(live.config.store, {
+          ...live.config.place,
+          warn: (remark) => log.warn(remark),
+        }),
       )),
-    reader: () => (reader ??= stores.file.openReader(live.config.store)),
+    reader: () => (reader ??= storeKind(live.config.store).openReader(live.config.store)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
-    sync(feed, command) {
+    async sync(feed, command) {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
-      return underWay.during(begun, async () => {
-        const { planned, end } = following(feed)
+      underWay.add(begun)
+      try {
+        let leaving: Leaving = new Map()
+        const planned: Writers['planned'] = async (workspace, digest) => {
+          leaving = await noteLeaving(app, feed, workspace, digest)
+        }
         const finished = await run(feed, command, (wired, readers, abandon) =>
           sync(wired, { ...readers, store: app.store(), planned, abandon }, command),
         )
-        return end(finished)
-      })
+        // What follows a run, once that is recorded, does not make it fail.
+        const settled = await withSettings(app, feed, finished, signal)
+        const verified = await verifyRun(app, feed, settled, leaving, signal)
+        await writeMetrics(verified.report)
+        return verified
+      } finally {
+        underWay.delete(begun)
+      }
     },
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
       try {
         return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
-          // The question must not stand behind a line of progress.
+          // The question must not follow on a progress line.
           end()
           return agree(plan)
         })
@@ -92,21 +99,30 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       return new ServiceClient(service, runtime, endpoint)
     },
     reportForm: async (name, options) => (await reportForms[name]())(options),
-    scrub,
+    doors,
     async close() {
       await store?.close()
       await reader?.close()
       await Promise.all(Array.from(endpoints.values(), (endpoint) => endpoint.close()))
     },
   }
-  const following = createFollowing(app, signal)
-  onCrash?.((error) => {
-    underWay.recordCrash(() => app.store(), clock.now(), error)
-    return scrubbedError(error, scrub)
-  })
+  const writeMetrics = createMetrics(app)
+  onCrash?.((thrown) => void recordCrash(thrown))
   return app
 
-  /** Gives a job its workspace and its line to the service. A part that can't even be opened makes a failed report, too. */
+  /** Records every current run as ended by a defect; errors of the store are ignored. */
+  async function recordCrash(thrown: unknown): Promise<void> {
+    const message = `a defect ended the program in the middle of this run: ${messageOf(thrown)}`
+    const end = { finishedAt: clock.now(), result: 'failed', interrupted: true, error: message, figures: '{}' } as const
+    try {
+      // Written at once, before the first wait: the process ends without waiting for promises.
+      await Promise.all(Array.from(underWay, (begun) => app.store().runs.record({ ...begun, ...end })))
+    } catch {
+      return
+    }
+  }
+
+  /** Gives a job its workspace and its service. A part that can't be opened also yields a failed report. */
   async function run(
     feedConfig: FeedConfig,
     command: Report['command'],
@@ -116,13 +132,10 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     const { parts, wired, abandon, end } = open(feedConfig, signal)
     const close = (): void => parts.workspace.close()
     try {
-      return { report: scrubbedReport(await job(wired, parts, abandon), scrub), close }
+      return { report: await job(wired, parts, abandon), close }
     } catch (error) {
       if (error instanceof UserError)
-        return {
-          report: scrubbedReport(reportOf(command, wired, parts, startedAt, nothing, error.message), scrub),
-          close,
-        }
+        return { report: reportOf(command, wired, parts, startedAt, nothing, error.message), close }
       close()
       throw error
     } finally {
@@ -130,14 +143,14 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     }
   }
 
-  /** What a job on a feed works with; `end` when it is through, but for the workspace. `stop` ends waiting for a call. */
+  /** What a job on a feed needs; `end` closes it, except the workspace. `stop` ends waiting for a call. */
   function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
-    const progress = progressLine(feedConfig.name, process.stderr)
+    const progress = progressLine(feedConfig.name, doors.err)
     const service = app.client(feedConfig).chatbot(feedConfig.chatbot, {
       profile: feedConfig.service.profile,
-      volatile: new Set(feedConfig.volatile.fields),
-      mark: feedConfig.ownership === 'snapshot' ? null : feedConfig.name,
+      volatile: feedConfig.plan.volatile.fields,
+      mark: feedConfig.plan.ownership === 'snapshot' ? null : feedConfig.name,
       signal: calls.signal,
       stop,
     })
@@ -153,5 +166,5 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
 
 const nothing: Run = { prepared: null, applied: null, notes: [] }
 
-/** What a run is given beside its store. */
+type Begun = Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>
 type Parts = Omit<Readers, 'store' | 'service'> & { service: Chatbot }

@@ -4,20 +4,18 @@ import { askAll } from '../probe/ask.ts'
 import { probedJson, probedText, resultOf } from '../probe/report.ts'
 import type { Probed } from '../probe/report.ts'
 import type { App } from './app.ts'
-import { scrubbedTexts } from './scrubbed.ts'
 
-/** How a finished probe is written, and its one word. */
 export const probedForms: Record<'text' | 'json', (probed: Probed) => string> = { text: probedText, json: probedJson }
 export { resultOf }
 
-/** One probe of the feed's service. Throws `UserError` where it can't even begin. */
+/** One probe of the feed's service. Throws `UserError` if it can't begin. */
 export async function probe(
   app: App,
   feed: FeedConfig,
   signal: AbortSignal,
   progress: (title: string) => void,
 ): Promise<Probed> {
-  const { runtime, scrub } = app
+  const { runtime } = app
   const { clock } = runtime
   const startedAt = clock.now()
   const lease = await app.store().lease(feed.chatbot, startedAt)
@@ -25,17 +23,14 @@ export async function probe(
     const { name, chatbot, service: settings } = feed
     const client = app.client(feed)
     const asked = await askAll({ feed: name, chatbot, client, settings, runtime, signal, progress })
-    const { left, lost, ...rest } = asked
     return {
-      ...scrubbedTexts(rest, scrub),
-      error: signal.aborted ? 'it was stopped by a signal' : asked.error && scrub(asked.error),
-      left: new Map([...left].map(([mlsNumber, why]) => [mlsNumber, scrub(why)])),
-      lost,
+      ...asked,
+      error: signal.aborted ? 'it was stopped by a signal' : asked.error,
       feed: feed.name,
       chatbot: feed.chatbot,
       startedAt,
       finishedAt: clock.now(),
-      settle: feed.settle,
+      settle: feed.plan.settle,
     }
   } finally {
     await lease.release()

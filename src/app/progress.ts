@@ -1,7 +1,8 @@
 import type { Readers } from '../run/tools.ts'
+import type { Channel } from './doors.ts'
 
-/** One line on a terminal that says how far a run is; silent elsewhere, and at most ten times a second. */
-export function progressLine(feed: string, stream: NodeJS.WriteStream): { show: Readers['progress']; end(): void } {
+/** A progress line on a terminal, updated at most ten times a second; nothing elsewhere. */
+export function progressLine(feed: string, stream: Channel): { show: Readers['progress']; end(): void } {
   if (!stream.isTTY) return { show: () => undefined, end: () => undefined }
   let shown = ''
   let last = 0

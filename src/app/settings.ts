@@ -1,4 +1,4 @@
-/** A chatbot's settings: what of them has to be sent, and sending it, with the store knowing at any time what is sure. */
+/** A chatbot's settings: finds what to send, sends it, and records in the store what is known to be applied. */
 import type { FeedConfig } from '../config/config.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import { usesFigures, withFigures } from '../core/figures.ts'
@@ -11,11 +11,11 @@ import type { App, Finished } from './app.ts'
 export interface SettingsPlan {
   /** `from` null: not applied before, or not known. */
   changes: { name: string; from: SettingValue | null; to: SettingValue }[]
-  /** Settings whose text uses a figure that has no value now: they stay as they are. */
+  /** Settings that use a figure without a value; they are not changed. */
   lacking: { name: string; figure: FigureName }[]
 }
 
-/** What differs from what was applied last; `force`: all of it. Writes nothing. */
+/** The settings that differ from those applied last; `force`: all. Writes nothing. */
 export async function planSettings(
   { chatbot, name: feed }: { chatbot: string; name: string },
   written: ChatbotSettings,
@@ -45,12 +45,11 @@ export async function planSettings(
   return plan
 }
 
-/** Why a setting stays as it is, for a person. */
 export function lackingSentence({ name, figure }: SettingsPlan['lacking'][number]): string {
-  return `${name} stays as it is: {${figure}} has no value, as no listing on offer has a price`
+  return `${name} was not changed: {${figure}} has no value because no listing on offer has a price`
 }
 
-/** Sends what a plan changes in one Edit, under the chatbot's lease. Throws `ServiceError` and `UserError`. */
+/** Sends the changes in one Edit, under the chatbot's lease. Throws `ServiceError` and `UserError`. */
 export async function sendSettings(
   app: App,
   feed: FeedConfig,
@@ -64,7 +63,7 @@ export async function sendSettings(
   const now = app.runtime.clock.now()
   const lease = await store.lease(chatbot, now)
   try {
-    // Until the answer is there, nothing is sure: a crash now must not leave the old values for known.
+    // After a crash before the answer, the old values must not count as known.
     await learnt.forgetSettings(
       chatbot,
       changes.map(({ name }) => name),
@@ -86,7 +85,7 @@ export async function sendSettings(
   }
 }
 
-/** The run with what became of its settings: notes, and `partial` for `ok` where they are not all applied; never worse. */
+/** Adds notes on the settings to a run; `ok` becomes `partial` if not all were applied. */
 export async function withSettings(
   app: App,
   feed: FeedConfig,
@@ -100,14 +99,14 @@ export async function withSettings(
     await sendSettings(app, feed, plan, signal)
     const names = plan.changes.map(({ name }) => name).join(', ')
     const notes = plan.lacking.map(lackingSentence)
-    if (names !== '') notes.unshift(`Settings of the chatbot were applied: ${names}`)
+    if (names !== '') notes.unshift(`Chatbot settings applied: ${names}`)
     return { ...finished, report: noted(report, notes, plan.lacking.length === 0) }
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
-    const problem = app.scrub(error.message)
-    const note = `The settings of the chatbot could not be applied, the next run tries again: ${problem}`
+    const problem = error.message
+    const note = `The chatbot settings could not be applied; the next run tries again: ${problem}`
     // A report as JSON has no notes.
-    app.runtime.log.warn({ feed: feed.name, problem }, 'settings of the chatbot could not be applied')
+    app.runtime.log.warn({ feed: feed.name, problem }, 'could not apply the chatbot settings')
     return { ...finished, report: noted(report, [note], false) }
   }
 }

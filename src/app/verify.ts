@@ -1,25 +1,24 @@
-/** Asking a feed's chatbot: after a sync, about what that changed, and by hand, about what was confirmed last. */
+/** Asks a feed's chatbot, after a sync about its changes, and by hand about listings confirmed last. */
 import type { FeedConfig } from '../config/config.ts'
-import type { VerifySettings } from '../config/verify.ts'
+import type { VerifySettings } from '../verify/settings.ts'
 import { messageOf } from '../core/errors.ts'
 import { shortHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Log } from '../core/machine.ts'
-import type { ReportedChange } from '../report/report.ts'
+import type { Report, ReportedChange } from '../report/report.ts'
 import type { Verification } from '../verify/verification.ts'
 import { verify } from '../verify/verify.ts'
 import type { Subject } from '../verify/verify.ts'
 import type { OfKind, Stored, Workspace } from '../workspace/workspace.ts'
 import type { App, Finished } from './app.ts'
-import { scrubbedTexts } from './scrubbed.ts'
 
 type Last = Listing | { MLSNumber: string }
 
-/** Listings that a plan deletes, as they were: noted before the plan is carried out. */
+/** Listings that a plan deletes, noted before the plan is carried out. */
 export type Leaving = ReadonlyMap<string, Last>
 
-/** Notes a few of what the plan deletes, for `verifyRun`. What can't be read is not asked about. */
+/** Notes a few deletes of the plan for `verifyRun`. Unreadable ones are not asked about. */
 export async function noteLeaving(app: App, feed: FeedConfig, workspace: Workspace, digest: string): Promise<Leaving> {
   if (feed.verify === null) return new Map()
   try {
@@ -27,12 +26,12 @@ export async function noteLeaving(app: App, feed: FeedConfig, workspace: Workspa
     const confirmed = await app.store().snapshot.confirmed(feed.chatbot, feed.name, keys)
     return new Map(keys.map((key) => [key, confirmed.get(key)?.listing ?? { MLSNumber: key }]))
   } catch (error) {
-    app.runtime.log.warn({ feed: feed.name, problem: app.scrub(messageOf(error)) }, 'deletes are not verified')
+    app.runtime.log.warn({ feed: feed.name, problem: messageOf(error) }, 'deletes are not verified')
     return new Map()
   }
 }
 
-/** The run with what the chatbot says of it. Whatever goes wrong here, the run stays what it was. */
+/** Adds what the chatbot says to a run. Failures here do not change its result. */
 export async function verifyRun(
   app: App,
   feed: FeedConfig,
@@ -45,36 +44,27 @@ export async function verifyRun(
   if (settings === null || settings.sample === 0 || report.command !== 'sync') return finished
   const none = nothingAsked(settings.session)
   if (report.result === 'failed' || signal.aborted)
-    return { ...finished, report: { ...report, verification: { ...none, stopped: 'the run was not through' } } }
+    return { ...finished, report: { ...report, verification: { ...none, stopped: 'the run did not finish' } } }
   try {
     const keys = chooseChanged(report.changes(), settings.sample, report.digest)
     const subjects = await listedSubjects(app, feed, keys)
-    subjects.push(...(await goneSubjects(app, feed, deletedIn(report.changes()), leaving)))
+    subjects.push(...(await goneSubjects(app, feed, report, leaving)))
     const verification = await verifySubjects(app, feed, settings, subjects, signal)
     const { asked, agreed, disagreed, unanswered, tokens } = verification
     const figures = { asked, agreed, disagreed, unanswered, tokens }
     await app.store().runs.recordVerified(feed.name, report.startedAt, figures)
     return { ...finished, report: { ...report, verification } }
   } catch (error) {
-    return { ...finished, report: { ...report, verification: { ...none, stopped: app.scrub(messageOf(error)) } } }
+    return { ...finished, report: { ...report, verification: { ...none, stopped: messageOf(error) } } }
   }
 }
 
-function* deletedIn(changes: Iterable<ReportedChange>): Generator<string> {
-  for (const { kind, mlsNumber, outcome } of changes)
-    if (kind === 'delete' && outcome?.result === 'done') yield mlsNumber
-}
-
-/** A home that is on offer again under another number may be offered. */
-async function goneSubjects(
-  app: App,
-  { chatbot }: FeedConfig,
-  deleted: Iterable<string>,
-  leaving: Leaving,
-): Promise<Subject[]> {
+/** Without homes that are offered again under another number. */
+async function goneSubjects(app: App, { chatbot }: FeedConfig, report: Report, leaving: Leaving): Promise<Subject[]> {
   const { snapshot } = app.store()
   const done = new Set<string>()
-  for (const mlsNumber of deleted) if (leaving.has(mlsNumber)) done.add(mlsNumber)
+  for (const { kind, mlsNumber, outcome } of report.changes())
+    if (kind === 'delete' && outcome?.result === 'done' && leaving.has(mlsNumber)) done.add(mlsNumber)
   const subjects: Subject[] = []
   for (const [mlsNumber, listing] of leaving) {
     if (subjects.length >= mostGone) break
@@ -85,7 +75,7 @@ async function goneSubjects(
   return subjects
 }
 
-/** Asks about the listings, one question each. Sent once: the second try of a message may be counted and paid again. */
+/** Asks one question per listing, without retries: a second attempt may be counted and paid again. */
 export async function verifySubjects(
   app: App,
   feed: FeedConfig,
@@ -96,7 +86,7 @@ export async function verifySubjects(
   const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
   const applied = await app.store().learnt.settings(feed.chatbot)
   const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
-  const verification = await verify(subjects, {
+  return verify(subjects, {
     session,
     question,
     ask: (content) => client.ask({ sessionID: session, content }, { signal }),
@@ -104,12 +94,11 @@ export async function verifySubjects(
     answerSuffix: typeof suffix === 'string' ? suffix : '',
     signal,
   })
-  return scrubbedTexts(verification, app.scrub)
 }
 
 /**
- * What the chatbot should say of these listings: as they were confirmed last on the service. One that the feed has no
- * confirmed listing of should not be offered.
+ * What the chatbot should say of these listings, as confirmed last on the service. One without a confirmed listing should not
+ * be offered.
  */
 export async function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: readonly string[]): Promise<Subject[]> {
   const now = app.runtime.clock.now()
@@ -123,22 +112,13 @@ export async function listedSubjects(app: App, feed: FeedConfig, mlsNumbers: rea
   })
 }
 
-/** One line of the daemon's log. */
 export function logVerification(log: Log, feed: string, verification: Verification | undefined): void {
   if (verification === undefined) return
   const { listings, asked, agreed, disagreed, unanswered, tokens, stopped } = verification
   if (asked === 0 && stopped === null) return
   const wrong = listings.filter(({ verdict }) => verdict === 'disagrees').map(({ mlsNumber }) => mlsNumber)
-  const facts = {
-    feed,
-    asked,
-    agreed,
-    disagreed,
-    unanswered,
-    tokens,
-    ...(wrong.length > 0 && { wrong }),
-    ...(stopped !== null && { stopped }),
-  }
+  const figures = { feed, asked, agreed, disagreed, unanswered, tokens }
+  const facts = { ...figures, ...(wrong.length > 0 && { wrong }), ...(stopped !== null && { stopped }) }
   if (disagreed > 0) log.warn(facts, 'the chatbot disagrees with what was synced')
   else log.info(facts, 'the chatbot was asked about what was synced')
 }
@@ -147,56 +127,47 @@ function nothingAsked(session: number): Verification {
   return { session, listings: [], asked: 0, agreed: 0, disagreed: 0, unanswered: 0, tokens: 0, stopped: null }
 }
 
-/** Which listings of a run the chatbot is asked about: few, spread over all, and the same for the same plan. */
-
-/** The first few by rank of what is added, however much that is. */
-class Few<T> {
-  readonly #most: number
-  readonly #kept: { rank: string; item: T }[] = []
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  add(rank: string, item: T): void {
-    const last = this.#kept.at(-1)
-    if (this.#most === 0 || (this.#kept.length >= this.#most && last !== undefined && last.rank <= rank)) return
-    this.#kept.push({ rank, item })
-    this.#kept.sort((a, b) => (a.rank < b.rank ? -1 : 1))
-    if (this.#kept.length > this.#most) this.#kept.pop()
-  }
-
-  items(): T[] {
-    return this.#kept.map(({ item }) => item)
+/** The first few by rank of whatever is added: few listings, spread over all, and the same for the same plan. */
+function fewOf(most: number) {
+  const kept: { rank: string; key: string }[] = []
+  return {
+    add(rank: string, key: string): void {
+      const last = kept.at(-1)
+      if (most === 0 || (kept.length >= most && last !== undefined && last.rank <= rank)) return
+      kept.push({ rank, key })
+      kept.sort((a, b) => (a.rank < b.rank ? -1 : 1))
+      if (kept.length > most) kept.pop()
+    },
+    keys: () => kept.map(({ key }) => key),
   }
 }
 
-/** Most deleted listings that are asked about after a run. */
-export const mostGone = 2
-/** More are noted before the run, as not every delete need be carried out. */
+/** Most deleted listings to ask about after a run. */
+const mostGone = 2
+/** More are noted before the run, as some deletes may not be carried out. */
 const goneNoted = 20
 
-/** Deletes of a plan that may be asked about once they are carried out. `seed`: the plan's digest. */
-export function chooseLeaving(deletes: Iterable<Stored<OfKind<'delete'>>>, seed: string): string[] {
-  const few = new Few<string>(goneNoted)
+/** Deletes of a plan to ask about, once carried out. `seed`: the plan's digest. */
+function chooseLeaving(deletes: Iterable<Stored<OfKind<'delete'>>>, seed: string): string[] {
+  const few = fewOf(goneNoted)
   for (const { change } of deletes) few.add(shortHash(`${seed} ${change.mlsNumber}`), change.mlsNumber)
-  return few.items()
+  return few.keys()
 }
 
 const telling: ReadonlySet<string> = new Set(['SaleType', 'Status', 'SalePrice', 'RentPrice'])
 
 /**
- * MLSNumbers of at most `sample` listings that the run created or updated, in turn from updates of price or status, from
- * creates and from other updates.
+ * MLSNumbers of at most `sample` created or updated listings, taken in turn from updates of price or status, creates, and
+ * other updates.
  */
-export function chooseChanged(changes: Iterable<ReportedChange>, sample: number, seed: string): string[] {
-  const groups = [0, 1, 2].map(() => new Few<string>(sample))
+function chooseChanged(changes: Iterable<ReportedChange>, sample: number, seed: string): string[] {
+  const groups = [0, 1, 2].map(() => fewOf(sample))
   for (const { kind, mlsNumber, outcome, fields } of changes) {
     if (outcome?.result !== 'done' || (kind !== 'create' && kind !== 'update')) continue
     const group = kind === 'create' ? 1 : fields.some(({ field }) => telling.has(field)) ? 0 : 2
     groups[group].add(shortHash(`${seed} ${mlsNumber}`), mlsNumber)
   }
-  const lists = groups.map((group) => group.items())
+  const lists = groups.map((group) => group.keys())
   const turns = Array.from({ length: sample }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1)))
   return turns.flat().slice(0, sample)
 }

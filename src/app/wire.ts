@@ -9,7 +9,7 @@ import type { Feed } from '../run/tools.ts'
 
 /** A feed with its parts. */
 export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
-  const { name, chatbot, timezone, mapping, source, transport, limits, ownership, drift, settle, deadline } = feed
+  const { name, chatbot, timezone, mapping, source, transport, plan, deadline } = feed
   const { rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const { maxBytes, member } = transport
@@ -24,13 +24,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
       openSource(source, { ...transport, directory, validators, scratch, clock, signal }),
     decompress: (opened, scratch) => decompressed(opened, { maxBytes: maxBytes * 20, scratch, member }),
     format: formats[mapping.format],
-    limits,
-    ownership,
+    plan,
     outranks: outrankedBy(config, feed),
-    drift,
-    volatile: new Set(feed.volatile.fields),
-    refresh: feed.volatile.refresh,
-    settle,
     deadline,
     rate,
     concurrency,

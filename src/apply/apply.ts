@@ -1,12 +1,13 @@
 /**
- * The executor (DESIGN, "Apply"): updates, then creates, then deletes; each listing alone, deletes in batches. Per call:
+ * Carries a plan out: what needs no call, then updates, creates, deletes; each listing alone, deletes in batches. For each call:
  * mark it in flight, durably → call through the limiter → note the outcome. What the answers mean is in `calls.ts`.
  */
 import pLimit from 'p-limit'
+import { batches } from '../core/batches.ts'
 import { ServiceError, StoreError, messageOf } from '../core/errors.ts'
 import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
-import { contextOf } from './context.ts'
+import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld } from './look-again.ts'
 import { adoptAll } from './outcomes.ts'
@@ -48,8 +49,7 @@ export async function apply(
 }
 
 async function carryOut(context: ApplyContext): Promise<void> {
-  const { workspace, settings } = context
-  const { until } = settings
+  const { workspace, until } = context
   await adoptAll(context)
   await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
   await each(context, workspace.changes('update'), until.update, (stored) =>
@@ -61,9 +61,12 @@ async function carryOut(context: ApplyContext): Promise<void> {
   if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
 }
 
-/** What the list showed too long ago, or where it may have hidden a second one, is looked at once more before it is deleted. */
+/** Deletes are checked once more if the list is old, or may have hidden a second copy. */
 async function deleteAll(context: ApplyContext): Promise<void> {
-  const { listsAgain, listIsWhole, until } = context.settings
+  const { orders, until } = context
+  const { complete: listIsWhole, pages } = orders.listed
+  // Whether listing once more takes fewer calls than looking each delete up.
+  const listsAgain = callsToLookAgain(orders.counts.delete, pages) === pages
   const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
   if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
   const deletes = batches(due(context.workspace.changes('delete')), () => context.deleteBatch)
@@ -77,14 +80,14 @@ function* due<Item extends Stored>(changes: Iterable<Item>): Generator<Item> {
   for (const stored of changes) if (stored.outcome === null) yield stored
 }
 
-/** Runs a task for each item, `concurrency` at a time, and begins no new one once the run is stopping or it is too late. */
+/** Runs a task for each item, `concurrency` at a time. Begins no new one if the run is stopping or its time is over. */
 async function each<Item>(
   context: ApplyContext,
   items: Iterable<Item>,
   until: number,
   task: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const { concurrency } = context.settings
+  const { concurrency } = context.feed
   const limit = pLimit(concurrency)
   const running = new Set<Promise<void>>()
   try {
@@ -129,17 +132,6 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
   if (runtime.clock.now() < until) return false
   stop.late = true
   return true
-}
-
-function* batches<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
-  let batch: Item[] = []
-  for (const item of items) {
-    batch.push(item)
-    if (batch.length < size()) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
 }
 
 /** Counts the outcomes; a change that was never taken is skipped, and the report says so. */

@@ -4,9 +4,11 @@ import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
+import type { Begun } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
-import type { ApplyContext } from './context.ts'
-import { confirmation, doneAs, outgoing, record } from './outcomes.ts'
+import { outranks } from './context.ts'
+import type { ApplyContext, Orders } from './context.ts'
+import { confirmation, done, outgoingOf, record } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
 
 type Sent = Stored<Create | Update>
@@ -17,10 +19,10 @@ type Deleted = Stored<OfKind<'delete'>>
  * absent.
  */
 export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<void> {
-  const { service, settings, store } = context
+  const { service, feed, store } = context
   const { change } = stored
-  const [sent] = await outgoing(context, [change.wanted])
-  const mark = new Mark(context, 'update', [stored])
+  const sent = await outgoingOf(context, change)
+  const mark = markOf(context, 'update', [stored])
   let unsettled = false
   try {
     const answer = await service.update(sent.listing, clear, mark.beforeSend)
@@ -38,38 +40,41 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   if (shown === null) return
   if (shown.length === 0) return sendCreate(context, stored, sent, unsettled)
   // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
-  // that is to go and can't be made to (a number has no empty form, U4) is no reason to try again in every run.
-  if (shown.length === 1 && differences(sent.listing, shown[0], settings.volatile).every(({ to }) => to === null))
+  // that cannot be cleared (a number has no empty form) is no reason to try again in every run.
+  if (
+    shown.length === 1 &&
+    differences(sent.listing, shown[0], feed.plan.volatile.fields).every(({ to }) => to === null)
+  )
     return confirm(context, stored, sent, unsettled)
   if (!unsettled && !change.unsettled && change.cause !== 'settle')
-    await store.ledger.end(settings.chatbot, [change.mlsNumber], 'none')
+    await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
   record(context, stored, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
 }
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
-  const { settings, service } = context
+  const { feed, orders, service } = context
   const { change } = stored
-  if (change.lookUp || settings.lookUpCreates) {
+  if (change.lookUp || orders.lookUpCreates) {
     const shown = await lookUp(context, stored, 'failed')
     if (shown === null) return
     if (shown.length > 1)
       return record(context, stored, 'failed', `${shown.length} listings on the service have this MLSNumber`)
     const owner = shown[0]?.owner ?? null
-    if (service.mark !== null && owner !== null && owner !== service.mark && !settings.outranks(owner))
+    if (service.mark !== null && owner !== null && owner !== service.mark && !outranks(feed, owner))
       return record(context, stored, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1) return updateOne(context, stored, await clearedBy(context, change, shown[0].fields))
-    // A list that lags behind hides what was made just now. An Update does no harm, and tells whether it is there (F86).
+    // A list that lags behind hides what was made just now. An Update does no harm, and tells whether it is there.
     if (change.kind === 'create' && change.unseen) return updateOne(context, stored, [])
   }
-  const [sent] = await outgoing(context, [change.wanted])
+  const sent = await outgoingOf(context, change)
   await sendCreate(context, stored, sent)
 }
 
 /** `unsettled`: an update of this listing got no answer before, and may land on what is created now. */
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
-  const mark = new Mark(context, 'create', [stored], unsettled)
+  const mark = markOf(context, 'create', [stored], unsettled)
   try {
     await service.create(sent.listing, mark.beforeSend)
   } catch (error) {
@@ -82,13 +87,13 @@ async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, u
 }
 
 /**
- * Deletes a batch. A short count is looked up key by key (U6); a refused batch is halved, and the size remembered (U7).
+ * Deletes a batch. After a short count each key is looked up; a refused batch is halved, and the size remembered.
  * `unsettled`: an earlier attempt with these keys got no answer and may still land.
  */
 export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<void> {
-  const { service, settings, store } = context
+  const { service, feed, store } = context
   const keys = batch.map(({ change }) => change.mlsNumber)
-  const mark = new Mark(context, 'delete', batch, unsettled)
+  const mark = markOf(context, 'delete', batch, unsettled)
   try {
     const answer = await service.delete(keys, mark.beforeSend)
     unsettled ||= answer.unsettled
@@ -106,7 +111,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
       const half = Math.ceil(batch.length / 2)
       if (half < context.deleteBatch) {
         context.deleteBatch = half
-        await store.learnt.setNumber(settings.chatbot, 'deleteBatch', half)
+        await store.learnt.setNumber(feed.chatbot, 'deleteBatch', half)
       }
       await deleteBatch(context, batch.slice(0, half), unsettled)
       return deleteBatch(context, batch.slice(half), unsettled)
@@ -123,7 +128,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     if (shown.length === 0) await deleted(context, stored, unsettled)
     else {
       // An attempt without answer may still take it, so its mark and its place in the ledger stay.
-      if (!unsettled && !change.unsettled) await store.ledger.end(settings.chatbot, [change.mlsNumber], 'none')
+      if (!unsettled && !change.unsettled) await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
       record(context, stored, 'failed', 'the service counted fewer deletes than keys, and still lists this one')
     }
   }
@@ -137,8 +142,8 @@ export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'fo
   const shown = await lookUp(context, stored, 'failed')
   if (shown === null) return
   if (shown.length > 0) return record(context, stored, 'skipped', 'the service has it after all: the next run decides')
-  await context.store.snapshot.forget(context.settings.chatbot, [stored.change.mlsNumber], null)
-  await doneAs(context, stored, 'forget')
+  await context.store.snapshot.forget(context.feed.chatbot, [stored.change.mlsNumber], null)
+  await done(context, stored)
 }
 
 /** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
@@ -150,11 +155,11 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
       const { change } = stored
       try {
         const shown = await service.lookUp(change.mlsNumber)
-        const [sent] = await outgoing(context, [change.wanted])
+        const sent = await outgoingOf(context, change)
         const arrived =
-          shown.length === 1 && differences(sent.listing, shown[0], context.settings.volatile).length === 0
+          shown.length === 1 && differences(sent.listing, shown[0], context.feed.plan.volatile.fields).length === 0
         // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
-        const isNew = kind === 'create' && !change.lookUp && !context.settings.lookUpCreates
+        const isNew = kind === 'create' && !change.lookUp && !context.orders.lookUpCreates
         if (isNew ? shown.length === 1 : arrived) await confirm(context, stored, sent, true)
       } catch (error) {
         asServiceError(error)
@@ -165,9 +170,9 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
 }
 
 async function confirm(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
-  const { store, settings } = context
-  await store.snapshot.confirm(settings.chatbot, [confirmation(context, stored.change, sent, unsettled)])
-  await doneAs(context, stored, 'create', 'update')
+  const { store, feed } = context
+  await store.snapshot.confirm(feed.chatbot, [confirmation(context, stored.change, sent, unsettled)])
+  await done(context, stored)
 }
 
 /**
@@ -181,31 +186,31 @@ async function refused(
   { message, effect }: Pick<ServiceError, 'message' | 'effect'>,
   isThere: boolean,
 ): Promise<void> {
-  const { store, settings, runtime } = context
+  const { store, feed, runtime } = context
   const { change } = stored
   const { content } = confirmation(context, change, sent, false)
   const unsettled = isThere && (effect === 'unknown' || change.cause === 'settle' || change.unsettled)
-  const refusal = { content, mapping: settings.mapping, at: runtime.clock.now(), message, unsettled }
-  await store.snapshot.refuse(settings.chatbot, settings.feed, change.mlsNumber, refusal)
+  const refusal = { content, mapping: feed.mapping.version, at: runtime.clock.now(), message, unsettled }
+  await store.snapshot.refuse(feed.chatbot, feed.name, change.mlsNumber, refusal)
   record(context, stored, 'failed', message)
 }
 
 async function deleted(context: ApplyContext, stored: Deleted, unsettled: boolean): Promise<void> {
-  const { store, settings, runtime } = context
+  const { store, feed, runtime } = context
   const { change } = stored
   const unsettledAt = unsettled || change.unsettled ? runtime.clock.now() : null
-  await store.snapshot.forget(settings.chatbot, [change.mlsNumber], unsettledAt)
-  await doneAs(context, stored, 'delete')
+  await store.snapshot.forget(feed.chatbot, [change.mlsNumber], unsettledAt)
+  await done(context, stored)
 }
 
 /** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */
-async function notDone(context: ApplyContext, mark: Mark, failure: ServiceError): Promise<void> {
+async function notDone(context: ApplyContext, mark: ReturnType<typeof markOf>, failure: ServiceError): Promise<void> {
   for (const stored of mark.changes) {
     if (failure.effect === 'unknown') {
       record(context, stored, 'unknown', failure.message)
       continue
     }
-    // A call that never went out because the run is ending was skipped, not failed.
+    // A call that did not go out because the run is ending was skipped; it did not fail.
     if (mark.sent || failure.kind === 'transient') record(context, stored, 'failed', failure.message)
   }
   if (failure.effect === 'unknown') await mark.beforeSend()
@@ -230,7 +235,7 @@ export async function lookUp(
 }
 
 async function clearedBy(context: ApplyContext, change: Create | Update, shown: object): Promise<FieldName[]> {
-  const [{ listing }] = await outgoing(context, [change.wanted])
+  const { listing } = await outgoingOf(context, change)
   return (Object.keys(shown) as FieldName[]).filter((field) => listing[field] === undefined)
 }
 
@@ -239,39 +244,35 @@ function asServiceError(error: unknown): ServiceError {
   throw error
 }
 
-/** The marks of one call: written again before each attempt, so that the time to settle runs from the last one. */
-export class Mark {
-  readonly changes: readonly Stored<Action>[]
-  readonly beforeSend: () => Promise<void>
-  sent = false
-  #context: ApplyContext
-  readonly #earlier: boolean
-
-  /** `earlier`: an attempt before this call may still land, so that the marks outlast it. */
-  constructor(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
-    this.changes = changes
-    this.#earlier = earlier
-    this.#context = context
-    this.beforeSend = async () => {
-      this.sent = true
-      const { store, settings, runtime } = context
-      for (const approved of [true, false]) {
-        const keys = changes
-          .map(({ change }) => change.mlsNumber)
-          .filter((key) => settings.approved(kind, key) === approved)
-        if (keys.length > 0)
-          await store.ledger.begin(settings.chatbot, settings.feed, kind, keys, runtime.clock.now(), approved)
-      }
-      for (const { seq } of changes) context.underWay.add(seq)
-    }
+/**
+ * The marks of one call: written again before each attempt, so that the time to settle runs from the last one. `earlier`:
+ * an attempt before this call may still land, so that the marks outlast it.
+ */
+function markOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
+  const { store, feed, orders, runtime, underWay } = context
+  const mark = {
+    changes,
+    sent: false,
+    beforeSend: async (): Promise<void> => {
+      mark.sent = true
+      const calls = changes.map(({ change }) => ({ key: change.mlsNumber, counts: countsOf(kind, change, orders) }))
+      await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
+      for (const { seq } of changes) underWay.add(seq)
+    },
+    /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
+    clear: async (): Promise<void> => {
+      if (!mark.sent || earlier) return
+      const keys = changes
+        .filter(({ change }) => change.cause !== 'settle' && !('unsettled' in change && change.unsettled))
+        .map(({ change }) => change.mlsNumber)
+      await store.ledger.end(feed.chatbot, keys, 'none')
+    },
   }
+  return mark
+}
 
-  /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
-  async clear(): Promise<void> {
-    if (!this.sent || this.#earlier) return
-    const keys = this.changes
-      .filter(({ change }) => change.cause !== 'settle' && !('unsettled' in change && change.unsettled))
-      .map(({ change }) => change.mlsNumber)
-    await this.#context.store.ledger.end(this.#context.settings.chatbot, keys, 'none')
-  }
+/** What a call counts as: nothing, for a create of a listing that was there already, and during a first load. */
+function countsOf(kind: CallKind, { counts }: Action, { isFirstLoad }: Orders): Begun['counts'] {
+  if (kind === 'delete') return counts.length > 0 ? counts : ['left']
+  return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

@@ -1,7 +1,7 @@
-import type { FieldName } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
-import type { ActionKind, Counts } from '../plan/change.ts'
+import type { Counts } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
+import type { PlanConfig } from '../plan/settings.ts'
 import type { Chatbot } from '../service/service.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -11,12 +11,15 @@ export interface ApplyFeed {
   name: string
   chatbot: string
   mapping: { version: string }
-  volatile: ReadonlySet<FieldName>
-  settle: number
+  plan: Pick<PlanConfig, 'volatile' | 'settle' | 'ownership'>
   concurrency: number
-  ownership: 'tag' | 'snapshot' | 'mirror'
-  /** Feeds of the chatbot that this one takes listings over from. */
+  /** Feeds of the chatbot that come after this one: it takes their listings over. */
   outranks: ReadonlySet<string>
+}
+
+/** Whether this feed takes listings over from another one of the chatbot. */
+export function outranks({ plan, outranks: below }: ApplyFeed, other: string): boolean {
+  return plan.ownership === 'mirror' || below.has(other)
 }
 
 /** What apply works with: of the store it can neither read a run nor approve. */
@@ -44,34 +47,15 @@ export interface Orders {
   listed: { startedAt: number; complete: boolean; pages: number }
   /** Most keys in one Delete. */
   deleteBatch: number
-  /** Whether an approval covers this change. */
-  approved: (kind: ActionKind, mlsNumber: string) => boolean
-}
-
-/** What apply is bound to for one run. Times in milliseconds. */
-export interface ApplySettings extends Pick<ApplyFeed, 'chatbot' | 'volatile' | 'settle' | 'concurrency'> {
-  feed: string
-  mapping: string
-  /** YYYY-MM-DD in the feed's time zone. */
-  today: string
-  /** Until when changes of a kind are begun; `Infinity`: as long as it takes. */
-  until: Readonly<Record<CallKind, number>>
-  /** Look every create up first, as the list is in doubt. */
-  lookUpCreates: boolean
-  /** Whether this feed takes listings over from another one of the chatbot. */
-  outranks(feed: string): boolean
-  /** When the walk over the service's pages began that the plan rests on, in milliseconds. */
-  listedAt: number
-  /** The walk reached its end and contradicted nothing. */
-  listIsWhole: boolean
-  /** Listing once more takes fewer calls than looking each delete up. */
-  listsAgain: boolean
-  /** Whether an approval covers this change. */
-  approved: (kind: ActionKind, mlsNumber: string) => boolean
+  /** Nothing was carried over before: what is created counts for nothing. */
+  isFirstLoad: boolean
 }
 
 export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
-  settings: ApplySettings
+  feed: ApplyFeed
+  orders: Orders
+  /** Until when changes of a kind are begun, in milliseconds; `Infinity`: as long as it takes. */
+  until: Readonly<Record<CallKind, number>>
   /** Set once the run is ending early, for whatever reason; `late`: some changes are left, as their time was over. */
   stop: { reason: string | null; interrupted: boolean; late: boolean }
   /** Most keys in one Delete; less once a batch was refused. */
@@ -83,7 +67,8 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
 }
 
 /**
- * Shares of a run's time, so that however slow the service is no kind of change starves behind another: updates are through by half of it where creates wait, and the last fifth is for deletes where there are any.
+ * Shares of a run's time, so that no kind of change starves however slow the service is: updates end at half of it if
+ * creates wait, and the last fifth is for deletes if there are any.
  */
 const shares = { updates: 0.5, allButDeletes: 0.8 }
 
@@ -92,7 +77,7 @@ function untilWhen(
   now: number,
   deadline: number | null,
   counts: Pick<Counts, 'create' | 'delete'>,
-): ApplySettings['until'] {
+): ApplyContext['until'] {
   if (deadline === null) return { update: Infinity, create: Infinity, delete: Infinity }
   const create = counts.delete > 0 ? shares.allButDeletes : 1
   const update = counts.create > 0 ? shares.updates : create
@@ -101,31 +86,19 @@ function untilWhen(
 
 /** `deadline`: milliseconds that changes are begun for; null: as long as it takes. */
 export function contextOf(
-  { name, mapping, ownership, outranks, chatbot, volatile, settle, concurrency }: ApplyFeed,
+  feed: ApplyFeed,
   { progress, ...tools }: ApplyTools,
-  { counts, today, lookUpCreates, listed, deleteBatch, approved }: Orders,
+  orders: Orders,
   deadline: number | null,
 ): ApplyContext {
+  const { counts, deleteBatch } = orders
   const total = counts.create + counts.update + counts.delete
   let through = 0
   return {
     ...tools,
-    settings: {
-      feed: name,
-      chatbot,
-      mapping: mapping.version,
-      volatile,
-      settle,
-      concurrency,
-      today,
-      until: untilWhen(tools.runtime.clock.now(), deadline, counts),
-      lookUpCreates,
-      outranks: (other) => ownership === 'mirror' || outranks.has(other),
-      listedAt: listed.startedAt,
-      listIsWhole: listed.complete,
-      listsAgain: callsToLookAgain(counts.delete, listed.pages) === listed.pages,
-      approved,
-    },
+    feed,
+    orders,
+    until: untilWhen(tools.runtime.clock.now(), deadline, counts),
     stop: { reason: null, interrupted: false, late: false },
     deleteBatch,
     underWay: new Set(),

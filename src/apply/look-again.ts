@@ -1,6 +1,6 @@
 /**
- * A delete that goes out long after the list must find its listing as that showed it: what somebody edited or made anew
- * since is for the next run, which sees it (fault-model F103, F123).
+ * A delete that goes out long after the list must find its listing as the list showed it. What somebody has edited or made
+ * anew since then is left to the next run (docs/faults.md, F103 and F123).
  */
 import type { Shown } from '../core/listing.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
@@ -14,8 +14,8 @@ type Deleted = Stored<OfKind<'delete'>>
 export const freshFor = 60_000
 
 /** Whether the list that the plan rests on is too old to delete by. */
-export function listIsOld({ settings, runtime }: ApplyContext): boolean {
-  return runtime.clock.now() - settings.listedAt > freshFor
+export function listIsOld({ orders, runtime }: ApplyContext): boolean {
+  return runtime.clock.now() - orders.listed.startedAt > freshFor
 }
 
 /** Walks the service's pages once more, and skips the deletes of what is shown otherwise now. Throws `ServiceError`. */

@@ -1,24 +1,20 @@
 /** What apply writes into the store and the workspace: confirmations, outcomes, and the changes that call nothing. */
+import { batches } from '../core/batches.ts'
 import { contentHash } from '../core/hash.ts'
-import { filledFields, listingAt } from '../core/listing.ts'
+import { listingAt, movesAt } from '../core/listing.ts'
 import type { Listing, MovingListing } from '../core/listing.ts'
-import type { Action, ActionKind, Adopt, Create, Update, Wanted } from '../plan/change.ts'
+import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
+import { homeOf } from '../plan/guard/home.ts'
 import type { Confirmation } from '../store/store.ts'
 import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
 
 /** The listing that a change is about, as it goes out now, and how its record is recognised next time. */
-export interface Outgoing {
-  listing: Listing
-  moving: MovingListing['moving']
-  /** null: the record is the snapshot's own and stays as it is. */
-  record: Confirmation['record']
-  movesAt: number | null
-}
+export type Outgoing = MovingListing & Pick<Confirmation, 'record' | 'movesAt'>
 
 /** Reads the wanted listings of creates, updates or adoptions: the delivered ones, or the snapshot's own. */
 export async function outgoing(
-  { workspace, store, runtime, settings }: ApplyContext,
+  { workspace, store, runtime, orders }: ApplyContext,
   wanted: readonly Wanted[],
 ): Promise<Outgoing[]> {
   const now = runtime.clock.now()
@@ -27,14 +23,30 @@ export async function outgoing(
   return wanted.map((where) => {
     if ('snapshot' in where) {
       const { listing, moving } = recalled!.get(where.snapshot)!
-      const { openHouseUntil } = moving
-      const movesAt = openHouseUntil !== undefined && openHouseUntil > now ? openHouseUntil : null
-      return { listing: listingAt({ listing, moving }, now, settings.today), moving, record: null, movesAt }
+      const due = listingAt({ listing, moving }, now, orders.today)
+      return { listing: due, moving, record: null, movesAt: movesAt(moving, now) }
     }
     const row = workspace.deliveredAt(where.delivered)
-    const { raw, parts, movesAt } = row
-    return { listing: listingAt(row, now, settings.today), moving: row.moving, record: { raw, parts }, movesAt }
+    const { raw, parts, moving } = row
+    return { listing: listingAt(row, now, orders.today), moving, record: { raw, parts }, movesAt: row.movesAt }
   })
+}
+
+/** What a create or an update sends: what is wanted, but for fields that the guard holds, which stay as they were sent last. */
+export async function outgoingOf(context: ApplyContext, change: Create | Update): Promise<Outgoing> {
+  const [sent] = await outgoing(context, [change.wanted])
+  if (change.kind === 'create' || change.withheld === null) return sent
+  const { name, chatbot } = context.feed
+  const before = (await context.store.snapshot.confirmed(chatbot, name, [change.mlsNumber])).get(change.mlsNumber)
+  if (before === undefined) throw new Error(`Nothing is known to have been sent of ${change.mlsNumber}`)
+  const kept = Object.fromEntries(change.withheld.fields.map((field) => [field, before.listing[field]]))
+  const listing = Object.entries({ ...sent.listing, ...kept }).filter(([, value]) => value !== undefined)
+  // The record is parsed again next time: not all that it says was sent.
+  return {
+    ...sent,
+    listing: Object.fromEntries(listing) as unknown as Listing,
+    record: sent.record && { ...sent.record, raw: null },
+  }
 }
 
 /** The confirmation of what went out. `unsettled`: an attempt may still land late, so no baseline is taken before `settle`. */
@@ -44,19 +56,20 @@ export function confirmation(
   sent: Outgoing,
   unsettled: boolean,
 ): Confirmation {
-  const { settings, runtime } = context
+  const { feed, orders, runtime } = context
   const now = runtime.clock.now()
   return {
     key: change.mlsNumber,
-    feed: settings.feed,
+    feed: feed.name,
     sent: { listing: sent.listing, moving: sent.moving },
-    content: contentHash(sent.listing, settings.volatile),
+    content: contentHash(sent.listing, feed.plan.volatile.fields),
     record: sent.record,
-    mapping: settings.mapping,
-    filled: filledFields(sent.listing),
+    mapping: feed.mapping.version,
+    home: homeOf(sent.listing),
+    bornAt: change.kind === 'create' && change.cause === 'new' && !orders.isFirstLoad ? now : null,
     at: now,
     movesAt: sent.movesAt,
-    suspectUntil: unsettled || change.unsettled ? now + settings.settle : null,
+    suspectUntil: unsettled || change.unsettled ? now + feed.plan.settle : null,
     reason: change.reason,
     baseline: null,
   }
@@ -73,19 +86,18 @@ export function record(
   context.progress(1)
 }
 
-/** What is done uses its approval up: it lets a change through once. */
-export async function doneAs(context: ApplyContext, stored: Stored<Action>, ...kinds: ActionKind[]): Promise<void> {
-  const { store, settings } = context
-  const { mlsNumber } = stored.change
-  for (const kind of kinds)
-    if (settings.approved(kind, mlsNumber)) await store.holds.use(settings.feed, kind, [mlsNumber])
+/** What is done is held no more: an approval lets a change through once. */
+export async function done(context: ApplyContext, stored: Stored<Action>): Promise<void> {
+  const { store, feed } = context
+  const { mlsNumber, released } = stored.change
+  if (released.length > 0) await store.holds.use(feed.name, mlsNumber, released)
   record(context, stored, 'done')
 }
 
 /** Adoptions write the snapshot only: the service already shows what is wanted. */
 export async function adoptAll(context: ApplyContext): Promise<void> {
-  const { workspace, store, settings } = context
-  for (const batch of chunks(workspace.changes('adopt'))) {
+  const { workspace, store, feed } = context
+  for (const batch of batches(workspace.changes('adopt'), () => 500)) {
     const wanted = batch.map(({ change }) => change.wanted)
     const sent = await outgoing(context, wanted)
     const confirmations = batch.map(({ change }, index) => ({
@@ -94,17 +106,7 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
       // An earlier call may still change what is shown.
       baseline: change.unsettled ? null : { hash: change.shownHash, echo: {} },
     }))
-    await store.snapshot.confirm(settings.chatbot, confirmations)
-    for (const stored of batch) await doneAs(context, stored, 'adopt')
+    await store.snapshot.confirm(feed.chatbot, confirmations)
+    for (const stored of batch) await done(context, stored)
   }
-}
-
-function* chunks<Item>(changes: Iterable<Item>): Generator<Item[]> {
-  let batch: Item[] = []
-  for (const change of changes) {
-    if (batch.push(change) < 500) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
 }

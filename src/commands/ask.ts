@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { App, CommandContext } from '../app/app.ts'
+import type { Channel } from '../app/doors.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
@@ -13,15 +14,9 @@ interface AskOptions {
   stream?: true
 }
 
-/** What a chatbot said beside its answer. */
-interface Said {
-  tokens: number
-  answered: boolean
-}
-
 /**
- * `ask`: one message to the chatbot, or without a text every line of standard input as one, until that ends. Answers go to
- * standard output, the tokens that they took to standard error.
+ * `ask`: sends one message to the chatbot or, without a text, each line of standard input. Answers go to standard output,
+ * token counts to standard error.
  */
 export function askCommand(context: CommandContext, text: string | undefined, options: AskOptions): Promise<number> {
   if (!/^-?\d+$/.test(options.session) || !Number.isSafeInteger(Number(options.session)))
@@ -31,31 +26,32 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     const [feed] = chosenFeeds(app.config, [options.feed])
     const ask = options.stream ? askStreaming : askOnce
     const one = async (content: string): Promise<number> => {
-      const printer = new ChatPrinter((part) => void process.stdout.write(app.scrub(part)))
+      const pieces = app.doors.out.pieces()
+      const printer = new ChatPrinter(pieces.write)
+      const end = (): void => {
+        printer.end()
+        pieces.end()
+      }
       try {
         const question = { sessionID: Number(options.session), content }
         const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
-        printer.end()
-        process.stderr.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
+        end()
+        app.doors.err.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
         return answered ? exitStatus.right : exitStatus.partial
       } catch (error) {
-        printer.end()
+        end()
         throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
       }
     }
-    return text === undefined ? chat(one, app.scrub, context.signal) : one(text)
+    return text === undefined ? chat(one, app.doors.err, context.signal) : one(text)
   })
 }
 
-/** Asks line after line. A message that fails ends no chat on a terminal, as one may say something else. */
-async function chat(
-  one: (content: string) => Promise<number>,
-  scrub: (text: string) => string,
-  signal: AbortSignal,
-): Promise<number> {
-  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+/** Asks line after line. On a terminal, a failed message does not end the chat. */
+async function chat(one: (content: string) => Promise<number>, err: Channel, signal: AbortSignal): Promise<number> {
+  const isTerminal = process.stdin.isTTY && err.isTTY
   const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stderr }), signal })
-  // On a terminal readline takes Ctrl-C for itself.
+  // On a terminal, readline handles Ctrl-C itself.
   lines.on('SIGINT', () => lines.close())
   const prompt = (): void => {
     if (isTerminal) lines.prompt()
@@ -68,7 +64,7 @@ async function chat(
         status = Math.max(status, await one(line))
       } catch (error) {
         if (!isTerminal || signal.aborted || !(error instanceof UserError)) throw error
-        process.stderr.write(`${printable(scrub(error.message))}\n`)
+        err.write(`${printable(error.message)}\n`)
       }
     }
     prompt()
@@ -82,7 +78,7 @@ type Ask = (
   question: { sessionID: number; content: string },
   printer: ChatPrinter,
   signal: AbortSignal,
-) => Promise<Said>
+) => Promise<{ tokens: number; answered: boolean }>
 
 const askOnce: Ask = async (app, feed, question, printer, signal) => {
   const { content, totalToken, noAnswer } = await app.client(feed).ask(question, { signal })
@@ -102,7 +98,7 @@ const askStreaming: Ask = async (app, feed, question, printer, signal) => {
     if (Answer.startsWith(came)) printer.print(Answer.slice(came.length))
     else {
       printer.end()
-      process.stderr.write('the complete answer is another than its pieces:\n')
+      app.doors.err.write('the complete answer differs from its pieces:\n')
       printer.print(Answer)
     }
     return { tokens: TotalToken, answered: !noAnswer }
@@ -110,12 +106,12 @@ const askStreaming: Ask = async (app, feed, question, printer, signal) => {
   throw new Error('a stream ended without its final object and without an error')
 }
 
-/** Longest escape sequence that is waited for over pieces. */
+/** Longest escape sequence to wait for across pieces. */
 const longestSequence = 64
 
 /**
- * Prints an answer as it comes. It is a stranger's text: no escape sequences, control or bidirectional characters, also
- * where one piece holds the beginning and the next the end; line breaks stay.
+ * Prints an answer as it comes, without escape sequences, control or bidirectional characters, even if they are split over
+ * pieces; line breaks stay.
  */
 export class ChatPrinter {
   readonly #write: (text: string) => void
@@ -133,7 +129,7 @@ export class ChatPrinter {
     this.#put(text.slice(0, cut))
   }
 
-  /** Prints what was held back, and ends the line. */
+  /** Prints what is left, and ends the line. */
   end(): void {
     this.#put(this.#held)
     this.#held = ''
@@ -148,10 +144,10 @@ export class ChatPrinter {
   }
 }
 
-/** Where the text can be cut: before half a character, before an escape sequence that may go on. */
+/** Where the text can be cut: before a lone surrogate or an unfinished escape sequence. */
 function safeEnd(text: string): number {
   const start = Math.max(text.lastIndexOf('\u001b'), text.lastIndexOf('\u009b'))
-  // A sequence ends with a letter or the like; after that it may be followed by anything.
+  // A sequence ends with a letter or the like.
   // oxlint-disable-next-line no-control-regex
   const isOpen = /^(?:\u001b|\u009b|\u001b\[)[\d;?:]*$|^\u001b\][^\u0007]*$/.test(text.slice(start))
   if (start >= 0 && isOpen && text.length - start <= longestSequence) return start

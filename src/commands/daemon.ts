@@ -4,7 +4,7 @@ import { exitStatus } from '../core/exit.ts'
 import { runDaemon } from '../daemon/daemon.ts'
 import { withApp } from './command.ts'
 
-/** `daemon`: runs each feed on its schedule until told to stop. */
+/** `daemon`: runs each feed on its schedule until stopped. */
 export function daemonCommand(context: CommandContext): Promise<number> {
   return withApp(openApp(context, { logLevel: 'info' }), async (app) => {
     await runDaemon(app, context.signal)

@@ -14,8 +14,8 @@ const feed = 'cedar-valley'
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/demo/${name}`, import.meta.url))
 
 /**
- * `demo`: the main job from beginning to end on embedded parts, in a temporary folder that is removed again. Its exit
- * status is 0 only if every step did what it should and the last run found nothing left to do.
+ * `demo`: the whole program on a sample feed and the stand-in, in a temporary folder. The exit status is 0 only if every
+ * step worked and the last run found nothing left to do.
  */
 export async function demoCommand(context: CommandContext): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-demo-'))
@@ -35,12 +35,13 @@ export async function demoCommand(context: CommandContext): Promise<number> {
 
 async function play(app: App, folder: string, count: () => number): Promise<number> {
   const [north] = app.config.feeds
+  const say = (line: string): void => app.doors.out.write(`${styleText('bold', line)}\n`)
   say(`1. A stand-in of the listing service runs on ${app.config.service.baseUrl}. It holds no listing yet.`)
   say('   Backfill: the whole feed, once.')
   const backfill = await shown(app, app.sync(north, 'backfill'))
   say(`   The service now holds ${count()} listings.`)
 
-  say('2. The next delivery: some homes are new, cheaper, described anew, sold or gone, and one record is broken.')
+  say('2. The next delivery: homes that are new, cheaper, newly described, sold or gone, and one broken record.')
   copyFileSync(fixture('second.xml'), join(folder, 'export.xml'))
   say('   Diff: what would change? Nothing is written.')
   const before = count()
@@ -62,27 +63,19 @@ async function play(app: App, folder: string, count: () => number): Promise<numb
     synced.applied?.outcomes.failed === 0 &&
     synced.applied.outcomes.unknown === 0 &&
     writes === 0
-  say(
-    right
-      ? '   No. The third run made no write: the service is what the feed says.'
-      : '   Something went otherwise than it should.',
-  )
+  say(right ? '   No. The third run wrote nothing: the service equals the feed.' : '   Something went wrong.')
   return right ? exitStatus.right : exitStatus.failed
 }
 
 async function shown(app: App, run: Promise<Finished>): Promise<Report> {
   const { report, close } = await run
   try {
-    const form = await app.reportForm('text', { colour: process.stdout.isTTY })
-    await form.write(report, { write: (text) => void process.stdout.write(text) })
+    const form = await app.reportForm('text', { colour: app.doors.out.isTTY })
+    await app.doors.reports().report(form, report)
     return report
   } finally {
     close()
   }
-}
-
-function say(line: string): void {
-  process.stdout.write(`${styleText('bold', line)}\n`)
 }
 
 function configuration(baseUrl: string): string {

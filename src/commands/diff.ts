@@ -4,7 +4,7 @@ import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { writeReports } from './write-reports.ts'
 
-/** `diff`: the plan of each feed as a report. Nothing is written, on the service or in the store. */
+/** `diff`: reports the plan of each feed. Writes nothing, on the service or in the store. */
 export function diffCommand(
   context: CommandContext,
   names: string[],

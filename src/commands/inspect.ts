@@ -13,8 +13,8 @@ export interface InspectOptions {
 }
 
 /**
- * `inspect`: what is in a source, and with `--init` a configuration for it. The status is 1 for a document that was cut off,
- * 4 where records would be rejected.
+ * `inspect`: shows what is in a source, and with `--init` writes a configuration for it. The exit status is 1 for an
+ * incomplete document, 4 if records would be rejected.
  */
 export async function inspectCommand(
   context: CommandContext,
@@ -25,15 +25,16 @@ export async function inspectCommand(
   if (options.init) checkInit(context.configFile, source)
   const inspected = await inspectSource(context, source, { preset: options.preset, limit })
   const { findings } = inspected
-  process.stdout.write(findingsForms[options.format](findings, process.stdout.isTTY))
+  const { out, err } = context.doors
+  out.document(findings, (clean) => findingsForms[options.format](clean, out.isTTY))
   if (options.init) {
     const again = (preset: string): ReturnType<typeof inspectSource> =>
       inspectSource(context, source, { preset, limit })
     for (const file of await initialise(context.configFile, source, inspected, again))
-      process.stderr.write(`listing-sync: wrote ${file}\n`)
+      err.write(`listing-sync: wrote ${file}\n`)
   }
   if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
-    throw new FeedError(`the document is not whole: ${printable(findings.document.reasons.join('; '))}`)
+    throw new FeedError(`the document is incomplete: ${printable(findings.document.reasons.join('; '))}`)
   const mapped = findings.preset !== null && findings.counts.rejects === 0
   return mapped ? exitStatus.right : exitStatus.partial
 }

@@ -7,7 +7,7 @@ import { chosenFeeds, confirmed, withApp } from './command.ts'
 
 const statuses = { ok: exitStatus.right, partial: exitStatus.partial, failed: exitStatus.failed }
 
-/** `probe`: says what it will do, asks, and finds out what a service's document leaves open; removes what it made for that. */
+/** `probe`: after confirmation, finds out how a service behaves with test listings, and removes them. */
 export function probeCommand(
   context: CommandContext,
   { feed: name, format, yes }: { feed: string; format: 'text' | 'json'; yes?: true },
@@ -15,8 +15,9 @@ export function probeCommand(
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
     const { rate, profile } = feed.service
+    const { out, err } = app.doors
     if (!yes) {
-      process.stderr.write(
+      err.write(
         `${feed.name}: creates, changes and deletes a few test listings in chatbot ${feed.chatbot} and removes them again.
 No other listing is touched. About 200 calls at ${rate} a second, and one for every ${profile.pageSize} listings that the
 chatbot holds. At the end, two calls with wrong keys and one without.\n`,
@@ -24,10 +25,10 @@ chatbot holds. At the end, two calls with wrong keys and one without.\n`,
       if (!(await confirmed('probe', 'Begin?', context.signal))) return exitStatus.failed
     }
     const progress = (title: string): void => {
-      if (process.stderr.isTTY) process.stderr.write(`${title} …\n`)
+      if (err.isTTY) err.write(`${title} …\n`)
     }
     const probed = await probe(app, feed, context.signal, progress)
-    process.stdout.write(probedForms[format](probed))
+    out.document(probed, probedForms[format])
     const result = resultOf(probed)
     if (format === 'json' && result === 'failed' && probed.error !== null)
       throw new UserError(`${feed.name}: ${probed.error}`)

@@ -2,13 +2,13 @@ import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { escapeUnseen, printable } from '../core/text.ts'
+import { jsonDocument, printable } from '../core/text.ts'
 import type { CopyOutcome, Repaired, RepairPlan } from '../run/repair.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
 
 const shown = 50
 
-/** `repair`: shows the copies of listings that are on the service more than once, asks, and takes the surplus off. */
+/** `repair`: shows listings with several copies on the service and, after confirmation, deletes the surplus. */
 export function repairCommand(
   context: CommandContext,
   name: string,
@@ -16,16 +16,17 @@ export function repairCommand(
 ): Promise<number> {
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
-    // One document and nothing else goes to standard output, so a person is asked elsewhere.
-    const people = format === 'json' ? process.stderr : process.stdout
+    // Standard output is for the JSON document only.
+    const { out, err } = app.doors
+    const people = format === 'json' ? err : out
     const repaired = await app.repair(feed, async (plan) => {
       if (format === 'text' || !yes) people.write(planned(feed.name, plan))
       if (yes) return true
       const many = Math.min(plan.surplus, plan.allowed)
       return confirmed('repair', `Delete ${many} surplus ${many === 1 ? 'copy' : 'copies'}?`, context.signal)
     })
-    if (format === 'json') process.stdout.write(`${escapeUnseen(JSON.stringify(documentOf(repaired), null, 2))}\n`)
-    else if (!repaired.refused) process.stdout.write(written(repaired))
+    if (format === 'json') out.document(documentOf(repaired), jsonDocument)
+    else if (!repaired.refused) out.write(written(repaired))
     if (repaired.error !== null) throw new UserError(`${feed.name}: ${printable(repaired.error)}`)
     if (repaired.refused) return exitStatus.failed
     return isWhole(repaired) ? exitStatus.right : exitStatus.partial
@@ -40,13 +41,13 @@ function planned(feed: string, { duplicates, surplus, allowed }: RepairPlan): st
     lines.push(`  ${printable(mlsNumber)}, ${copies} copies: ${what}`)
   }
   if (duplicates.length > shown) lines.push(`  and ${duplicates.length - shown} more`)
-  if (allowed < surplus) lines.push(`  limits.delete allows ${allowed} of these ${surplus} deletes within 24 hours`)
+  if (allowed < surplus) lines.push(`  limits.share allows ${allowed} of these ${surplus} deletes within 24 hours`)
   return `${lines.join('\n')}\n`
 }
 
 function written({ feed, duplicates, error }: Repaired): string {
   if (duplicates.length === 0 && error === null) return `${feed}: nothing is on the service more than once\n`
-  const deleted = countOf(duplicates, 'deleted')
+  const deleted = countDeleted(duplicates)
   const done = deleted === 0 ? 'nothing was deleted' : `${deleted} surplus ${deleted === 1 ? 'copy' : 'copies'} deleted`
   const lines = [`${feed}: ${done}`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
@@ -61,14 +62,14 @@ function outcomeOf({ id, result, error }: CopyOutcome): string {
   return `copy ${id} ${result}${error === null ? '' : `: ${printable(error)}`}`
 }
 
-function countOf(duplicates: Repaired['duplicates'], result: CopyOutcome['result']): number {
-  return duplicates.reduce((sum, { outcomes }) => sum + outcomes.filter((one) => one.result === result).length, 0)
+function countDeleted(duplicates: Repaired['duplicates']): number {
+  return duplicates.flatMap(({ outcomes }) => outcomes).filter(({ result }) => result === 'deleted').length
 }
 
-/** Every MLSNumber is there once by now. */
+/** Whether every MLSNumber now has one copy. */
 function isWhole({ duplicates }: Repaired): boolean {
   return duplicates.every(
-    ({ problem, outcomes }) => problem === null && outcomes.every((one) => one.result === 'deleted'),
+    ({ problem, outcomes }) => problem === null && outcomes.every((outcome) => outcome.result === 'deleted'),
   )
 }
 
@@ -82,7 +83,7 @@ function documentOf(repaired: Repaired): object {
     finishedAt: new Date(finishedAt).toISOString(),
     result: error !== null ? 'failed' : refused ? 'refused' : isWhole(repaired) ? 'ok' : 'partial',
     error,
-    deleted: countOf(duplicates, 'deleted'),
+    deleted: countDeleted(duplicates),
     listings: duplicates,
   }
 }

@@ -17,21 +17,21 @@ interface SettingsOptions {
   dryRun?: true
 }
 
-/** `settings`: applies what changed of a chatbot's settings since they were applied last, in one call. */
+/** `settings`: applies the settings of a chatbot that changed since the last time, in one call. */
 export function settingsCommand(context: CommandContext, options: SettingsOptions): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const [feed] = chosenFeeds(app.config, [options.feed])
     const { file, force = false, dryRun = false } = options
     const written = file === undefined ? feed.settings : readSettingsFile(file, (path) => readFileSync(path, 'utf8'))
     if (written === null)
-      throw new UsageError(`settings takes --file FILE, as feeds.${feed.name}.settings of the configuration says none`)
+      throw new UsageError(`settings needs --file FILE, because the configuration has no feeds.${feed.name}.settings`)
     const plan = await planSettings(feed, written, dryRun ? app.reader() : app.store(), force)
     try {
       if (!dryRun) await sendSettings(app, feed, plan, context.signal)
     } catch (error) {
       throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
     }
-    process.stdout.write(app.scrub(outcome(feed, plan, dryRun)))
+    app.doors.out.document(plan, (clean) => outcome(feed, clean, dryRun))
     return plan.lacking.length > 0 ? exitStatus.partial : exitStatus.right
   })
 }

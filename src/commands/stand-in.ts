@@ -4,9 +4,9 @@ import { ConfigError, UsageError, UserError, messageOf } from '../core/errors.ts
 import { exitStatus } from '../core/exit.ts'
 import { StandInSettingsError, readStandInSettings } from '../stand-in/settings.ts'
 import type { StandInSettings } from '../stand-in/settings.ts'
-import { standInFromSettings } from '../stand-in/stand-in.ts'
+import { startStandIn } from '../stand-in/stand-in.ts'
 
-/** `stand-in`: the embedded service on 127.0.0.1 until told to stop; prints its address once it listens. */
+/** `stand-in`: runs a local service on 127.0.0.1 until stopped; prints its address once it listens. */
 export async function standInCommand(
   context: CommandContext,
   options: { port: string; settings?: string; data?: string },
@@ -15,13 +15,14 @@ export async function standInCommand(
   if (!/^\d+$/.test(options.port) || port > 65_535)
     throw new UsageError(`--port takes a number from 0 to 65535, not "${options.port}"`)
   const settings = readSettings(options.settings)
-  const standIn = await standInFromSettings(settings, {
+  const standIn = await startStandIn({
+    ...settings,
     port,
     ...(options.data !== undefined && { file: options.data }),
   }).catch((error: unknown) => {
     throw startProblem(error, port, options.data)
   })
-  process.stdout.write(`stand-in listens on ${standIn.url}\n`)
+  context.doors.out.write(`stand-in listens on ${standIn.url}\n`)
   await new Promise<void>((resolve) => {
     if (context.signal.aborted) resolve()
     else context.signal.addEventListener('abort', () => resolve(), { once: true })
@@ -30,7 +31,7 @@ export async function standInCommand(
   return exitStatus.right
 }
 
-/** What the user can put right of a stand-in that does not start; else the error itself. */
+/** A `UserError` for what the user can correct, else the error itself. */
 function startProblem(error: unknown, port: number, data: string | undefined): unknown {
   if (!(error instanceof Error)) return error
   const call = 'syscall' in error ? error.syscall : null

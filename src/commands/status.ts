@@ -3,37 +3,16 @@ import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { exitStatus } from '../core/exit.ts'
-import type { RunResult } from '../core/exit.ts'
-import { escapeUnseen, printable } from '../core/text.ts'
+import { jsonDocument, printable } from '../core/text.ts'
 import { lastGood, staleness, aliveWithin } from '../daemon/health.ts'
-import type { Held, OpenApproval } from '../store/store.ts'
+import { approvalLasts } from '../store/holds.ts'
+import type { Held } from '../store/store.ts'
 import { chosenFeeds, withApp } from './command.ts'
-
-interface FeedStatus {
-  feed: string
-  chatbot: string
-  listings: number
-  lastRun: {
-    command: string
-    startedAt: string
-    finishedAt: string
-    result: RunResult
-    interrupted: boolean
-    error: string | null
-  } | null
-  lastSuccess: string | null
-  /** Seconds since the last run that was not a failure; null: never. */
-  age: number | null
-  /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
-  stale: string | null
-  held: { mlsNumber: string; kind: string | null; why: string; since: string; hours: number }[]
-  /** Approvals that no run has used yet. */
-  approvals: { by: string; at: string; until: string; changes: number }[]
-}
+import { byRule, groupInWords, isWaiting } from './held.ts'
 
 /**
  * `status`: the last run of each feed, how fresh it is, what is held and since when. `--health` is for what restarts the
- * container: the loop alone, as a restart mends no feed and no service (fault-model F147). `--ready` is for what alerts.
+ * container: the loop alone, as a restart mends no feed and no service. `--ready` is for what alerts.
  */
 export function statusCommand(
   context: CommandContext,
@@ -46,13 +25,12 @@ export function statusCommand(
     const feeds = chosenFeeds(app.config, names)
     if (options.ready) {
       const problems = await notReady(app, feeds)
-      process.stdout.write(problems.map((problem) => `${problem}\n`).join(''))
+      app.doors.out.write(problems.map((problem) => `${problem}\n`).join(''))
       return problems.length === 0 ? exitStatus.right : exitStatus.failed
     }
     const statuses = await Promise.all(feeds.map((feed) => statusOf(app, feed)))
-    if (options.format === 'json')
-      process.stdout.write(`${escapeUnseen(JSON.stringify(statuses.length === 1 ? statuses[0] : statuses, null, 2))}\n`)
-    else process.stdout.write([...(await restarts(app)), ...statuses.map(written)].join('\n'))
+    if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
+    else app.doors.out.write([...(await restarts(app)), ...statuses.map(written)].join('\n'))
     return exitStatus.right
   })
 }
@@ -64,6 +42,9 @@ async function notReady(app: App, feeds: readonly FeedConfig[]): Promise<string[
   for (const feed of feeds) {
     const problem = await staleOf(app, feed)
     if (problem !== null) problems.push(`${feed.name}: ${problem}`)
+    const waiting = (await app.reader().holds.held(feed.name, now)).filter(isWaiting)
+    for (const [rules, held] of byRule(waiting))
+      problems.push(`${feed.name}: ${groupInWords(rules, held, feed)}; now: listing-sync approve ${feed.name}`)
   }
   return problems
 }
@@ -83,16 +64,15 @@ async function staleOf(app: App, feed: FeedConfig): Promise<string | null> {
   return staleness({ expression: schedule, timezone }, good, app.runtime.clock.now())
 }
 
-async function statusOf(app: App, feed: FeedConfig): Promise<FeedStatus> {
+async function statusOf(app: App, feed: FeedConfig) {
   const { name, chatbot } = feed
   const now = app.runtime.clock.now()
   const { snapshot, runs, holds } = app.reader()
   const iso = (at: number): string => new Date(at).toISOString()
-  const heldEntry = ({ mlsNumber, kind, why, since }: Held): FeedStatus['held'][number] => {
+  const held = await holds.held(name, now)
+  const heldEntry = ({ mlsNumber, part, why, since }: Held) => {
+    const kind = part?.split(' ')[0] ?? null
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
-  }
-  const approvalEntry = ({ by, at, expires, changes }: OpenApproval): FeedStatus['approvals'][number] => {
-    return { by, at: iso(at), until: iso(expires), changes }
   }
   const lastRun = await runs.last(name)
   const lastSuccess = await runs.lastSuccess(name)
@@ -109,16 +89,42 @@ async function statusOf(app: App, feed: FeedConfig): Promise<FeedStatus> {
       error: lastRun.error,
     },
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
+    /** Seconds since the last run that was not a failure; null: never. */
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
+    /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, feed),
-    held: (await holds.held(name)).map(heldEntry),
-    approvals: (await holds.openApprovals(name, now)).map(approvalEntry),
+    held: held.map(heldEntry),
+    approvals: approvalsOf(held),
   }
+}
+
+/** Each time that somebody approved something that no run has carried out yet. */
+function approvalsOf(held: readonly Held[]) {
+  const approvals = new Map<string, { by: string; at: string; until: string; changes: number }>()
+  for (const { decision } of held) {
+    if (decision?.is !== 'approved') continue
+    const { by, at } = decision
+    const name = `${at} ${by}`
+    const until = new Date(at + approvalLasts).toISOString()
+    const approval = approvals.get(name) ?? { by, at: new Date(at).toISOString(), until, changes: 0 }
+    approval.changes++
+    approvals.set(name, approval)
+  }
+  return [...approvals.values()]
 }
 
 const heldShown = 50
 
-function written({ feed, chatbot, listings, lastRun, age, stale, held, approvals }: FeedStatus): string {
+function written({
+  feed,
+  chatbot,
+  listings,
+  lastRun,
+  age,
+  stale,
+  held,
+  approvals,
+}: Awaited<ReturnType<typeof statusOf>>): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
   if (lastRun === null) lines.push('  never run')
   else

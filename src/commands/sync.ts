@@ -4,7 +4,7 @@ import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { writeReports } from './write-reports.ts'
 
-/** `sync` and `backfill`: one run of each feed now, one after another. */
+/** `sync` and `backfill`: run each feed once, one after another. */
 export function syncCommand(
   context: CommandContext,
   names: string[],

@@ -3,11 +3,11 @@ import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { listedSubjects, verifySubjects } from '../app/verify.ts'
 import type { FeedConfig } from '../config/config.ts'
-import { verifyDefaults } from '../config/verify.ts'
-import type { VerifySettings } from '../config/verify.ts'
+import { verifySchema } from '../verify/settings.ts'
+import type { VerifySettings } from '../verify/settings.ts'
 import { UsageError, UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { escapeUnseen, printable } from '../core/text.ts'
+import { jsonDocument, printable } from '../core/text.ts'
 import { answerText, verdictOf, verifiedSentence } from '../report/verified.ts'
 import type { Verification, VerifiedListing } from '../verify/verification.ts'
 import { chosenFeeds, withApp } from './command.ts'
@@ -22,8 +22,8 @@ interface VerifyOptions {
 const day = 86_400_000
 
 /**
- * `verify`: asks the chatbot about the listings named, or about those confirmed last and one or two that were deleted, and
- * holds what it says against what the store has as confirmed on the service.
+ * `verify`: asks the chatbot about the named listings, or about some confirmed last and one or two deleted ones, and compares
+ * its answers with the confirmed listings in the store.
  */
 export function verifyCommand(context: CommandContext, mlsNumbers: string[], options: VerifyOptions): Promise<number> {
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
@@ -31,22 +31,22 @@ export function verifyCommand(context: CommandContext, mlsNumbers: string[], opt
     const settings = settingsOf(feed, options)
     const keys = mlsNumbers.length > 0 ? [...new Set(mlsNumbers)] : await latest(app, feed, settings.sample)
     if (keys.length === 0)
-      throw new UserError(`${feed.name}: nothing to ask about, as no listing of it was confirmed yet; run sync first`)
+      throw new UserError(`${feed.name}: nothing to ask about: no listing was confirmed yet; run sync first`)
     const subjects = await listedSubjects(app, feed, keys)
     const verification = await verifySubjects(app, feed, settings, subjects, context.signal)
-    const text = options.format === 'json' ? json(feed, verification) : written(feed, verification)
-    process.stdout.write(text)
+    const form = options.format === 'json' ? json : written
+    app.doors.out.document(verification, (clean) => form(feed, clean))
     return statusOf(verification)
   })
 }
 
 function settingsOf(feed: FeedConfig, { session, sample }: VerifyOptions): VerifySettings {
-  const settings = { ...verifyDefaults, ...feed.verify }
+  const settings = { ...verifySchema.parse({}), ...feed.verify }
   const asked = session === undefined ? feed.verify?.session : Number(session)
   if (session !== undefined && (!/^-?\d+$/.test(session) || !Number.isSafeInteger(asked)))
     throw new UsageError(`--session takes the number of a chat session, not "${session}"`)
   if (asked === undefined)
-    throw new UsageError(`verify takes --session N, as the configuration has no verify for ${feed.name}`)
+    throw new UsageError(`verify needs --session N, because the configuration has no verify for ${feed.name}`)
   const most = sample === undefined ? settings.sample : Number(sample)
   if (sample !== undefined && (!/^\d+$/.test(sample) || most < 1 || most > 100))
     throw new UsageError(`--sample takes a number from 1 to 100, not "${sample}"`)
@@ -67,7 +67,7 @@ function statusOf({ listings, agreed, stopped }: Verification): number {
 }
 
 function json({ name, chatbot }: FeedConfig, verification: Verification): string {
-  return `${escapeUnseen(JSON.stringify({ version: 1, feed: name, chatbot, ...verification }, null, 2))}\n`
+  return jsonDocument({ version: 1, feed: name, chatbot, ...verification })
 }
 
 function written({ name, chatbot }: FeedConfig, verification: Verification): string {

@@ -1,4 +1,4 @@
-/** Files with a chatbot's settings, YAML or JSON, with everything wrong in one at once. */
+/** Files with a chatbot's settings, YAML or JSON. */
 import { resolve } from 'node:path'
 import { ConfigError, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
@@ -17,7 +17,7 @@ export function readSettingsFile(file: string, readFile: ReadFile): ChatbotSetti
   return read
 }
 
-/** The settings of the feeds that name a file for them; `tree` is the configuration, whose parts may be wrong. Never throws. */
+/** The settings of feeds that name a file for them; parts of `tree`, the configuration, may be wrong. Never throws. */
 export function readSettingsFiles(
   tree: unknown,
   directory: string,
@@ -36,7 +36,7 @@ export function readSettingsFiles(
   return { settings, problems: [...problems, ...twiceSaid(tree, settings)] }
 }
 
-/** What two feeds set of one chatbot, each would take for changed by the other, and set again after each of its runs. */
+/** If two feeds set the same setting of one chatbot, each would set it again after every run. */
 function twiceSaid(tree: unknown, fromFiles: ReadonlyMap<string, ChatbotSettings>): Located[] {
   const said = new Map<string, string>()
   const problems: Located[] = []
@@ -50,14 +50,14 @@ function twiceSaid(tree: unknown, fromFiles: ReadonlyMap<string, ChatbotSettings
       else
         problems.push({
           path: ['feeds', feed, 'settings'],
-          problem: `sets ${name}, as ${other} does for the same chatbot; say it in one of them`,
+          problem: `sets ${name}, which ${other} also sets for the same chatbot; set it in only one`,
         })
     }
   }
   return problems
 }
 
-/** The settings of a file, or what is wrong with them, a line for each problem. */
+/** The settings of a file, or its problems. */
 function settingsIn(file: string, readFile: ReadFile): ChatbotSettings | string[] {
   let text: string
   try {
@@ -70,7 +70,7 @@ function settingsIn(file: string, readFile: ReadFile): ChatbotSettings | string[
   const parsed = writtenSettings.safeParse(document.value, { error: issueSentence, reportInput: true })
   if (parsed.success) return parsed.data
   const problems = schemaProblems(parsed.error, []).map((found) =>
-    /^serialNumber$/i.test(found.path.join('.')) ? { ...found, problem: 'is said by chatbot of the feed' } : found,
+    /^serialNumber$/i.test(found.path.join('.')) ? { ...found, problem: 'is set by chatbot of the feed' } : found,
   )
   return problemLines(problems, document.lineOf, [])
 }

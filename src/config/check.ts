@@ -1,6 +1,4 @@
-/**
- * What is wrong with a configuration, as sentences with a path and a line.
- */
+/** Problems of a configuration, each with a path and a line. */
 import type { z } from 'zod'
 import { located } from '../core/schema-words.ts'
 import type { Located } from '../core/schema-words.ts'
@@ -9,13 +7,13 @@ import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts
 import { isLoopback } from '../service/base-url.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
-/** Zod's issues, without those about a value whose reference could not be filled in: one problem is enough. */
+/** Zod's issues, without those at a place that already has a problem. */
 export function schemaProblems(error: z.ZodError | undefined, known: readonly Located[]): Located[] {
   const named = new Set(known.map(({ path }) => path.join('\n')))
   return (error?.issues ?? []).flatMap((issue) => located(issue)).filter(({ path }) => !named.has(path.join('\n')))
 }
 
-/** One line a problem, in the order of the file. What a reference gave is shown as the reference: it may be a secret. */
+/** One line per problem, in the order of the file. Values of references are shown as the reference: they may be secrets. */
 export function problemLines(
   problems: readonly Located[],
   lineOf: ConfigDocument['lineOf'],
@@ -39,19 +37,12 @@ function hidden(problem: string, filled: readonly Filled[]): string {
   )
 }
 
-/** The value where it is a mapping, else an empty one: a tree can be walked before it is known to be right. */
+/** The value if it is a mapping, else an empty one, to walk a tree that may be wrong. */
 export function mappingOf(value: unknown): Record<string, unknown> {
-  return isMapping(value) ? value : {}
+  return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {}
 }
 
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object'
-}
-
-/**
- * Puts a feed's service settings over the common ones, as written. Keys belong to an origin: where the feed names
- * another, they are not handed on to it.
- */
+/** A feed's service settings over the common ones, as written. The common keys are not sent to another origin. */
 export function mergeService(common: unknown, own: unknown): Record<string, unknown> {
   const [base, over] = [mappingOf(common), mappingOf(own)]
   const merged: Record<string, unknown> = { ...base, ...over }
@@ -68,21 +59,21 @@ function originOf(address: unknown): string | null {
   return typeof address === 'string' ? (URL.parse(address)?.origin ?? null) : null
 }
 
-/** A chatbot that belongs to one feed alone can't have another one: each would delete the other's listings. */
+/** A chatbot with `mirror` can have only one feed: another would delete the first one's listings. */
 function mirrorProblems(feeds: Record<string, unknown>): Located[] {
   const written = Object.entries(feeds).map(([name, value]) => ({ name, ...mappingOf(value) }))
   return written.flatMap((feed: { name: string; chatbot?: unknown; ownership?: unknown }) => {
     if (feed.ownership !== 'mirror') return []
     const others = written.filter((other: typeof feed) => other !== feed && other.chatbot === feed.chatbot)
     if (others.length === 0) return []
-    const problem = `mirror is for a chatbot of one feed alone; this one is also that of ${others.map(({ name }) => name).join(', ')}`
+    const problem = `mirror needs a chatbot with only one feed; this one is also used by ${others.map(({ name }) => name).join(', ')}`
     return [{ path: ['feeds', feed.name, 'ownership'], problem }]
   })
 }
 
 /**
- * What one value alone can't show: a service without any key, settings that do not fit their feed's source. Works on a tree whose
- * parts may be wrong, so that it adds to the schema's problems; `known` are places already complained about.
+ * Problems of several values together: a service without any key, settings that do not fit their feed's source. Parts of the
+ * tree may be wrong; `known`: problems found so far.
  */
 export function keyProblems(tree: unknown, known: readonly Located[]): Located[] {
   const { service, feeds } = mappingOf(tree)
@@ -90,14 +81,13 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
   const problems: Located[] = []
   const lacksKey = ({ baseUrl, secretKey, sessionKey }: Record<string, unknown>) =>
     originOf(baseUrl) !== null && typeof baseUrl === 'string' && !isLoopback(baseUrl) && !secretKey && !sessionKey
-  if (lacksKey(common)) {
-    problems.push({ path: ['service'], problem: 'needs a secretKey or a sessionKey, as it is not on this machine' })
-  }
+  const problem = 'needs a secretKey or a sessionKey, because it is not on this machine'
+  if (lacksKey(common)) problems.push({ path: ['service'], problem })
   for (const [name, value] of Object.entries(mappingOf(feeds))) {
     const feed = mappingOf(value)
     const own = mappingOf(feed.service)
     if ('baseUrl' in own && lacksKey(mergeService(common, own))) {
-      const problem = 'names another service, which needs a secretKey or a sessionKey of its own'
+      const problem = 'names another service, which needs its own secretKey or sessionKey'
       problems.push({ path: ['feeds', name, 'service'], problem })
     }
     for (const { path, problem } of sourceSettingProblems(feed))
@@ -107,7 +97,7 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
 }
 
-/** What can be read only once is for one feed, and not on a schedule. */
+/** A source that can be read only once serves one feed, without a schedule. */
 export function inputProblems(tree: unknown): Located[] {
   const readers = new Map<string, string>()
   return Object.entries(mappingOf(mappingOf(tree).feeds)).flatMap(([name, feed]) => {
@@ -117,8 +107,8 @@ export function inputProblems(tree: unknown): Located[] {
     const problems: Located[] = []
     const at = (key: string, problem: string) => problems.push({ path: ['feeds', name, key], problem })
     const reader = readers.get(input)
-    if (reader !== undefined) at('source', `${input} can be read once, and ${reader} reads it already`)
-    if (schedule !== undefined) at('schedule', `${input} is there only for a run by hand`)
+    if (reader !== undefined) at('source', `${input} can be read only once, and ${reader} already reads it`)
+    if (schedule !== undefined) at('schedule', `${input} is only for runs by hand`)
     readers.set(input, reader ?? name)
     return problems
   })

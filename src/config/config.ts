@@ -1,18 +1,18 @@
 /**
- * The configuration, read and checked whole before anything runs (DESIGN, "Configuration"). `config-schema.ts` says how
- * it is written; the types here are what the rest of the program gets: defaults filled in, times in milliseconds, sizes
- * in bytes, paths absolute.
+ * The configuration, read and checked completely before anything runs. `schema.ts` defines how it is written; the types here
+ * are what the program gets: defaults filled in, times in milliseconds, sizes in bytes, paths absolute.
  */
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import { ConfigError, messageOf } from '../core/errors.ts'
-import type { FieldName } from '../core/listing.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
+import { planSettings } from '../plan/settings.ts'
+import type { PlanConfig } from '../plan/settings.ts'
 import { serviceSchema } from '../service/settings-file.ts'
 import type { ChatbotSettings, ServiceSettings } from '../service/settings-file.ts'
 import { readSettingsFiles } from './chatbot-settings.ts'
@@ -23,26 +23,7 @@ import { configSchema } from './schema.ts'
 import { fillReferences, readDocument } from './text.ts'
 import type { ReferenceSources } from './text.ts'
 import { verifyProblems, verifySettings } from './verify.ts'
-import type { VerifySettings } from './verify.ts'
-
-/** A share of the listings that are ours, with a number that is always allowed. */
-export interface Share {
-  percent: number
-  floor: number
-}
-
-/** What the guard lets through (DESIGN, "The guard"); shares and percentages from 0 to 100. */
-export interface Limits {
-  delete: Share
-  update: Share
-  recreate: Share
-  shrink: number
-  overlap: number
-  lostField: Share
-  /** How often and how long a listing must be absent before it is deleted. */
-  grace: { runs: number; hours: number }
-  onTrip: 'hold' | 'abort'
-}
+import type { VerifySettings } from '../verify/settings.ts'
 
 /** One feed, ready to run. */
 export interface FeedConfig {
@@ -56,6 +37,8 @@ export interface FeedConfig {
   source: string
   /** How the source is fetched and read. */
   transport: TransportSettings
+  /** What its plan goes by. */
+  plan: PlanConfig
   /** null: as the preset says. */
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
@@ -63,27 +46,22 @@ export interface FeedConfig {
   timezone: string
   /** The preset with the feed's own options over it. */
   mapping: Mapping
-  limits: Limits
-  ownership: 'tag' | 'snapshot' | 'mirror'
-  drift: 'overwrite' | 'keep' | 'report'
-  volatile: { fields: FieldName[]; refresh: number }
-  settle: number
-  /** How long a `sync` begins changes, once its plan is made. */
+  /** How long a `sync` starts changes, from when its plan is made. */
   deadline: number
-  /** Of the chatbot, applied after each sync that changed them; their texts still hold `{figures}`. null: none. */
+  /** Settings of the chatbot, applied after a sync if they changed; texts still contain `{figures}`. null: none. */
   settings: ChatbotSettings | null
-  /** Whether the chatbot is asked after a sync about what it changed; null: it is not. */
+  /** Asks the chatbot after a sync about changed listings; null: off. */
   verify: VerifySettings | null
-  /** The common service with this feed's differences put over it. */
+  /** The common service with this feed's overrides. */
   service: ServiceSettings
 }
 
 export interface Config {
   /** The file it was read from, absolute. */
   file: string
-  /** The file's directory: relative paths start here. */
+  /** Base of relative paths. */
   directory: string
-  /** Absolute path of the store. */
+  /** Absolute path of the store, or its address where it is no file. */
   store: string
   /** Whether it may lie on a network file system. */
   place: { allowNetwork: boolean }
@@ -91,8 +69,6 @@ export interface Config {
   metrics: string | null
   service: ServiceSettings
   feeds: FeedConfig[]
-  /** Every text that no log, error or report may show; for the scrubber of `secrets.ts`. */
-  secrets: string[]
 }
 
 /** Reads and checks a configuration file, its mappings included. Throws `ConfigError` with every problem, each with its path and line. */
@@ -101,11 +77,13 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   const directory = dirname(path)
   const document = readDocument(readConfigFile(file, path, sources))
   if (document.problems.length > 0) throw new ConfigError(file, document.problems)
+  if ((document.value ?? null) === null) throw new ConfigError(file, [emptyFile])
 
   const { value, problems, filled } = fillReferences(document.value, {
-    env: sources.env,
+    ...sources,
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
+  sources.learn(filled.flatMap((one) => (one.reference.startsWith('${file:') ? one.value : [])))
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
   const made = makeMappings(value, written, directory, make)
@@ -121,9 +99,12 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   if (located.length > 0 || !parsed.success) {
     throw new ConfigError(file, problemLines(located, document.lineOf, filled))
   }
-  const fromFiles = filled.filter(({ reference }) => reference.startsWith('${file:')).map((file) => file.value)
-  return resolved(path, parsed.data, mappingOf(value), made.mappings, files.settings, fromFiles)
+  const config = resolved(path, parsed.data, mappingOf(value), made.mappings, files.settings)
+  sources.learn(secretsOf(config))
+  return config
 }
+
+const emptyFile = 'the file is empty; create one with: listing-sync --config FILE inspect --init SOURCE'
 
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
   try {
@@ -133,14 +114,13 @@ function readConfigFile(file: string, path: string, sources: ReferenceSources): 
   }
 }
 
-/** `written` is what was parsed: services are merged as written, so that a default never hides what was set above. */
+/** `written`: the parsed YAML. Services are merged as written, so that a default never overrides a common setting. */
 function resolved(
   file: string,
   data: z.output<typeof configSchema>,
   written: Record<string, unknown>,
   mappings: ReadonlyMap<string, Mapping>,
   settings: ReadonlyMap<string, ChatbotSettings>,
-  fromFiles: string[],
 ): Config {
   const directory = dirname(file)
   const service = serviceSchema.parse(written.service)
@@ -148,6 +128,7 @@ function resolved(
     ...feed,
     name,
     transport: groupOf(feed, transportSettings.shape),
+    plan: groupOf(feed, planSettings.shape),
     delivery: feed.delivery ?? null,
     schedule: feed.schedule ?? null,
     mapping: mappings.get(name)!,
@@ -158,16 +139,20 @@ function resolved(
   return {
     file,
     directory,
-    store: resolve(directory, data.store),
+    store: schemeOf(data.store) === null ? resolve(directory, data.store) : data.store,
     place: { allowNetwork: data.allowNetworkStore },
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,
-    secrets: secretsOf(service, feeds, fromFiles),
   }
 }
 
-/** The settings of one group out of a feed's, where they are written side by side. */
+/** The scheme of a store's address, such as `postgres` of `postgres://…`; null: it is a path. */
+export function schemeOf(address: string): string | null {
+  return /^([a-z][a-z0-9+.-]*):\/\//.exec(address)?.[1] ?? null
+}
+
+/** Picks the settings of one group. */
 function groupOf<Feed extends object, Key extends keyof Feed>(
   feed: Feed,
   group: Record<Key, unknown>,
@@ -175,9 +160,9 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
   return Object.fromEntries(Object.entries(feed).filter(([key]) => key in group)) as Pick<Feed, Key>
 }
 
-/** What secret files hold, keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: string[]): string[] {
-  const secrets = [...fromFiles]
+/** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
+function secretsOf({ service, feeds }: Config): string[] {
+  const secrets: string[] = []
   for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }
@@ -190,7 +175,7 @@ function secretsOf(service: ServiceSettings, feeds: FeedConfig[], fromFiles: str
   return [...new Set(secrets.filter((secret) => secret !== ''))]
 }
 
-/** The feeds of the same chatbot that come after one, and so before which it goes. */
+/** The later feeds of the same chatbot, over which this one takes precedence. */
 export function outrankedBy({ feeds }: Config, { name, chatbot, service }: FeedConfig): ReadonlySet<string> {
   const after = feeds.slice(feeds.findIndex((other) => other.name === name) + 1)
   const isSame = (other: FeedConfig): boolean => other.chatbot === chatbot && other.service.baseUrl === service.baseUrl

@@ -1,6 +1,6 @@
 /**
- * The part of a configuration that says how records become listings, and where the presets for it lie. Each feed's is tried
- * with whatever of it is sound, so that one mistake anywhere never hides another.
+ * Builds the mappings of a configuration and finds the presets. Each mapping is tried with its valid parts, so that one mistake
+ * never hides another.
  */
 import { resolve, basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,10 +19,10 @@ import { mappingOf } from './check.ts'
 /** Presets that come with the program. */
 export const presetDirectory = fileURLToPath(new URL('../../config/presets/', import.meta.url))
 
-/** A feed's preset and options: what its mapping is made from. */
+/** What a feed's mapping is made from. */
 export interface MappingParts {
   feed: string
-  /** Absolute path; null where the configuration does not say it in a way that can be understood. */
+  /** Absolute path; null: not readable from the configuration. */
   presetFile: string | null
   options: MappingOptions
 }
@@ -30,12 +30,12 @@ export interface MappingParts {
 /** Makes a feed's mapping. Throws `ConfigError` whose problems begin with their path in the feed (`fields.City: …`). */
 export type MappingMaker = (parts: MappingParts) => Mapping
 
-/** A path as it is (relative to the configuration), or the name of a preset that comes with the program. */
+/** From a path relative to the configuration, or from the name of a shipped preset. */
 export function presetFileOf(preset: string, directory: string): string {
   return /[/\\]|\.ya?ml$/.test(preset) ? resolve(directory, preset) : resolve(presetDirectory, `${preset}.yaml`)
 }
 
-/** Every feed's mapping, by the feed's name, and what is wrong with them; `known` are places already complained about. */
+/** Every feed's mapping, by name, and their problems; `known`: problems found so far. */
 export function makeMappings(tree: unknown, known: readonly Located[], directory: string, make: MappingMaker) {
   const problems: Located[] = []
   const mappings = new Map<string, Mapping>()
@@ -55,7 +55,7 @@ export function makeMappings(tree: unknown, known: readonly Located[], directory
   return { problems, mappings }
 }
 
-/** A feed's mapping options without the entries that a problem is already known of. */
+/** A feed's mapping options without the entries that have a problem. */
 function soundOptions(feed: Record<string, unknown>, wrong: readonly Path[]): MappingOptions {
   const sound: Record<string, unknown> = {}
   for (const [section, schema] of Object.entries(mappingOptionsSchema.shape)) {
@@ -68,13 +68,13 @@ function soundOptions(feed: Record<string, unknown>, wrong: readonly Path[]): Ma
 }
 
 function withoutKeys(written: unknown, spoilt: ReadonlySet<string | undefined>): unknown {
-  // The place of what is wrong in a list is its number, which must not shift.
+  // Problems in a list refer to positions, which must not shift.
   if (Array.isArray(written)) return spoilt.size === 0 ? written : []
   if (typeof written !== 'object') return written
   return Object.fromEntries(Object.entries(mappingOf(written)).filter(([key]) => !spoilt.has(key)))
 }
 
-/** `fields.City: words` as a place of the file. A key may hold dots and colons, so the keys there are decide. */
+/** The place of `fields.City: words` in the file. A key may contain dots and colons, so the actual keys decide. */
 function placed(line: string, above: Path, options: MappingOptions): Located {
   const places = Object.entries({ preset: null, ...options }).flatMap(([section, entries]): Path[] => [
     [section],
@@ -108,11 +108,16 @@ function presetOrProblems(file: string, problems: string[]): Preset | null {
 
 /** Every preset that comes with the program, by name. */
 export function shippedPresets(): Preset[] {
-  const files = readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
-  return files.toSorted().map((name) => presetAt(join(presetDirectory, name)))
+  return presetFiles()
+    .toSorted()
+    .map((name) => presetAt(join(presetDirectory, name)))
 }
 
-/** One preset. Throws `ConfigError` where it can't be read or is wrong. */
+function presetFiles(): string[] {
+  return readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
+}
+
+/** Throws `ConfigError` if the preset can't be read or is wrong. */
 export function presetAt(file: string): Preset {
   return loadPreset(readPreset(file), file)
 }
@@ -129,8 +134,7 @@ function readPreset(file: string): string {
 }
 
 function unknownPreset(name: string): string {
-  const files = readdirSync(presetDirectory).filter((file) => file.endsWith('.yaml'))
-  const known = files.map((file) => basename(file, '.yaml'))
+  const known = presetFiles().map((file) => basename(file, '.yaml'))
   const near = nearestName(name, known)
   const hint = near === null ? '' : ` did you mean "${near}"?`
   return `there is no "${name}";${hint} there is ${known.join(', ')}`

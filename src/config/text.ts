@@ -1,5 +1,5 @@
 /**
- * From the text of a configuration file to plain values: YAML, then the references in them.
+ * Turns the text of a configuration file into plain values: YAML, then its references.
  * `${NAME}` is an environment variable, `${NAME:-text}` one with a default, `${file:PATH}` a file's content without its
  * last line break; `$${` stands for `${` itself.
  */
@@ -7,22 +7,23 @@ import { LineCounter, isNode, parseDocument } from 'yaml'
 import { codeOf, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
 
-/** A configuration file read as YAML. */
 export interface ConfigDocument {
   value: unknown
   problems: string[]
-  /** Line that a path stands on, counted from 1; that of the nearest parent where the path is not there. */
+  /** Line of a path, counted from 1; if it is missing, of its nearest parent. */
   lineOf: (path: Path) => number | null
 }
 
 /** Where references are looked up. */
 export interface ReferenceSources {
   env: Record<string, string | undefined>
-  /** Content of a file; the path is as written. Throws where it can't be read. */
+  /** Content of a file by its path as written; may throw. */
   readFile: (path: string) => string
+  /** Gets every text that no log, error or report may show; what files hold before anything can be wrong with it. */
+  learn: (secrets: string[]) => void
 }
 
-/** A reference that was filled in: what it gave, and how it was written. */
+/** The value of a reference, and how it was written. */
 export interface Filled {
   value: string
   reference: string
@@ -49,7 +50,7 @@ export function readDocument(text: string): ConfigDocument {
   return { value, problems, lineOf }
 }
 
-/** A copy of the value with every reference in its texts filled in; a reference that can't be is a problem. */
+/** A copy of the value with its references filled in; unresolved ones are problems. */
 export function fillReferences(value: unknown, sources: ReferenceSources) {
   const problems: Located[] = []
   const filled: Filled[] = []
@@ -80,15 +81,13 @@ function lookUp(inner: string, closed: boolean, sources: ReferenceSources): { va
       const value = sources.readFile(file).replace(/\r?\n$/, '')
       return value === '' ? { problem: `file ${file} is empty` } : { value }
     } catch (error) {
-      return {
-        problem: `file ${file} can't be read: ${codeOf(error) || messageOf(error)}`,
-      }
+      return { problem: `file ${file} can't be read: ${codeOf(error) || messageOf(error)}` }
     }
   }
   const variable = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner)
   if (!closed || variable === null) {
     return {
-      problem: `"\${${inner}" is no reference; write \${NAME}, \${NAME:-default}, \${file:PATH}, or $\${ for the text`,
+      problem: `"\${${inner}" is not a reference; write \${NAME}, \${NAME:-default}, \${file:PATH}, or $\${ for the text`,
     }
   }
   const [, name, otherwise] = variable

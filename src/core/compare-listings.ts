@@ -1,24 +1,17 @@
-/** The field by field comparison of what is wanted with what the service shows. Pure. */
+/** Compares a wanted listing field by field with what the service shows. Pure. */
 import { fieldRules, ownerKey, unescapeHtml } from './listing.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from './listing.ts'
 
-const money: ReadonlySet<FieldName> = new Set([
-  'SalePrice',
-  'UnitAreaPrice',
-  'HOAMonth',
-  'EstimatePrice',
-  'RentPrice',
-  'DepositFee',
-])
-const coordinates: ReadonlySet<FieldName> = new Set(['Latitude', 'Longitude'])
-/** The list item has no member for these (interface, "List item"), so the service can't be asked what it holds. */
-const neverShown: ReadonlySet<FieldName> = new Set(['AreaUnit', 'Location'])
+const money = new Set<FieldName>(['SalePrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'RentPrice', 'DepositFee'])
+const coordinates = new Set<FieldName>(['Latitude', 'Longitude'])
+/** List items have no member for these, so what the service holds there is unknown. */
+const neverShown = new Set<FieldName>(['AreaUnit', 'Location'])
 
 /**
- * The fields in which `shown` is not as `wanted`, in the interface's order: `from` as shown, `to` as wanted, null where
- * absent. Left out: AreaUnit and Location (no list item shows them), fields shown unreadably, and `volatile` ones.
+ * The fields in which `shown` is not as `wanted`, in the order of `fieldRules`: `from` as shown, `to` as wanted, null where
+ * absent. Not compared: AreaUnit and Location (no list item shows them), unreadable fields, and `volatile` ones.
  * Numbers may differ by 1e-9 of their size, money by half a hundredth, coordinates by 1e-6; texts in white space and HTML
- * escaping; entries of ExtensionColumn in their order (U11–U13).
+ * escaping; entries of ExtensionColumn in their order (docs/service.md, S11 to S13).
  */
 export function differences(
   wanted: Listing,
@@ -36,12 +29,12 @@ export function differences(
   return changes
 }
 
-/** Empty texts and lists are absent. */
+/** Empty texts and lists count as absent. */
 function filled(value: FieldValue | undefined): FieldValue | null {
   return value === undefined || (typeof value !== 'number' && value.length === 0) ? null : value
 }
 
-/** The ownership entry is no content; only the client writes it. */
+/** The ownership entry is not content; only the client writes it. */
 function withoutOwner(entries: ExtensionEntry[] | undefined): ExtensionEntry[] | undefined {
   return entries?.filter(({ Key }) => Key !== ownerKey)
 }

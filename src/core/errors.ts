@@ -1,14 +1,11 @@
-/**
- * Errors stop a run; outcomes describe one listing. Only errors live here.
- */
-/** Something the user can put right; its message is shown as it is, without a stack. */
+/** Errors stop a run. What concerns one listing only is an outcome, not an error. */
+/** Something the user can correct; the message is shown without a stack. */
 export class UserError extends Error {
   override name = 'UserError'
-  /** The exit status this error ends the program with (DESIGN, "Exit status"). */
   readonly exitStatus: number = 1
 }
 
-/** Wrong words on the command line. */
+/** A command line that is not understood. */
 export class UsageError extends UserError {
   override name = 'UsageError'
   override readonly exitStatus = 64
@@ -27,7 +24,7 @@ export class ConfigError extends UserError {
   }
 }
 
-/** The feed could not be had at all: not found, refused, not a feed. Nothing is planned. */
+/** The feed cannot be fetched or is not a feed; nothing is planned. */
 export class FeedError extends UserError {
   override name = 'FeedError'
 }
@@ -37,13 +34,13 @@ export class StoreError extends UserError {
   override name = 'StoreError'
 }
 
-/** Whether a failed call can have had an effect on the service. */
+/** Whether a failed call may have changed something on the service. */
 export type Effect = 'none' | 'unknown'
 
 /**
- * A call to the listing service that did not succeed (interface, "Errors"; service-unknowns U14).
- * - `refused`: the service said no to this very request; `effect` is none.
- * - `transient`: may work later; `effect` says whether it was perhaps carried out.
+ * A call to the listing service that did not succeed (docs/service.md, "Errors" and S14).
+ * - `refused`: the service rejected this request; `effect` is none.
+ * - `transient`: may work later; `effect` says whether it may have been carried out.
  * - `credentials`: 401 or 403, by HTTP or envelope; the run stops.
  * - `stopped`: ten transient failures in a row, a wait longer than the run's patience, or a redirect; the run stops.
  */
@@ -73,7 +70,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The code of an error of the system or of a library, such as ENOENT; '' where it has none. */
+/** The code of a system or library error, such as ENOENT; '' if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

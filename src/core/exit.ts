@@ -1,6 +1,6 @@
 export type RunResult = 'ok' | 'changes' | 'held' | 'partial' | 'failed'
 
-/** Exit statuses of the program (DESIGN, "Commands"). */
+/** Exit statuses of the program (docs/commands.md). */
 export const exitStatus = {
   right: 0,
   failed: 1,

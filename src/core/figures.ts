@@ -1,6 +1,6 @@
 /**
- * Settings of a chatbot as they are written: their texts may hold figures of the feed, `{listings}`, `{cities}` and
- * `{minPrice}`. `{{word}}` stands for `{word}` itself; other braces, as in JSON, are text.
+ * Figures of the feed in texts of chatbot settings: `{listings}`, `{cities}` and `{minPrice}`.
+ * `{{word}}` stands for `{word}` itself; other braces, as in JSON, are text.
  */
 
 export type FigureName = keyof FeedFigures
@@ -12,14 +12,14 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(braced)].flatMap(([, , name]) => (name === undefined ? [] : [name]))
 }
 
-/** Whether the feed has to be looked at for this text. */
+/** Whether the text contains a figure, so that the feed is needed for it. */
 export function usesFigures(text: string): boolean {
   return namesIn(text).length > 0
 }
 
 /**
  * The text with its figures: counts as "1,234"; the price with its currency symbol, "$189,000", "EUR 189,000" or "$950.50",
- * two decimals where it is not whole. Or the figure that has no value now.
+ * two decimals if it is not whole. `lacking`: the figure that has no value now.
  */
 export function withFigures(text: string, figures: FeedFigures): { text: string } | { lacking: FigureName } {
   const { minPrice } = figures
@@ -38,11 +38,11 @@ function priceText({ amount, currency }: { amount: number; currency: string }): 
   return /[\p{L}.]$/u.test(currency) ? `${currency} ${number}` : `${currency}${number}`
 }
 
-/** What a feed offers: its listings as last confirmed on the service, without those that are sold. */
+/** Counted over the listings of a feed as last confirmed on the service, without those that are sold. */
 export interface FeedFigures {
   listings: number
-  /** Different cities. */
+  /** Number of different cities. */
   cities: number
-  /** The lowest SalePrice, or where nothing with a price is for sale the lowest RentPrice; in whole units. */
+  /** The lowest SalePrice, or the lowest RentPrice if nothing with a price is for sale; in whole units. */
   minPrice: { amount: number; currency: string } | null
 }

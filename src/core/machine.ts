@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
-/** Time as everything but `main.ts` and `app.ts` gets it: handed in, so that tests hand in their own. */
+/** The time, passed in everywhere so that tests can pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -18,7 +18,7 @@ export interface Runtime {
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** The machine's clock and randomness, for whoever starts the program or uses the client as a library. */
+/** The machine's clock and randomness, for the program and for users of the library. */
 
 export const systemClock: Clock = {
   now: () => Date.now(),

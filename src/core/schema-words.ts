@@ -1,5 +1,5 @@
 /**
- * Zod's findings in our words, for a configuration and a preset alike. A value that may be written in several forms is judged by the form it was written in.
+ * Messages for what zod finds wrong in a configuration or preset. A value with several allowed forms is judged by the one it is written in.
  */
 import type { z } from 'zod'
 import { nearestName } from './text.ts'
@@ -27,7 +27,7 @@ const kinds: Record<string, string> = {
 
 const empty = 'is empty; give it a value or leave the key out'
 
-/** The words for one finding; those of a schema go before them. For zod's `error`, together with `reportInput`. */
+/** The message for one finding unless the schema has its own. For zod's `error`, together with `reportInput`. */
 export function issueSentence(issue: RawIssue): string | undefined {
   const input: unknown = issue.input
   switch (issue.code) {
@@ -50,15 +50,15 @@ export function issueSentence(issue: RawIssue): string | undefined {
   }
 }
 
-/** "unknown key; did you mean …?", or the names there are where none is near. */
+/** "unknown key; did you mean …?", or all known names if none is similar. */
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const nearest = nearestName(name, known)
   return nearest === null
-    ? `unknown ${what}; known are ${known.join(', ')}`
+    ? `unknown ${what}; use one of ${known.join(', ')}`
     : `unknown ${what}; did you mean "${nearest}"?`
 }
 
-/** A finding as problems, each with the path of the value that it is about. */
+/** A finding as problems, each with the path of its value. */
 export function located(issue: Issue, above: Path = []): Located[] {
   const path: Path = [...above, ...issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step))]
   // The message of a strict object has one line for each of its unknown keys.
@@ -71,7 +71,7 @@ export function located(issue: Issue, above: Path = []): Located[] {
   return meant ? meant.flatMap((inner) => located(inner, path)) : [{ path, problem: issue.message }]
 }
 
-/** Whether a branch of a union fails because the value is written in another form than the branch is about. */
+/** Whether a branch of a union fails because the value is written in another form. */
 function isOtherForm(issue: Issue): boolean {
   if (issue.path.length > 0) return false
   if (issue.code === 'invalid_type') return true
@@ -79,7 +79,7 @@ function isOtherForm(issue: Issue): boolean {
   return issue.code === 'invalid_union' && issue.errors.every((branch) => branch.some(isOtherForm))
 }
 
-/** Shows a text only where words were expected: anywhere else it may be a secret in a wrong place. */
+/** Quotes a text only where words were expected: elsewhere it may be a misplaced secret. */
 function notTaken(input: unknown, accepted: readonly string[], words: readonly string[]): string {
   const takes = `takes ${anyOf(accepted)}`
   if (typeof input === 'string' && words.length > 0) {
@@ -91,7 +91,7 @@ function notTaken(input: unknown, accepted: readonly string[], words: readonly s
   return `${takes}; put ${JSON.stringify(input)} in quotes, exactly as it is spelled`
 }
 
-/** What a finding would have taken, in words; each once, in the order of the schema. */
+/** What would have been accepted, in words; each once, in the order of the schema. */
 function kindsOf(issue: RawIssue | Issue): string[] {
   if (issue.code === 'invalid_type') return [kinds[String(issue.expected)] ?? String(issue.expected)]
   if (issue.code === 'invalid_value') return wordsOf(issue).map((word) => JSON.stringify(word))

@@ -1,19 +1,54 @@
-/** Takes secrets out of texts by their values: what is redacted by its place is missed in the next one (fault-model F143). */
-/** Replaces every spelling of the secrets by `***`: as it is, in JSON, percent-encoded, in base64 wherever it begins, in hex. */
+/** Takes secrets out of texts by their values; what is redacted by its place is missed in the next (docs/faults.md, F143). */
+import { escapeUnseen, printable, printableLines } from './text.ts'
+
+/**
+ * Replaces every spelling of the secrets by `***`: as it is, as it is printed, in JSON, percent-encoded, in base64
+ * wherever it begins, in hex.
+ */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const spellings = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(spellingsOf))
-  if (spellings.size === 0) return (text) => text
-  const alternatives = [...spellings]
+  const spellings = allSpellings(secrets)
+  if (spellings.length === 0) return (text) => text
+  const alternatives = spellings
     .sort((a, b) => b.length - a.length)
     .map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
   const pattern = new RegExp(alternatives.join('|'), 'gi')
   return (text) => text.replace(pattern, '***')
 }
 
+/**
+ * The same for a text that comes in pieces: an end of it that may go on to be a secret waits for the next piece, or for
+ * `end`.
+ */
+export function scrubbedPieces(secrets: readonly string[], write: (text: string) => void) {
+  const scrub = scrubber(secrets)
+  const spellings = allSpellings(secrets).map((spelling) => spelling.toLowerCase())
+  const longest = Math.max(0, ...spellings.map(({ length }) => length))
+  let held = ''
+  return {
+    write: (piece: string): void => {
+      const text = scrub(held + piece)
+      let cut = Math.max(0, text.length - longest + 1)
+      while (cut < text.length && !spellings.some((spelling) => spelling.startsWith(text.slice(cut).toLowerCase())))
+        cut++
+      held = text.slice(cut)
+      if (cut > 0) write(text.slice(0, cut))
+    },
+    end: (): void => {
+      if (held !== '') write(held)
+      held = ''
+    },
+  }
+}
+
+function allSpellings(secrets: readonly string[]): string[] {
+  const spellings = secrets.filter((secret) => secret.length >= 4).flatMap(spellingsOf)
+  return [...new Set(spellings)]
+}
+
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const base64 = [0, 1, 2].flatMap((offset) => {
-    // Behind 0, 1 or 2 other bytes; the digits that also hold bits of the neighbours are left out.
+    // After 0, 1 or 2 other bytes, without the digits that also hold bits of the neighbours.
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replace(/=+$/, '')
@@ -23,13 +58,15 @@ function spellingsOf(secret: string): string[] {
     return digits.length < 5 ? [] : [digits, digits.replaceAll('+', '-').replaceAll('/', '_')]
   })
   // A body that was logged as text may itself hold JSON.
-  const quoted = JSON.stringify(secret).slice(1, -1)
+  const quoted = escapeUnseen(JSON.stringify(secret).slice(1, -1))
   const quotedTwice = JSON.stringify(quoted).slice(1, -1)
   const percent = encodeURIComponent(secret.toWellFormed())
-  return [secret, quoted, quotedTwice, percent, percent.replaceAll('%20', '+'), bytes.toString('hex'), ...base64]
+  const shown = [printable(secret), printableLines(secret)].filter(({ length }) => length >= 4)
+  const encoded = [percent, percent.replaceAll('%20', '+'), bytes.toString('hex'), ...base64]
+  return [secret, ...shown, quoted, quotedTwice, ...encoded]
 }
 
-/** The secret itself and, where a scheme word such as Bearer stands before it, what follows that. */
+/** The secret and, if it begins with a scheme such as Bearer, the rest alone. */
 export function withoutScheme(secret: string): string[] {
   return [secret, secret.replace(/^\S+\s+/, '')]
 }

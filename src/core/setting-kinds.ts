@@ -1,6 +1,6 @@
 /**
- * The kinds of value that settings are made of. A number may come as text, since `${NAME}` gives text; a duration or a
- * size must say its unit. Each kind is a zod type: it checks, converts, and describes itself in the JSON Schema.
+ * The types of settings. A number may be written as text, since `${NAME}` yields text; a duration or size needs a unit.
+ * Each is a zod type that checks, converts, and describes itself in the JSON Schema.
  */
 import { z } from 'zod'
 
@@ -9,15 +9,14 @@ interface Range {
   max?: number
 }
 
-/** Longest that a Node timer can wait; above it, it would fire at once. */
+/** The longest wait of a Node timer: a longer one fires at once. */
 const longestTimer = 2 ** 31 - 1
 
-/** Text that stays text. */
 export function text(description: string) {
   return z.string().min(1, 'is empty').meta({ description })
 }
 
-/** Text that a header can carry: a line break in a key or a secret file could write headers of its own. */
+/** Text that a header can carry: a line break in a key could add further headers. */
 export const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
 /** A number, or text that is one. */
@@ -48,7 +47,7 @@ export function duration(description: string, max = longestTimer) {
   return quantity(description, kind, milliseconds, max, `is too long: at most ${Math.floor(max / milliseconds.d)}d`)
 }
 
-/** A length of time that is not 0, which many a timer takes for none at all. */
+/** A duration above 0, which many timers read as no limit. */
 export function positiveDuration(description: string) {
   return duration(description).refine((length) => length > 0, 'must be longer than 0')
 }
@@ -69,24 +68,30 @@ export function percent(description: string) {
 /** One of a few words. */
 export function choice<const Words extends readonly [string, ...string[]]>(description: string, words: Words) {
   return z
-    .enum(words, {
-      error: (issue) => takes(words.map((word) => `"${word}"`).join(' or '), issue.input),
-    })
+    .enum(words, { error: ({ input }) => takes(words.map((word) => `"${word}"`).join(' or '), input) })
     .meta({ description })
 }
 
-/** A zone of the IANA database. */
+/** An IANA time zone. */
 export function timezone(description: string) {
   return text(description).refine((value) => works(() => new Intl.DateTimeFormat('en', { timeZone: value })), {
     error: ({ input }) => `is not a time zone such as America/Chicago: ${JSON.stringify(input)}`,
   })
 }
 
-/** A character encoding that this Node can read. */
+/** A character encoding that Node can read. */
 export function encoding(description: string) {
   return text(description).refine((value) => works(() => new TextDecoder(value)), {
     error: ({ input }) => `is not a known character encoding such as utf-8 or windows-1252: ${JSON.stringify(input)}`,
   })
+}
+
+/** For `superRefine`: a check by what says what is wrong with a text, or null. */
+export function judgedBy(problemOf: (value: string) => string | null) {
+  return (value: string, context: z.RefinementCtx): void => {
+    const message = problemOf(value)
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  }
 }
 
 /** A number with a unit; the pattern in the JSON Schema lets references pass as well. */

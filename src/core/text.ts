@@ -1,6 +1,6 @@
 /**
- * What text that people will see must not contain. Feeds, services and configurations are not trusted to be printable:
- * escape sequences move a terminal's cursor, bidirectional controls show a line in another order (fault-model F144).
+ * Makes text safe to show. Feeds, services and configurations may contain escape sequences, which move a terminal's
+ * cursor, and bidirectional controls, which reorder a line (docs/faults.md, F144).
  */
 import { stripVTControlCharacters } from 'node:util'
 
@@ -13,7 +13,7 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').replace(/\s+/g, ' ').trim().toWellFormed()
 }
 
-/** The same of several lines, which keep their indentation. */
+/** The same for several lines, which keep their indentation. */
 export function printableLines(text: string): string {
   return text
     .split('\n')
@@ -21,7 +21,7 @@ export function printableLines(text: string): string {
     .join('\n')
 }
 
-/** Text of any form without escape sequences, control or bidirectional characters; line breaks and blanks stay. */
+/** Text without escape sequences, control or bidirectional characters; line breaks and blanks stay. */
 export function printableText(text: string): string {
   return stripVTControlCharacters(text).replace(unseen, '').toWellFormed()
 }
@@ -31,17 +31,22 @@ export function escapeUnseen(json: string): string {
   return json.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** An instant (milliseconds since the epoch) for a person: "2026-11-20 10:00 UTC". */
+/** One JSON document for a program, every entry on its line. */
+export function jsonDocument(value: unknown): string {
+  return `${escapeUnseen(JSON.stringify(value, null, 2))}\n`
+}
+
+/** An instant (milliseconds since the epoch) as "2026-11-20 10:00 UTC". */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** The text, cut to so many characters with an ellipsis in place of the rest. */
+/** The text cut to `length` characters, the last of them an ellipsis. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
-/** The known name nearest to a mistyped one, at most `edits` letters away; null where none is near. */
+/** The known name nearest to a mistyped one, at most `edits` letters away; null: none. */
 export function nearestName(
   name: string,
   known: readonly string[],

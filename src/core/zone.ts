@@ -1,34 +1,45 @@
-/** What the clocks and calendars of a time zone (IANA name) say at an instant, in milliseconds. */
-const clocks = new Map<string, Intl.DateTimeFormat>()
-const calendars = new Map<string, Intl.DateTimeFormat>()
+/** Clock and calendar of an IANA time zone; instants are milliseconds since the epoch. */
 
-/** Milliseconds that the clocks of a zone are ahead of UTC. Throws `RangeError` for a zone that is none. */
-export function offsetAt(instant: number, timezone: string): number {
-  let clock = clocks.get(timezone)
-  if (clock === undefined) {
-    clock = new Intl.DateTimeFormat('en-US', {
-      timeZone: timezone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    })
-    clocks.set(timezone, clock)
+/** A formatter for each zone, made once: making one takes as long as many uses of it. */
+function perZone(locale: string, options: Intl.DateTimeFormatOptions): (timezone: string) => Intl.DateTimeFormat {
+  const made = new Map<string, Intl.DateTimeFormat>()
+  return (timezone) => {
+    const formatter = made.get(timezone) ?? new Intl.DateTimeFormat(locale, { timeZone: timezone, ...options })
+    made.set(timezone, formatter)
+    return formatter
   }
+}
+
+const clock = perZone('en-US', {
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+})
+const wordsOfMinute = { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const
+const minute = perZone('en-US', { hourCycle: 'h23', ...wordsOfMinute })
+const calendar = perZone('en-CA', { year: 'numeric', month: '2-digit', day: '2-digit' })
+
+/** How far a zone is ahead of UTC, in milliseconds. Throws `RangeError` for an unknown zone. */
+export function offsetAt(instant: number, timezone: string): number {
   const part: Record<string, number> = {}
-  for (const { type, value } of clock.formatToParts(instant)) part[type] = Number(value)
+  for (const { type, value } of clock(timezone).formatToParts(instant)) part[type] = Number(value)
   return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
 }
 
-/** The day (YYYY-MM-DD) that it is in a zone. Throws `RangeError` for a zone that is none. */
+/** Local time as "Thu 3 Apr 02:00". Throws `RangeError` for an unknown zone. */
+export function minuteIn(timezone: string, instant: number): string {
+  const part = Object.fromEntries(
+    minute(timezone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, value]),
+  )
+  return `${part['weekday']} ${part['day']} ${part['month']} ${part['hour']}:${part['minute']}`
+}
+
+/** The local day (YYYY-MM-DD). Throws `RangeError` for an unknown zone. */
 export function dayIn(timezone: string, now: number): string {
-  let calendar = calendars.get(timezone)
-  if (calendar === undefined) {
-    const parts = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
-    calendar = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, ...parts })
-    calendars.set(timezone, calendar)
-  }
-  return calendar.format(now)
+  return calendar(timezone).format(now)
 }

@@ -6,17 +6,23 @@ import { lastGood, staleAfter, beat, beatEvery } from './health.ts'
 import { dueTimes } from './schedule.ts'
 import type { DueTimes } from './schedule.ts'
 
-/** Runs each feed on its schedule until told to stop; then calls under way are waited for and nothing new is begun. */
+/** Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. */
 export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
   const { clock, log } = app.runtime
   const watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
   for (const feed of watched) await feed.lookBack()
   if (watched.length === 0)
-    throw new ConfigError(app.config.file, ['feeds: none has a schedule, so the daemon would do nothing'])
+    throw new ConfigError(app.config.file, [
+      'no feed has a schedule. Add e.g. schedule: "*/30 * * * *" under feeds.NAME',
+    ])
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
   const turns = new Turns()
   const begin = (feed: Watched): void => {
-    if (turns.has(feed.name)) log.warn({ feed: feed.name }, 'still running: this tick is left out')
+    if (turns.has(feed.name))
+      log.warn(
+        { feed: feed.name },
+        'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats',
+      )
     else turns.take(feed, () => feed.run(signal))
   }
   const starts = await startsBefore(app)
@@ -31,7 +37,7 @@ export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
     heartbeat(app)
     const now = clock.now()
     for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
-    // A clock that was put back by a little waits until it is where it was; by more, and the schedule begins anew.
+    // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
     looked = now < looked - longestBack ? now : Math.max(looked, now)
     if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
     await clock.sleep(everyLook - (now % everyLook), signal).catch(() => undefined)
@@ -43,12 +49,12 @@ export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
 
 const longestBack = 60_000
 
-/** How many daemons ended without a word right before this one. A store that can't be written to says so in each run. */
+/** How many daemons crashed right before this one. If the store can't be written, each run reports it. */
 async function startsBefore(app: App): Promise<number> {
   try {
     return await app.store().runs.noteStart(app.runtime.clock.now())
   } catch (error) {
-    app.runtime.log.error({ problem: messageOf(error) }, 'the start could not be noted')
+    app.runtime.log.error({ problem: messageOf(error) }, 'could not record the start in the store')
     return 0
   }
 }
@@ -57,18 +63,18 @@ async function noteSteady(app: App): Promise<true> {
   try {
     await app.store().runs.noteSteady()
   } catch (error) {
-    app.runtime.log.error({ problem: messageOf(error) }, 'that the daemon stays up could not be noted')
+    app.runtime.log.error({ problem: messageOf(error) }, 'could not record in the store that the daemon is up')
   }
   return true
 }
 
-/** Waits where starts before this one came too soon after one another; alive, so that nobody ends it for being idle. */
+/** Waits after repeated crashes, with a heartbeat, so that the health check passes. */
 async function waitOut(app: App, starts: number, signal: AbortSignal): Promise<void> {
   const { clock, log } = app.runtime
   const wait = waitBeforeStart(starts)
   if (wait === 0) return
   const minutes = wait / 60_000
-  log.error({ starts, minutes }, 'the starts before ended without a word: waiting, so that the service is not overrun')
+  log.error({ starts, minutes }, 'the last starts crashed: waiting before the first run')
   for (const until = clock.now() + wait; clock.now() < until && !signal.aborted;) {
     heartbeat(app)
     await clock.sleep(Math.min(beatEvery, until - clock.now()), signal).catch(() => undefined)
@@ -79,18 +85,18 @@ function heartbeat(app: App): void {
   try {
     beat(app.config.store, app.runtime.clock.now())
   } catch (error) {
-    // A volume that became read-only is no reason to break a run off: without the beat the health check tells.
-    app.runtime.log.error({ problem: messageOf(error) }, 'the heartbeat could not be written')
+    // A read-only volume must not end a run: without the heartbeat the health check fails.
+    app.runtime.log.error({ problem: messageOf(error) }, 'could not write the heartbeat file')
   }
 }
 
-/** A feed with a schedule, and how fresh it is. */
+/** A feed with a schedule, and its last good run. */
 class Watched {
   readonly name: string
   readonly chatbot: string
   readonly times: DueTimes
   readonly #app: App
-  /** Runs that were due since the last good one. */
+  /** Runs due since the last good one. */
   #dueSinceGood = 0
 
   constructor(app: App, { name, chatbot, schedule, timezone }: FeedConfig) {
@@ -106,7 +112,7 @@ class Watched {
     if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
   }
 
-  /** Whether a run was due while no daemon was there; a feed that never succeeded always is. */
+  /** Whether a run was due while no daemon was running; always if the feed never succeeded. */
   async isOverdue(now: number): Promise<boolean> {
     const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
     return lastSuccess === null || this.times.within(lastSuccess, now)
@@ -120,7 +126,7 @@ class Watched {
     return due > 0
   }
 
-  /** One run; whatever becomes of it is logged, and the daemon goes on. */
+  /** One run. The result is logged, and the daemon goes on. */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     const { log } = this.#app.runtime
@@ -131,6 +137,8 @@ class Watched {
       const facts = { feed: this.name, result, counts, outcomes: applied?.outcomes, calls: applied?.calls }
       if (result === 'failed') log.error({ ...facts, error }, 'run failed')
       else if (result === 'ok') log.info(facts, 'run finished')
+      else if (result === 'held')
+        log.warn({ ...facts, notes: report.notes, approve: `listing-sync approve ${this.name}` }, 'run finished: held')
       else log.warn({ ...facts, notes: report.notes }, `run finished: ${result}`)
       logVerification(log, this.name, report.verification)
       close()
@@ -145,20 +153,17 @@ class Watched {
     return this.#app.config.feeds.find(({ name }) => name === this.name)!
   }
 
-  /** Keys and passwords may be changed while the daemon runs; what can't be read now stays as it was. */
+  /** Secrets may change while the daemon runs; one that can't be read stays as it was. */
   #refresh(): void {
     const { log } = this.#app.runtime
     try {
-      if (this.#app.refreshSecrets()) log.info({ feed: this.name }, 'secrets were changed: the new ones are used')
+      if (this.#app.refreshSecrets()) log.info({ feed: this.name }, 'secrets have changed: using the new ones')
     } catch (error) {
       if (!(error instanceof UserError)) throw error
-      log.error({ problem: error.message }, 'secrets cannot be read anew: the earlier ones are used')
+      log.error({ problem: error.message }, 'could not read the secrets again: using the earlier ones')
     }
     if (this.#app.wasEdited())
-      log.warn(
-        { file: this.#app.config.file },
-        'the configuration was changed: start the daemon again for it to take effect',
-      )
+      log.warn({ file: this.#app.config.file }, 'the configuration was changed: restart the daemon to apply it')
   }
 
   async #lastGood(): Promise<number | null> {
@@ -170,18 +175,22 @@ class Watched {
     try {
       good = await this.#lastGood()
     } catch {
-      // A store that can't be read says so in each run.
+      // If the store can't be read, each run reports it.
     }
-    // A run by hand, or of another daemon, may have been good.
+    // A run by hand may have succeeded.
     if (good !== null) this.#dueSinceGood = this.times.count(good, now, staleAfter)
     if (this.#dueSinceGood < staleAfter) return
     const since = good === null ? 'never' : new Date(good).toISOString()
     const facts = { feed: this.name, lastGood: since }
-    this.#app.runtime.log.error(facts, `no run has been good for ${staleAfter} that were due`)
+    this.#app.runtime.log.error(
+      facts,
+      `the feed is stale: the last ${staleAfter} scheduled runs did not succeed; see \`listing-sync status ${this.name}\``,
+    )
   }
 
   #sayFresh(): void {
-    if (this.#dueSinceGood >= staleAfter) this.#app.runtime.log.info({ feed: this.name }, 'runs are good again')
+    if (this.#dueSinceGood >= staleAfter)
+      this.#app.runtime.log.info({ feed: this.name }, 'the feed is up to date again')
     this.#dueSinceGood = 0
   }
 }
@@ -207,20 +216,18 @@ export class Turns {
   }
 }
 
-/**
- * A daemon that ends without a word – killed, out of memory, a defect – is started again by its container, at once. Each
- * start lists the whole service, so the waits between them grow (fault-model F137, F138). They are kept in the store.
+/*
+ * After a crash the container restarts the daemon at once, and each start lists the whole service. So the waits between
+ * starts, which are recorded in the store, grow (docs/faults.md, F137, F138). So many starts in a row need no wait:
  */
-
-/** So many starts in a row are not waited for. */
 const free = 3
 const minute = 60_000
 const longest = 30 * minute
 
-/** From then on a daemon counts as up: what ends it later is no loop. */
-export const steadyAfter = 10 * minute
+/** A daemon that ran this long is no crash loop. */
+const steadyAfter = 10 * minute
 
-/** Milliseconds that a start waits before it runs anything, after so many starts in a row that did not stay up. */
-export function waitBeforeStart(starts: number): number {
+/** Milliseconds to wait before the first run, after so many crashes in a row. */
+function waitBeforeStart(starts: number): number {
   return starts < free ? 0 : Math.min(longest, minute * 2 ** (starts - free))
 }

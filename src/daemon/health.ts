@@ -1,44 +1,41 @@
-/** Whether a feed is carried over at all: a daemon may be alive while nothing has worked for a week (fault-model F146). */
+/** The age of the last good run: a daemon may be alive while nothing has worked for a week (docs/faults.md, F146). */
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import type { FeedConfig } from '../config/config.ts'
 import type { StoreReader } from '../store/store.ts'
 import { dueTimes } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 
-/** A feed is stale when so many runs were due since the last good one. */
+/** A feed is stale once so many runs were due since the last good one. */
 export const staleAfter = 3
 
 /**
- * When a run last was good: it did not fail, and of a full feed its delivery was complete and not doubted, as a run that
- * holds everything for an empty feed is none. null: never.
+ * The last good run: it did not fail and, for a full feed, the guard accepted the delivery as complete. null: never.
  */
 export async function lastGood(
-  { runs, deliveries }: Pick<StoreReader, 'runs' | 'deliveries'>,
+  { runs }: Pick<StoreReader, 'runs'>,
   { name, mapping }: Pick<FeedConfig, 'name' | 'mapping'>,
 ): Promise<number | null> {
   const lastSuccess = await runs.lastSuccess(name)
-  // Of a delta nothing tells whether it lacks something.
+  // Whether a delta is complete cannot be known.
   if (mapping.delivery === 'delta' || lastSuccess === null) return lastSuccess
-  const [accepted] = await deliveries.accepted(name)
-  return accepted === undefined ? null : Math.min(lastSuccess, accepted.at)
+  const accepted = await runs.lastAccepted(name)
+  return accepted === null ? null : Math.min(lastSuccess, accepted)
 }
 
-/** What is wrong with a feed's freshness, as a sentence; null: nothing. */
+/** Why a feed is stale, as a sentence; null: it is not. */
 export function staleness(schedule: Schedule, good: number | null, now: number): string | null {
-  if (good === null) return 'no run has been good yet'
+  if (good === null) return 'no run has succeeded yet'
   if (dueTimes(schedule).count(good, now, staleAfter) < staleAfter) return null
-  return `no run has been good since ${new Date(good).toISOString()}, though ${staleAfter} or more were due`
+  return `no run has succeeded since ${new Date(good).toISOString()}, although ${staleAfter} or more were due`
 }
 
-/** A file beside the store whose age tells the container's health check that the daemon's loop is alive. */
-
-/** The daemon beats this often. */
+/** How often the daemon touches the file beside the store that the container's health check looks at. */
 export const beatEvery = 10_000
 const deadAfter = 60_000
 
 const fileOf = (store: string): string => `${store}.alive`
 
-/** Sets the file's time to now, making it where it is missing. */
+/** Sets the file's time to now; creates it if missing. */
 export function beat(store: string, now: number): void {
   const file = fileOf(store)
   const seconds = now / 1000
@@ -50,7 +47,7 @@ export function beat(store: string, now: number): void {
   }
 }
 
-/** Whether the daemon of this store has beaten within a minute. */
+/** Whether the file was touched within a minute. */
 export function aliveWithin(store: string, now: number): boolean {
   try {
     return now - statSync(fileOf(store)).mtimeMs < deadAfter

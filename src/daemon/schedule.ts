@@ -1,10 +1,10 @@
 /**
- * When a feed is due, in its time zone. node-cron reads the expression; its own timer is not used, as it leaves out what
- * falls into the hour that daylight saving skips, and a half-hourly schedule for the whole hour that comes twice
- * (fault-model F131; measured with 4.6.0 in both changes of four zones).
+ * When a feed is due, in its time zone. node-cron parses the expression, but its timer skips runs in the hour that daylight
+ * saving skips, and half-hourly ones in the whole hour that it repeats (docs/faults.md, F131; measured with 4.6.0 at both
+ * changes of four zones).
  *
- * Here an expression for every hour goes by real time, so that its rhythm stays. One for certain hours goes by the clock on
- * the wall, each of its times once: what is skipped is due at the end of the gap, what comes twice the first time only.
+ * Here an hourly expression follows real time. One for certain hours follows local time, each of its times once: a skipped
+ * time is due at the end of the gap, a repeated one the first time only.
  */
 import { createTask, parse } from 'node-cron'
 import { offsetAt } from '../core/zone.ts'
@@ -15,24 +15,17 @@ export interface Schedule {
 }
 
 /** The times of one schedule; all in milliseconds. */
-export interface DueTimes {
-  /** Whether one lies after `from` and not after `to`. */
-  within: (from: number, to: number) => boolean
-  /** How many do; counted up to `most`. */
-  count: (from: number, to: number, most: number) => number
-  /** It asks for seconds, so that looking once a minute is too seldom. */
-  bySecond: boolean
-}
+export type DueTimes = ReturnType<typeof dueTimes>
 
 const minute = 60_000
 const quarter = 15 * minute
 const day = 24 * 60 * minute
-/** How far back is looked: beyond it, one of any sensible schedule has been missed. */
+/** How far back to look: any sensible schedule has a time within it. */
 const horizon = 400 * day
-/** No zone's clock has been put back by more. */
+/** No zone was ever set back by more. */
 const longestBack = 3 * 60 * minute
 
-export function dueTimes({ expression, timezone }: Schedule): DueTimes {
+export function dueTimes({ expression, timezone }: Schedule) {
   const matches = matcher(expression)
   const { second: seconds, hour } = parse(expression)
   const offset = offsetsOf(timezone)
@@ -50,6 +43,7 @@ export function dueTimes({ expression, timezone }: Schedule): DueTimes {
     return false
   }
 
+  /** How many times lie after `from` and not after `to`, at most `most`. */
   function count(from: number, to: number, most: number): number {
     if (to - from >= horizon) return most
     let found = 0
@@ -61,15 +55,17 @@ export function dueTimes({ expression, timezone }: Schedule): DueTimes {
   }
 
   return {
-    within: (from, to) => count(from, to, 1) > 0,
     count,
+    /** Whether one does. */
+    within: (from: number, to: number): boolean => count(from, to, 1) > 0,
+    /** The expression has seconds, so checking once a minute is not enough. */
     bySecond: seconds.some((second) => second !== 0),
   }
 }
 
-/** Whether an expression means a minute, given as if the clock on the wall were UTC. */
+/** Whether an expression matches a minute, given in local time as if it were UTC. */
 function matcher(expression: string): (wall: number) => boolean {
-  // Its seconds are looked at elsewhere.
+  // Seconds are handled elsewhere.
   const fields = expression.trim().split(/\s+/).slice(-5)
   const task = createTask(fields.join(' '), () => undefined, { timezone: 'UTC' })
   const { minute: minutes, hour } = parse(fields.join(' '))
@@ -77,7 +73,7 @@ function matcher(expression: string): (wall: number) => boolean {
   return (wall) => wanted.has(Math.floor((wall % day) / minute)) && task.match(new Date(wall))
 }
 
-/** How far a zone's clocks are ahead of UTC at an instant. They are only ever put on or back at a quarter of an hour. */
+/** How far a zone is ahead of UTC at an instant. Zones only change at a quarter of an hour. */
 function offsetsOf(timezone: string): (at: number) => number {
   const known = new Map<number, number>()
   return (at) => {

@@ -1,25 +1,22 @@
-/** Which preset a feed is read with: the one that is given, else the one that fits best. */
+/** Chooses the preset for a feed: the given one, else the best match. */
 import { FeedError } from '../core/errors.ts'
 import { printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
 import type { Kind } from '../feed/format/formats.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
-import type { Moment } from '../feed/mapping/mapping.ts'
 import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
 import type { Findings, Fit } from './findings.ts'
 import { firstFields, fitOf, numbersThatFit } from './fit.ts'
 import type { Beginning } from './fit.ts'
 
-/** Below this a preset is none of the feed's, and its own one is needed. */
+/** Below this score no preset fits, and the feed needs its own. */
 const leastScore = 40
 const mostOthers = 4
 
-/** What can be chosen from. */
 export interface Candidates {
-  /** A preset that need not be looked for. */
+  /** A preset given by the user. */
   given: { preset: Preset; options: MappingOptions; how: 'given' | 'configured' } | null
   presets: readonly Preset[]
-  moment: Moment
 }
 
 export interface Choice {
@@ -30,57 +27,51 @@ export interface Choice {
   settings: Findings['settings']
 }
 
-/** Throws `FeedError` for a table that is none of listings, and where a given preset can't read the document. */
+/** Throws `FeedError` for a table without listings, and if a given preset can't read the document. */
 export async function chosenPreset(candidates: Candidates, kind: Kind, beginning: Beginning): Promise<Choice> {
-  const { given, moment } = candidates
+  const { given } = candidates
   if (given !== null) {
     const { preset, options, how } = given
-    const { score, ...fit } = await fitOf(preset, options, beginning, moment)
-    // The preset's own format says best why it can't read this.
+    const { score, ...fit } = await fitOf(preset, options, beginning)
+    // The format of the preset explains best why it can't read this.
     if (score === 0 && preset.format !== kind.format)
       throw new FeedError(
         `the document is ${formats[kind.format].title}; the preset ${preset.name} reads ${formats[preset.format].title}`,
       )
     if (score === 0) throw new FeedError(`the preset ${preset.name} can't read it: ${fit.reason}`)
     const choice: Choice = { preset, options, fit: { ...fit, score, chosen: how }, others: [], settings: [] }
-    return withNumbers(choice, beginning, moment)
+    return withNumbers(choice, beginning)
   }
   const presets = candidates.presets.filter(({ format }) => format === kind.format)
   const fits: { preset: Preset; fit: Fit }[] = []
-  for (const preset of presets) fits.push({ preset, fit: await fitOf(preset, {}, beginning, moment) })
+  for (const preset of presets) fits.push({ preset, fit: await fitOf(preset, {}, beginning) })
   fits.sort((a, b) => b.fit.score - a.fit.score)
   const [best] = fits
   const only = presets.length === 1
   const chosen = best !== undefined && (best.fit.score >= leastScore || (only && best.fit.score > 0)) ? best : null
   if (chosen === null && only) throw new FeedError(best.fit.reason)
   const others = fits.filter((other) => other !== chosen && other.fit.score > 0).map(({ fit }) => fit)
-  if (chosen === null) {
-    if (kind.dialect !== undefined) await refuseOtherTables(presets, kind, beginning)
-    return { preset: null, options: {}, fit: null, others: others.slice(0, mostOthers), settings: [] }
+  const rest = { options: {}, others: others.slice(0, mostOthers), settings: [] }
+  if (chosen !== null) {
+    return withNumbers({ ...rest, preset: chosen.preset, fit: { ...chosen.fit, chosen: 'found' } }, beginning)
   }
-  const choice: Choice = {
-    preset: chosen.preset,
-    options: {},
-    fit: { ...chosen.fit, chosen: 'found' },
-    others: others.slice(0, mostOthers),
-    settings: [],
-  }
-  return withNumbers(choice, beginning, moment)
+  if (kind.dialect !== undefined) await refuseOtherTables(presets, kind, beginning)
+  return { ...rest, preset: null, fit: null }
 }
 
-async function withNumbers(choice: Choice, beginning: Beginning, moment: Moment): Promise<Choice> {
+async function withNumbers(choice: Choice, beginning: Beginning): Promise<Choice> {
   const { preset, options, settings } = choice
   if (preset === null || options.numbers !== undefined) return choice
-  const numbers = await numbersThatFit(preset, options, beginning, moment)
+  const numbers = await numbersThatFit(preset, options, beginning)
   if (numbers === undefined) return choice
   const write = `numbers: { decimal: '${numbers.decimal}', group: ${JSON.stringify(numbers.group)} }`
-  const why = "numbers are not written in the preset's way; most of them can be read in this one"
+  const why = 'the feed writes numbers in another form than the preset; most can be read in this one'
   return { ...choice, options: { ...options, numbers }, settings: [...settings, { write, why }] }
 }
 
 /**
- * Throws `FeedError` for a table whose columns are not those of listings. One that no preset knows may still be one: a
- * column of addresses on the web, or of street addresses, tells.
+ * Throws `FeedError` for a table whose columns are not those of listings. A table unknown to every preset may still have
+ * listings if it has a column of web or street addresses.
  */
 async function refuseOtherTables(presets: readonly Preset[], kind: Kind, beginning: Beginning): Promise<void> {
   const fields = await firstFields(kind.format, kind.options ?? {}, beginning)
@@ -97,7 +88,7 @@ async function refuseOtherTables(presets: readonly Preset[], kind: Kind, beginni
   const shown = names.slice(0, 6).map((name) => JSON.stringify(shorten(printable(name), 40)))
   throw new FeedError(
     `the document is a table of ${names.length} columns (${shown.join(', ')}${names.length > 6 ? ' …' : ''}), but not of ` +
-      "listings, as market statistics are: no column is a listing's number, its address or its page. If it is one all the " +
-      'same, write a preset of your own and name it with --preset (config/presets/README.md)',
+      'listings (perhaps market statistics): no column has listing numbers, addresses or web pages. If it has listings, ' +
+      'write a preset (config/presets/README.md) and name it with --preset',
   )
 }

@@ -1,4 +1,4 @@
-/** What is told of fields, words and missing facts, with what to write about them in a configuration. */
+/** Findings about fields, words and missing values, with what to write in a configuration. */
 import { stringify } from 'yaml'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
@@ -9,14 +9,14 @@ import { usualArguments } from '../feed/mapping/rule.ts'
 import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
 import type { FieldProfile } from './profile.ts'
 
-/** A preset with the feed's own options, and which of its paths the feed has anything of. */
+/** A preset with the feed's options, and which of its paths have values in the feed. */
 export interface FeedMapping {
   preset: Preset
   options: MappingOptions
   found: ReadonlySet<string>
 }
 
-/** The fields of a feed and what uses them. */
+/** The fields of a feed and what they are used for. */
 export function fieldFacts(
   profiles: readonly FieldProfile[],
   records: number,
@@ -35,13 +35,22 @@ export function fieldFacts(
   }))
 }
 
-/** What gives a required field to the records that lack it: a part of a feed's configuration. */
+/** A configuration entry that supplies a missing required field. */
 export interface Remedy {
   section: 'defaults' | 'fields'
   value: FieldMapping | number
 }
 
-/** Values that say nothing (0, Other), or a placeholder that a person has to replace; null for an MLSNumber: each has its own. */
+/** Values of the fields with choices, for records that lack them. */
+export const neutral: Partial<Record<FieldName, string>> = {
+  SaleType: 'for_sale',
+  Status: 'Active',
+  CurrencySymbol: '$',
+  PropertyType: 'Other',
+  AreaUnit: 'Square Feet',
+}
+
+/** A neutral value (0, Other), or a placeholder for the user to replace; null for MLSNumber, which has no default. */
 export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   const rule = fieldRules.find(({ name }) => name === field)
   if (rule === undefined || rule.name === 'MLSNumber') return null
@@ -51,43 +60,29 @@ export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
     const present = mappingOf(rule.name, feed)
     return { section: 'fields', value: present === undefined ? template : [...[present].flat(), template] }
   }
-  const values: Partial<Record<FieldName, string>> = {
-    SaleType: 'for_sale',
-    Status: 'Active',
-    CurrencySymbol: '$',
-    PropertyType: 'Other',
-    AreaUnit: 'Square Feet',
-  }
-  const value = values[rule.name]
+  const value = neutral[rule.name]
   return value === undefined ? null : { section: 'defaults', value }
 }
 
-export function missingFacts(
-  missing: readonly { field: string; count: number }[],
-  feed: FeedMapping | null,
-): MissingFacts[] {
+type Missing = Omit<MissingFacts, 'write'>
+
+export function missingFacts(missing: readonly Missing[], feed: FeedMapping | null): MissingFacts[] {
   if (feed === null) return []
   return missing.map(({ field, count }) => {
     const remedy = remedyOf(field, feed)
-    const write =
-      remedy === null
-        ? `fields: { ${field}: NAME OF ITS FIELD }`
-        : flow({ [remedy.section]: { [field]: remedy.value } })
-    return { field, count, write }
+    if (remedy === null) return { field, count, write: `fields: { ${field}: NAME OF ITS FIELD }` }
+    return { field, count, write: flow({ [remedy.section]: { [field]: remedy.value } }) }
   })
-}
-
-/** Words of ExtensionColumn are kept as they are. */
-export function wordsMayBeMapped({ field }: { field: string }): boolean {
-  return field !== 'ExtensionColumn'
 }
 
 export function wordFacts(words: readonly Omit<WordFacts, 'write'>[], feed: FeedMapping | null): WordFacts[] {
   if (feed === null) return []
-  return words.map((group) => ({ ...group, write: wordRemedy(group, feed) }))
+  // Words of ExtensionColumn are not mapped.
+  const mapped = words.filter(({ field }) => field !== 'ExtensionColumn')
+  return mapped.map((group) => ({ ...group, write: wordRemedy(group, feed) }))
 }
 
-/** So many words are written out; the others are mapped in the same way. */
+/** So many words are written out as examples. */
 const wordsWritten = 12
 
 function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMapping): string {
@@ -108,7 +103,7 @@ function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMappin
   return written({ ...usual, ...last, choices: { ...last.choices, ...each(value) } })
 }
 
-/** The rule of a field, without the paths of which this feed has nothing. */
+/** The rule of a field, without paths that have no value in this feed. */
 function mappingOf(field: FieldName, { preset, options, found }: FeedMapping): FieldMapping | undefined {
   const mapping = options.fields?.[field] ?? preset.fields[field]
   if (mapping === undefined) return undefined

@@ -1,20 +1,20 @@
-/** What `inspect` finds out about one source: the JSON document as it is printed, and what the text and `--init` are made of. */
+/** What `inspect` finds out about one source; printed as JSON, and the basis of the text and of `--init`. */
 import type { Delivered, Listing, Problem } from '../core/listing.ts'
 
-/** What the document is. Sizes in bytes, after decompression. */
+/** Sizes in bytes, after decompression. */
 export interface DocumentFacts {
-  /** What is around the document, outermost first: `gzip`, `zip`; empty: nothing. */
+  /** Containers of the document, outermost first: `gzip`, `zip`. */
   container: string[]
   format: string
-  /** `by` says how it is known. */
+  /** `by`: how it is known. */
   encoding: { name: string; by: string }
-  /** CSV: what parts cells and rows; null for other formats. */
+  /** CSV: separators of cells and rows; null for other formats. */
   dialect: { delimiter: string; quote: string; lineEnd: '\n' | '\r' } | null
   /** XML: path of the record element; null for other formats. */
   record: string | null
   bytes: number
   records: number
-  /** null: only the first records were read, so it can't be told. */
+  /** null: unknown, as only the first records were read. */
   complete: boolean | null
   reasons: string[]
 }
@@ -32,11 +32,11 @@ export interface FieldFacts {
   path: string
   filled: number
   examples: string[]
-  /** Listing fields that are made of it, `ExtensionColumn` and `record` (decides about the record) among them. */
+  /** Listing fields made from it, or `ExtensionColumn`, or `record` (decides about the record). */
   usedFor: string[]
 }
 
-/** One record as it would be mapped; `missing`: required facts that it lacks, the rest being whole. */
+/** One record as it would be mapped; `missing`: required fields that it lacks, if the rest is complete. */
 export interface Sample {
   at: string
   kind: Delivered['kind']
@@ -55,11 +55,11 @@ export interface RejectFacts {
   examples: { at: string; mlsNumber: string | null; value: string | null }[]
 }
 
-/** The words of the feed that no rule maps to a field, the most frequent first. */
+/** Words of the feed that no rule maps, most frequent first. */
 export interface WordFacts {
   field: string
   words: { word: string; count: number }[]
-  /** What to write in the feed's configuration, for the first words. */
+  /** What to write in the configuration, for the first words. */
   write: string
 }
 
@@ -74,16 +74,16 @@ export interface Findings {
   version: 1
   source: string
   document: DocumentFacts
-  /** The preset that is used, and how it was chosen; null: none fits. */
+  /** The preset used, and how it was chosen; null: none fits. */
   preset: (Fit & { chosen: 'found' | 'given' | 'configured' }) | null
   others: Fit[]
-  /** Settings that this feed needs beside the preset, and why. */
+  /** Further settings that this feed needs, and why. */
   settings: { write: string; why: string }[]
   counts: { listings: number; removals: number; filtered: number; rejects: number; lackingFactsOnly: number }
   fields: FieldFacts[]
   /** Whether there are more fields than are listed. */
   moreFields: boolean
-  /** Fields with something in them that nothing uses. */
+  /** Fields with values that nothing uses. */
   unused: string[]
   samples: Sample[]
   rejects: RejectFacts[]

@@ -1,12 +1,12 @@
 /**
- * How well presets fit a feed: each one reads its first records, and what comes of them, and how much of preset and feed
- * know each other, makes the score.
+ * How well presets fit a feed: each reads the first records; the score depends on the results and on how many fields of
+ * preset and feed match.
  */
-import { FeedError, messageOf } from '../core/errors.ts'
+import { FeedError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { Delivered, Problem } from '../core/listing.ts'
 import { RecordError } from '../feed/format/format.ts'
-import type { FormatOptions, ReadOptions, Reading } from '../feed/format/format.ts'
+import type { FormatOptions, ReadOptions } from '../feed/format/format.ts'
 import { formats } from '../feed/format/formats.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
@@ -14,131 +14,100 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
 import type { Fit } from './findings.ts'
 import { Profile } from './profile.ts'
-import type { FieldProfile } from './profile.ts'
-import { isLack } from './tally.ts'
+import { isLack, unread } from './tally.ts'
 
-/** The beginning of a feed, decompressed. */
+/** The beginning of a feed, decompressed, and when it is read. */
 export interface Beginning {
+  moment: Moment
   head: Buffer
-  /** Whether that is the whole document. */
+  /** Whether this is the whole document. */
   whole: boolean
   options: Omit<ReadOptions, 'lengthProven'>
 }
 
-/** Records that are tried. */
+/** Records to try. */
 const tried = 200
 const requiredFields = fieldRules.filter(({ required }) => required).length
 
-/** A preset that does not fit at all has score 0 and the reason why. */
-export async function fitOf(
-  preset: Preset,
-  options: MappingOptions,
-  beginning: Beginning,
-  moment: Moment,
-): Promise<Fit> {
+/** A preset that does not fit at all has score 0 and a reason. */
+export async function fitOf(preset: Preset, options: MappingOptions, beginning: Beginning): Promise<Fit> {
   const { name, title } = preset
   const { record } = preset.formatOptions
-  let tested: Trial
+  let tested
   try {
-    tested = await trial(preset, options, beginning, moment)
+    tested = await trial(preset, options, beginning)
   } catch (error) {
     if (!(error instanceof FeedError)) throw error
     return { name, title, score: 0, reason: error.message }
   }
-  const { profile, records, qualities } = tested
+  const { profile, records, delivered } = tested
   if (records === 0) return { name, title, score: 0, reason: `there is no record under ${record ?? 'its header'}` }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
-  const paths = fieldsRead(
-    preset,
-    options,
-    fields.map(({ path }) => path),
-  )
+  const names = fields.map(({ path }) => path)
+  const paths = fieldsRead(preset, options, names)
   const found = paths.filter(({ reads }) => reads.length > 0)
   const [owners, filledOwners] = [paths, found].map((some) => new Set(some.map(({ owner }) => owner)))
   for (const set of [owners, filledOwners]) set.delete('record')
   const known = new Set(found.flatMap(({ reads }) => reads))
-  const mapped = sum(qualities) / qualities.length
+  const mapped = delivered.reduce((sum, each) => sum + quality(each), 0) / delivered.length
   const rules = filledOwners.size / owners.size
   const shareFound = found.length / paths.length
   const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * shareFound + 0.1 * (known.size / fields.length))
   const place = record === undefined ? '' : `records at ${record}; `
   const reason =
-    `${place}the first ${records} map to ${percent(mapped)} %; ` +
-    `it finds something for ${filledOwners.size} of its ${owners.size} fields, and uses ${known.size} of the feed's ${fields.length}`
+    `${place}the first ${records} map to ${Math.round(mapped * 100)} %; ` +
+    `it finds values for ${filledOwners.size} of its ${owners.size} fields and uses ${known.size} of the feed's ${fields.length}`
   return { name, title, score: Math.round(score), reason }
 }
 
-interface Trial {
-  profile: Profile
-  records: number
-  delivered: Delivered[]
-  qualities: number[]
-}
-
-/** Maps the first records. Throws `FeedError` where the format can't read the document at all. */
-async function trial(preset: Preset, options: MappingOptions, beginning: Beginning, moment: Moment): Promise<Trial> {
+/** Maps the first records. Throws `FeedError` if the format can't read the document. */
+async function trial(preset: Preset, options: MappingOptions, beginning: Beginning) {
   const mapping = createMapping(preset, options)
   const profile = new Profile()
   const delivered: Delivered[][] = []
-  const reading = readBeginning(mapping.format, mapping.formatOptions, beginning)
-  for await (const batch of reading.records) {
-    for (const record of batch) {
-      if (delivered.length === tried) break
-      delivered.push(
-        parsed(() => {
-          const fields = reading.parse(record)
-          profile.add(fields)
-          return mapping.normalise(fields, record.at, moment)
-        }, record.at),
-      )
+  for await (const { at, parse } of firstRecords(mapping.format, mapping.formatOptions, beginning)) {
+    try {
+      const fields = parse()
+      profile.add(fields)
+      delivered.push(mapping.normalise(fields, at, beginning.moment))
+    } catch (error) {
+      delivered.push([unread(at, error)])
     }
-    if (delivered.length === tried) break
   }
-  // What was cut off with the rest of the document is no record that can be judged.
+  // The last record may be cut off, so it is not judged.
   if (!beginning.whole && delivered.length > 1 && delivered.length < tried) delivered.pop()
-  return { profile, records: delivered.length, delivered: delivered.flat(), qualities: delivered.flat().map(quality) }
+  return { profile, records: delivered.length, delivered: delivered.flat() }
 }
 
-/** The fields of the first records, whatever they mean. */
-export async function firstFields(
-  format: string,
-  formatOptions: FormatOptions,
-  beginning: Beginning,
-): Promise<FieldProfile[]> {
+/** The fields of the first records. */
+export async function firstFields(format: string, options: FormatOptions, beginning: Beginning) {
   const profile = new Profile()
-  const reading = readBeginning(format, formatOptions, beginning)
-  for await (const batch of reading.records) {
-    for (const record of batch.slice(0, tried)) {
-      try {
-        profile.add(reading.parse(record))
-      } catch (error) {
-        if (!(error instanceof RecordError)) throw error
-      }
+  for await (const { parse } of firstRecords(format, options, beginning)) {
+    try {
+      profile.add(parse())
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
     }
-    if (profile.records >= tried) break
   }
   return profile.fields()
 }
 
-function parsed(parse: () => Delivered[], at: string): Delivered[] {
-  try {
-    return parse()
-  } catch (error) {
-    const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
-    return [{ kind: 'reject', at, mlsNumber: null, problems }]
-  }
-}
-
-function readBeginning(format: string, formatOptions: FormatOptions, { head, options }: Beginning): Reading {
+async function* firstRecords(format: string, formatOptions: FormatOptions, { head, options }: Beginning) {
   async function* once(): AsyncGenerator<Buffer> {
     yield head
   }
-  return formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
+  const reading = formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
+  let left = tried
+  for await (const batch of reading.records) {
+    for (const record of batch.slice(0, left)) yield { at: record.at, parse: () => reading.parse(record) }
+    left -= batch.length
+    if (left <= 0) return
+  }
 }
 
 /**
- * How much of one record is understood, 0 to 1. What a format never says (Url, YearBuilt) counts little against a preset;
- * a record without a number, or one that can't be parsed, counts much.
+ * How much of one record is understood, 0 to 1. Fields that many formats lack (Url, YearBuilt) count little, a missing
+ * MLSNumber or a record that can't be parsed counts much.
  */
 function quality(delivered: Delivered): number {
   if (delivered.kind !== 'reject') return 1
@@ -150,7 +119,7 @@ function quality(delivered: Delivered): number {
   return delivered.mlsNumber === null ? 0.2 * rest : rest
 }
 
-/** A number in another form than the preset's: a setting of the feed (`numbers`), no sign of another format. */
+/** A number in another form than the preset's: a matter of the setting `numbers`, not of the format. */
 function isOtherNumber({ problem }: Problem): boolean {
   return /written like|needs an area/.test(problem)
 }
@@ -164,20 +133,14 @@ const forms = [
   { decimal: '.', group: ' ' },
 ] as const
 
-/** The form of numbers that the feed has where it is not the preset's: one that halves the values that can't be read. */
+/** Another form of numbers than the preset's that at least halves the unreadable values. */
 export async function numbersThatFit(
   preset: Preset,
   options: MappingOptions,
   beginning: Beginning,
-  moment: Moment,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
-    const { delivered } = await trial(
-      preset,
-      numbers === undefined ? options : { ...options, numbers },
-      beginning,
-      moment,
-    )
+    const { delivered } = await trial(preset, { ...options, numbers }, beginning)
     const problems = delivered.flatMap((record) => (record.kind === 'reject' ? record.problems : []))
     return problems.filter(isOtherNumber).length
   }
@@ -192,12 +155,4 @@ export async function numbersThatFit(
     best = form
   }
   return best
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-function percent(share: number): number {
-  return Math.round(share * 100)
 }

@@ -1,6 +1,6 @@
 /**
- * A first preset of one's own for a feed that none fits, guessed from the names of its fields. The spellings are those of
- * the aliasing preset (mls-csv); a person goes over all of it.
+ * Guesses a first preset for a feed that no preset fits, from the names of its fields, by the spellings of the preset
+ * mls-csv. A person has to check it.
  */
 import { stringify } from 'yaml'
 import { printable } from '../core/text.ts'
@@ -10,26 +10,23 @@ import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { flow } from './facts.ts'
 import type { FieldFacts, Findings } from './findings.ts'
 
-/** Where the spellings are. */
+/** The preset with the spellings. */
 const aliasingPreset = 'mls-csv'
-/** Elements that only hold others say nothing of what their children are. */
+/** How many names of a path are compared: outer elements say little about their children. */
 const namesCompared = 2
 
-/** The text of a preset file, with comments. `name` is the preset's. */
+/** The text of a preset file, with comments. */
 export function guessedPreset({ document, fields }: Findings, presets: readonly Preset[], name: string): string {
   const aliases = presets.find((preset) => preset.name === aliasingPreset)
   if (aliases === undefined) throw new Error(`there is no preset ${aliasingPreset}`)
   const filled = fields.filter((field) => field.filled > 0)
-  const images = filled.filter(({ examples }) =>
-    examples.some((text) => /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i.test(text)),
-  )
+  const picture = /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i
+  const images = filled.filter(({ examples }) => examples.some((text) => picture.test(text)))
   const { nested } = formats[document.format]
   const names = new Names(filled, nested)
   // `photo/url` is not the page of a listing.
-  const others = new Names(
-    filled.filter((field) => !images.includes(field)),
-    nested,
-  )
+  const noImages = filled.filter((field) => !images.includes(field))
+  const others = new Names(noImages, nested)
   const rules: Record<string, FieldMapping> = {}
   for (const [field, mapping] of Object.entries(aliases.fields)) {
     const narrowed = narrowedMapping(mapping, field === 'Images' ? names : others)
@@ -58,25 +55,24 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
   }
   const rest = filled.filter(({ path }) => !used.has(path))
   return [
-    '# Written by `listing-sync inspect --init`: guessed from the names of the fields. Go over every line, then look at',
-    '# `listing-sync inspect FEED --preset THIS-FILE`. What may be written: config/presets/README.md of the program.',
+    '# Written by `listing-sync inspect --init`: guessed from the names of the fields. Check every line, then run',
+    '# `listing-sync inspect FEED --preset THIS-FILE`. All keys: config/presets/README.md of the program.',
     stringify(head, { lineWidth: 0 }).trimEnd(),
-    '# delta: a listing that is not in the file is left as it is. Say full only if the file always holds all of them:',
-    '# what is not in it is then deleted.',
+    '# delta: listings that are not in the file stay. Set full only if the file always contains every listing:',
+    '# listings that are not in it are then deleted.',
     'delivery: delta',
     flow({ numbers }),
     flow({ dates }),
     ...(rules['MLSNumber'] === undefined
-      ? ['# MLSNumber is missing: which field tells the listings apart? Without it every record is rejected.']
+      ? ['# MLSNumber is missing: add the field that identifies a listing. Without it every record is rejected.']
       : []),
     'fields:',
     ...Object.entries(rules).map(([field, mapping]) => `  ${flow({ [field]: mapping })}`),
-    '# Fields that no rule reads yet: percent of the records that fill them, and examples.',
-    ...rest.map(
-      ({ path, filled: share, examples }) =>
-        `#   ${printable(path)}: ${share} %: ${examples.map(printable).join(' | ')}`,
-    ),
-    '# What the words of the status mean; a word that is not here rejects its record.',
+    '# Fields without a rule: percent of records that have them, and examples.',
+    ...rest.map((field) => {
+      return `#   ${printable(field.path)}: ${field.filled} %: ${field.examples.map(printable).join(' | ')}`
+    }),
+    '# Meanings of status words; a record with any other word is rejected.',
     stringify({ statuses }, { lineWidth: 110 }).trimEnd(),
     '',
   ].join('\n')
@@ -105,16 +101,15 @@ class Names {
   }
 }
 
-/** The rule with the feed's own names; null where it has none of them. */
+/** The rule with the feed's names; null: it has none of them. */
 function narrowedMapping(mapping: FieldMapping, names: Names): FieldMapping | null {
   const rules = [mapping].flat().flatMap((rule) => {
     const narrowed = narrowedRule(typeof rule === 'string' ? { from: rule } : rule, names)
     return narrowed === null ? [] : [narrowed]
   })
   if (rules.length === 0) return null
-  const written = rules.map((rule) =>
-    Object.keys(rule).length === 1 && typeof rule.from === 'string' ? rule.from : rule,
-  )
+  const isPath = (rule: Rule) => Object.keys(rule).length === 1 && typeof rule.from === 'string'
+  const written = rules.map((rule) => (isPath(rule) ? (rule.from as string) : rule))
   return written.length === 1 ? written[0] : written
 }
 
@@ -131,29 +126,22 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   }
   if (rule.parts !== undefined)
     narrowed.parts = rule.parts.map((part) => narrowedRule(part, names)).filter((part) => part !== null)
-  const isEmpty =
-    (rule.from !== undefined && narrowed.from === undefined) ||
-    narrowed.parts?.length === 0 ||
-    (rule.as === 'tours' && narrowed.virtual === undefined)
-  // A lot without a unit anywhere says nothing: better no rule than one that looks like one.
+  const lacksFrom = rule.from !== undefined && narrowed.from === undefined
+  const isEmpty = lacksFrom || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
+  // Without a unit the area would be absent: better no rule than a useless one.
   const lacksUnit = rule.as === 'area' && narrowed.unit === undefined && narrowed.unitFrom === undefined
   if (isEmpty || lacksUnit) return null
   for (const path of read) names.taken.add(path)
   return narrowed
 }
 
-/** A field that every record has and that is named like what tells records apart. */
+/** A field that every record has and whose name suggests an identifier. */
 function numberOf(fields: readonly FieldFacts[]): string | null {
-  const likely = fields.filter(
-    ({ path, filled }) =>
-      filled > 99 && /(?:^|[^a-z])(?:id|ref|reference|referencia|code|codigo|number|nr|key|sku)$/i.test(spaced(path)),
-  )
+  const identifier = /(?:^|[^a-z])(?:id|ref|reference|referencia|code|codigo|number|nr|key|sku)$/i
+  // `ListingId` is two words.
+  const words = (path: string): string => path.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+  const likely = fields.filter(({ path, filled }) => filled > 99 && identifier.test(words(path)))
   return likely.toSorted((a, b) => depth(a.path) - depth(b.path))[0]?.path ?? null
-}
-
-/** `ListingId` as two words. */
-function spaced(path: string): string {
-  return path.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
 }
 
 function depth(path: string): number {

@@ -1,4 +1,4 @@
-/** `inspect --init`: a first configuration for a source, made from what was found in it. It runs as it is written. */
+/** `inspect --init`: writes a first configuration for a source, which runs as it is. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
@@ -10,16 +10,16 @@ import type { Findings } from './findings.ts'
 import { guessedPreset } from './guess.ts'
 import type { Inspected } from './inspect.ts'
 
-/** Throws `UserError` where the file is there already or can't be made, `UsageError` for a source that can't be configured. */
+/** Throws `UserError` if the file exists or can't be created, `UsageError` for a source that can't be configured. */
 export function checkInit(configFile: string, source: string): void {
   if (source === '-') throw new UsageError('--init needs a source that can be read again; standard input can not')
   if (existsSync(configFile))
-    throw new UserError(`${configFile} is there already; --init writes over no file (name another with --config)`)
+    throw new UserError(`${configFile} exists and was not changed; name another file with --config`)
 }
 
 /**
- * Writes the configuration, and before it a preset where none fits: what is missing then only its rules can tell, so the
- * source is read `again` with it. Gives the files written. Throws `UserError`.
+ * Writes the configuration, and first a preset if none fits: the source is then read `again` with it to find missing values.
+ * Returns the files written. Throws `UserError`.
  */
 export async function initialise(
   configFile: string,
@@ -31,14 +31,14 @@ export async function initialise(
   let inspected = found
   if (inspected.preset === null) {
     const preset = writeGuessedPreset(found.findings, source, configFile)
-    written.push(`${preset}: guessed, go over it`)
+    written.push(`${preset}: guessed, check it`)
     inspected = await again(preset)
   }
   writeNew(configFile, startingConfiguration(inspected, source, configFile))
   return [...written, configFile]
 }
 
-/** Writes a file that must not be there yet, with its folder. Throws `UserError`. */
+/** Writes a new file, with its folder. Throws `UserError`. */
 function writeNew(file: string, text: string): void {
   try {
     mkdirSync(dirname(resolve(file)), { recursive: true })
@@ -48,7 +48,7 @@ function writeNew(file: string, text: string): void {
   }
 }
 
-/** A feed's name, made of the last part of its address or path. */
+/** A feed name from the last part of an address or path. */
 function feedNameOf(source: string): string {
   const url = URL.parse(source)
   const last =
@@ -57,45 +57,40 @@ function feedNameOf(source: string): string {
   return name.replaceAll(/^[-.]+|[-.]+$/g, '') || 'feed'
 }
 
-/**
- * The configuration as YAML with comments. Throws `UserError` where no preset was found: nothing could be mapped.
- */
+/** The configuration as YAML with comments. Throws `UserError` without a preset. */
 function startingConfiguration({ findings, preset, feed }: Inspected, source: string, configFile: string): string {
   if (preset === null || feed === null) throw new UserError('no preset fits, so there is no configuration to write')
   const { counts, settings, missing, words } = findings
   const wanted = counts.listings + counts.rejects
   const safe = withoutSecrets(sourceFrom(source, configFile))
-  const lines: string[] = []
+  const lines = [
+    '# Written by `listing-sync inspect --init`. Replace the placeholders: the feed lacks these values.',
+    '# All other settings: config/listing-sync.yaml of the program. Try it with: listing-sync diff',
+    'service:',
+    '  # The local stand-in, for trials: start it with `listing-sync stand-in`. Later put the address of your service here',
+    '  # and its keys below.',
+    '  baseUrl: http://127.0.0.1:8080',
+    '  secretKey: stand-in # any text for the stand-in; for your service: ${LISTING_SECRET_KEY}',
+    '  # sessionKey: ${LISTING_SESSION_KEY}',
+    'store: ./data/listing-sync.db',
+    'feeds:',
+  ]
   const add = (depth: number, text: string): void =>
     void lines.push(...text.split('\n').map((line) => `${'  '.repeat(depth)}${line}`))
-  add(0, '# Written by `listing-sync inspect --init`. A placeholder stands for what the feed does not say: replace it.')
-  add(0, '# Every other setting: config/listing-sync.yaml of the program. See what would happen: listing-sync diff')
-  add(0, 'service:')
-  add(
-    1,
-    '# The stand-in, to try things out: start it with `listing-sync stand-in`. Then put the address of your service here,',
-  )
-  add(1, '# and its keys.')
-  add(1, 'baseUrl: http://127.0.0.1:8080')
-  add(1, 'secretKey: stand-in # to the stand-in any will do; for your service: ${LISTING_SECRET_KEY}')
-  add(1, '# sessionKey: ${LISTING_SESSION_KEY}')
-  add(0, 'store: ./data/listing-sync.db')
-  add(0, 'feeds:')
   add(1, `${stringify(feedNameOf(source)).trim()}:`)
   add(2, 'chatbot: SN-1 # placeholder: the SerialNumber of your chatbot')
-  for (const name of safe.variables)
-    add(2, `# ${name}: set this environment variable to what stood in its place in the address`)
+  for (const name of safe.variables) add(2, `# ${name}: set this environment variable to the value from the address`)
   add(2, entry('source', safe.text))
   add(2, `${entry('preset', presetName(preset.file, configFile))} # ${printable(preset.title)}`)
-  const delivery = { full: 'what is not in it is deleted', delta: 'what is not in it is left as it is' }[
+  const delivery = { full: 'listings that are not in it are deleted', delta: 'listings that are not in it stay' }[
     preset.delivery
   ]
   add(2, `# delivery: ${preset.delivery} # the preset's: ${delivery}`)
-  add(2, "# schedule: '*/30 * * * *' # for the daemon; left out: only run by hand")
+  add(2, "# schedule: '*/30 * * * *' # for the daemon; without it, runs by hand only")
   add(2, '# timezone: UTC')
   for (const { write, why } of settings) add(2, `# ${printable(why)}\n${write}`)
   if (findings.rejects.some(({ problem }) => problem.includes('encoding: windows-1252')))
-    add(2, '# It says that it is UTF-8, and is not.\nencoding: windows-1252')
+    add(2, '# The feed declares UTF-8, but is not.\nencoding: windows-1252')
 
   const remedies = missing.flatMap(({ field, count }) => {
     const remedy = remedyOf(field, feed)
@@ -104,7 +99,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   for (const section of ['fields', 'defaults'] as const) {
     const own = remedies.filter((remedy) => remedy.section === section)
     if (own.length === 0) continue
-    // A section whose lines are all comments would be empty, which is an error.
+    // A section of comments only would be empty, which is an error.
     const most = own.filter(({ count }) => 2 * count >= wanted)
     add(2, `${most.length === 0 ? '# ' : ''}${section}:`)
     for (const { field, count, value } of own) {
@@ -117,7 +112,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   }
   for (const { field, words: found, write } of words) {
     const listed = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
-    add(2, `# Words of ${field} that nothing is known of: ${listed.join(', ')}`)
+    add(2, `# Unknown words of ${field}: ${listed.join(', ')}`)
     add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # or PreOnMarket, Sold, remove' : ''}`)
   }
   return `${lines.join('\n')}\n`
@@ -127,7 +122,7 @@ function entry(key: string, value: string): string {
   return stringify({ [key]: value }, { lineWidth: 0 }).trim()
 }
 
-/** A preset that comes with the program by its name, another by its path from the configuration. */
+/** A shipped preset by its name, another by its path from the configuration. */
 function presetName(file: string, configFile: string): string {
   return dirname(file) === resolve(presetDirectory) ? basename(file, '.yaml') : fromConfiguration(file, configFile)
 }
@@ -141,7 +136,7 @@ function fromConfiguration(path: string, configFile: string): string {
   return way.startsWith('.') || way === path ? way : `./${way}`
 }
 
-/** Writes a first preset for a feed that none fits, beside the configuration; gives its file. Throws `UserError`. */
+/** Writes a first preset beside the configuration and returns its file. Throws `UserError`. */
 function writeGuessedPreset(findings: Findings, source: string, configFile: string): string {
   const name =
     feedNameOf(source)
@@ -154,12 +149,12 @@ function writeGuessedPreset(findings: Findings, source: string, configFile: stri
 }
 
 /**
- * The address of a source as it may be written down: what is secret in it becomes a reference to the environment. `text` is a
- * value of the configuration, `variables` the names that it refers to.
+ * The address of a source without secrets, which become references to the environment. `text`: the value for the
+ * configuration; `variables`: the names of the references.
  */
 export function withoutSecrets(source: string): { text: string; variables: string[] } {
   const variables: string[] = []
-  // A `${` of the address itself is no reference.
+  // A literal `${` in the address is escaped.
   const pieces = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(\?[^#]*)?(.*)$/.exec(
     source.replaceAll('${', '$${'),
   )
@@ -173,7 +168,7 @@ export function withoutSecrets(source: string): { text: string; variables: strin
   let before = ''
   if (credentials !== undefined) {
     const colon = credentials.indexOf(':')
-    // A token often stands alone in the user's place; to a file server it is a name, such as anonymous.
+    // A user name alone is often a token; for a file server it is a name, such as anonymous.
     const user = colon < 0 ? (isHttp ? hidden('FEED_USER') : credentials) : credentials.slice(0, colon)
     before = colon < 0 ? `${user}@` : `${user}:${hidden('FEED_PASSWORD')}@`
   }

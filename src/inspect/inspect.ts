@@ -1,30 +1,31 @@
 /**
- * `inspect`: what is in a source, which preset fits it, how its records would be mapped. The beginning of the document is
- * kept and tried on every preset; then the whole of it passes once, in flat memory.
+ * `inspect`: what is in a source, which preset fits it, how its records would be mapped. Every preset is tried on the
+ * beginning of the document; then the whole document is read once, in constant memory.
  */
 import { FeedError } from '../core/errors.ts'
 import { declaredEncoding } from '../feed/format/encoding.ts'
 import type { Reading } from '../feed/format/format.ts'
 import { formats, kindOf } from '../feed/format/formats.ts'
+import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
 import { beginning } from '../feed/transport/decompress.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
 import { chosenPreset } from './choice.ts'
 import type { Candidates, Choice } from './choice.ts'
-import { feedMapping, fieldFacts, missingFacts, wordFacts, wordsMayBeMapped } from './facts.ts'
+import { feedMapping, fieldFacts, missingFacts, wordFacts } from './facts.ts'
 import type { FeedMapping } from './facts.ts'
 import type { DocumentFacts, Findings } from './findings.ts'
 import type { Beginning } from './fit.ts'
 import { MappedRecords } from './map-records.ts'
 
-/** What an inspection is given. */
 export interface Inspection extends Candidates {
   feed: {
     open(validators: null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
     decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
     transport: TransportSettings
   }
+  moment: Moment
   /** Records to read; null: all. */
   limit: number | null
   /** Folder for files of this run. */
@@ -33,22 +34,22 @@ export interface Inspection extends Candidates {
   progress: (records: number) => void
 }
 
-/** What was found, and what it was found with: a configuration can be written from these. */
+/** The findings and the mapping behind them, from which a configuration can be written. */
 export interface Inspected {
   findings: Findings
   preset: Preset | null
-  /** null where no preset fits. */
+  /** null: no preset fits. */
   feed: FeedMapping | null
 }
 
-/** So much of a document is kept to try presets on. */
+/** How much of a document is kept to try presets on. */
 const beginningBytes = 2 * 1024 * 1024
 
-/** Throws `FeedError` where the source can't be read or is no feed. */
+/** Throws `FeedError` if the source can't be read or is not a feed. */
 export async function inspect(inspection: Inspection): Promise<Inspected> {
   const { feed, signal, scratch } = inspection
   const opened = await feed.open(null, signal, scratch)
-  if (opened === 'not-modified') throw new FeedError('the source says "not modified" to a first request')
+  if (opened === 'not-modified') throw new FeedError('the source answered HTTP 304 to a first request')
   const sent = await beginning(opened.bytes)
   try {
     const source = feed.decompress({ ...opened, bytes: sent.bytes }, scratch)
@@ -65,21 +66,18 @@ export async function inspect(inspection: Inspection): Promise<Inspected> {
   }
 }
 
-/** An open source: the first bytes as `sent`, and its document from the beginning. */
-interface Started {
+/** `sent`: the first bytes, still compressed. */
+interface Started extends Pick<Awaited<ReturnType<typeof beginning>>, 'head' | 'whole' | 'bytes'> {
   opened: Opened
   sent: Buffer
   end: () => TransportEnd
-  head: Buffer
-  whole: boolean
-  bytes: AsyncIterable<Buffer>
 }
 
 async function read(inspection: Inspection, { opened, sent, end, head, whole, bytes }: Started): Promise<Inspected> {
   const { endsWithLineBreak, encoding, maxRecordBytes } = inspection.feed.transport
   const hints = { encoding, charset: opened.charset }
   const kind = kindOf(head, hints, inspection.presets)
-  const start: Beginning = { head, whole, options: { ...hints, maxRecordBytes } }
+  const start: Beginning = { head, whole, moment: inspection.moment, options: { ...hints, maxRecordBytes } }
   const choice = await chosenPreset(inspection, kind, start)
   const { preset, options } = choice
 
@@ -87,10 +85,8 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   const format = preset?.format ?? kind.format
   const formatOptions = mapped.mapping?.formatOptions ?? kind.options
   if (formatOptions === null) {
-    const { title } = formats[format]
-    throw new FeedError(
-      `the document is ${title}, but no element in it is repeated and has several children, as records have`,
-    )
+    const lack = 'no element in it is repeated and has several children, as records have'
+    throw new FeedError(`the document is ${formats[format].title}, but ${lack}`)
   }
   const counted = counting(bytes)
   const reading = formats[format].read(counted.bytes, {
@@ -118,11 +114,8 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
 }
 
 /** Whether reading stopped at the limit. */
-async function readAll(
-  reading: Reading,
-  mapped: MappedRecords,
-  { limit, signal, progress }: Inspection,
-): Promise<boolean> {
+async function readAll(reading: Reading, mapped: MappedRecords, inspection: Inspection): Promise<boolean> {
+  const { limit, signal, progress } = inspection
   for await (const batch of reading.records) {
     signal.throwIfAborted()
     for (const record of batch) {
@@ -145,10 +138,11 @@ function findingsOf(
   const { tally, profile, samples } = mapped
   const profiles = profile.fields()
   const fields = fieldFacts(profiles, profile.records, preset, options)
+  const unused = fields.filter(({ filled, usedFor }) => filled > 0 && usedFor.length === 0)
   const endless = document.reasons.some((reason) => reason.includes('no line break shows that it is whole'))
   const lineBreak = {
     write: 'endsWithLineBreak: false',
-    why: 'the last row has no line break; only you know that it was not cut off',
+    why: 'the last row has no line break; set this if you know that it was not cut off',
   }
   return {
     version: 1,
@@ -160,13 +154,10 @@ function findingsOf(
     counts: tally.counts,
     fields,
     moreFields: profile.more,
-    unused:
-      preset === null
-        ? []
-        : fields.filter(({ filled, usedFor }) => filled > 0 && usedFor.length === 0).map(({ path }) => path),
+    unused: preset === null ? [] : unused.map(({ path }) => path),
     samples: samples.list(),
     rejects: tally.rejects(),
-    words: wordFacts(tally.words().filter(wordsMayBeMapped), feed),
+    words: wordFacts(tally.words(), feed),
     moreWords: tally.moreWords,
     removals: tally.removals(),
     missing: missingFacts(tally.missing(), feed),
@@ -178,9 +169,9 @@ function encodingFacts(
   { notUtf8, beyondAscii }: MappedRecords,
 ): DocumentFacts['encoding'] {
   if (declared !== null) return declared
-  if (notUtf8 > 0) return { name: 'windows-1252', by: 'a guess: nothing says it, and it is no UTF-8' }
-  if (beyondAscii) return { name: 'utf-8', by: 'a guess: nothing says it, and every record is UTF-8' }
-  return { name: 'utf-8', by: 'a guess: nothing says it, and there are plain ASCII characters only' }
+  if (notUtf8 > 0) return { name: 'windows-1252', by: 'guessed: not declared, and not UTF-8' }
+  if (beyondAscii) return { name: 'utf-8', by: 'guessed: not declared, and every record is UTF-8' }
+  return { name: 'utf-8', by: 'guessed: not declared, and only ASCII characters' }
 }
 
 function containerOf({ contentEncoding }: Opened, sent: Buffer, head: Buffer): string[] {
@@ -191,7 +182,6 @@ function containerOf({ contentEncoding }: Opened, sent: Buffer, head: Buffer): s
   return around
 }
 
-/** The bytes as they pass, counted. */
 function counting(source: AsyncIterable<Buffer>): { bytes: AsyncIterable<Buffer>; count: () => number } {
   let count = 0
   async function* bytes(): AsyncGenerator<Buffer> {

@@ -1,16 +1,16 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { messageOf } from '../core/errors.ts'
 import type { Delivered } from '../core/listing.ts'
 import type { RawRecord, Reading } from '../feed/format/format.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { MappingOptions } from '../feed/mapping/preset.ts'
 import type { Choice } from './choice.ts'
+import { neutral } from './facts.ts'
 import type { Sample } from './findings.ts'
 import { Profile } from './profile.ts'
-import { lacksFactsOnly, Tally } from './tally.ts'
+import { lacksFactsOnly, Tally, unread } from './tally.ts'
 
-/** The records of a feed, mapped one after another: what of them is kept. */
+/** Maps the records of a feed one after another and keeps what is reported. */
 export class MappedRecords {
   records = 0
   notUtf8 = 0
@@ -20,7 +20,7 @@ export class MappedRecords {
   readonly samples = new Samples()
   readonly mapping: Mapping | null
   readonly moment: Moment
-  /** Fills up what a record lacks, to show the rest of it. */
+  /** Fills in missing values, to show the rest of a record. */
   readonly filling: Mapping | null
 
   constructor({ preset, options }: Choice, moment: Moment) {
@@ -38,9 +38,7 @@ export class MappedRecords {
     try {
       fields = reading.parse(record)
     } catch (error) {
-      const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
-      this.#count({ kind: 'reject', at: record.at, mlsNumber: null, problems }, () => null)
-      return
+      return this.#count(unread(record.at, error), () => null)
     }
     this.profile.add(fields)
     for (const [index, delivered] of (mapping?.normalise(fields, record.at, moment) ?? []).entries()) {
@@ -56,12 +54,9 @@ export class MappedRecords {
   }
 }
 
-/** Stand for facts that a record lacks while the rest of it is shown; no report ever holds them. */
+/** For missing values while the rest of a record is shown; never reported. */
 const placeholders: MappingOptions['defaults'] = {
-  SaleType: 'for_sale',
-  Status: 'Active',
-  CurrencySymbol: '$',
-  PropertyType: 'Other',
+  ...neutral,
   Bedrooms: 0,
   Bathrooms: 0,
   Url: 'https://www.example.com/',
@@ -69,26 +64,24 @@ const placeholders: MappingOptions['defaults'] = {
   DaysOnMarket: 0,
   LotArea: 0,
   BuildingArea: 0,
-  AreaUnit: 'Square Feet',
   ParkingSpots: 0,
 }
 
 const samplesShown = 3
-/** Records looked at: a feed of sales only has no rental to wait for. */
+/** Records to look at: a feed may have sales only. */
 const lookedAt = 2000
 
 /**
- * The records that show best how a feed is mapped: a whole one for sale, a whole one for rent, more whole ones, and only
- * where there are too few of them, others.
+ * The records that best show how a feed is mapped: a complete one for sale, one for rent, further complete ones, and others
+ * only if there are too few.
  */
 class Samples {
   #sale: Sample[] = []
   #rent: Sample[] = []
   #others: Sample[] = []
-
   #looked = 0
 
-  /** Whether a record of this kind could still be one of those shown. Asked once for each. */
+  /** Whether a record of this kind could still be shown. Call once for each. */
   wants(delivered: Delivered): boolean {
     if (++this.#looked > lookedAt) return false
     if (delivered.kind === 'listing' || (delivered.kind === 'reject' && lacksFactsOnly(delivered.problems)))
@@ -96,7 +89,7 @@ class Samples {
     return this.#others.length < samplesShown
   }
 
-  /** `filledUp`: the same record where the facts that it lacks are given; null: it can't be made whole by that. */
+  /** `filledUp`: the same record with missing values filled in; null: that does not complete it. */
   add(delivered: Delivered, filledUp: Delivered | null): void {
     const whole = delivered.kind === 'listing' ? delivered : filledUp?.kind === 'listing' ? filledUp : null
     const sample = sampleOf(delivered, whole)
@@ -109,26 +102,21 @@ class Samples {
   }
 
   list(): Sample[] {
-    const [sale, rent] = [this.#sale, this.#rent]
-    return [...sale.slice(0, 1), ...rent.slice(0, 1), ...sale.slice(1), ...rent.slice(1), ...this.#others].slice(
-      0,
-      samplesShown,
-    )
+    const [[sale, ...sales], [rent, ...rents]] = [this.#sale, this.#rent]
+    const found = [sale, rent, ...sales, ...rents, ...this.#others].filter((sample) => sample !== undefined)
+    return found.slice(0, samplesShown)
   }
 }
 
 function sampleOf(delivered: Delivered, whole: Extract<Delivered, { kind: 'listing' }> | null): Sample {
   const problems = delivered.kind === 'reject' ? delivered.problems : []
   const missing = whole === null ? [] : problems.map(({ field }) => field)
-  const listing =
-    whole === null
-      ? null
-      : Object.fromEntries(Object.entries(whole.listing).filter(([name]) => !missing.includes(name)))
+  const fields = whole && Object.entries(whole.listing).filter(([name]) => !missing.includes(name))
   return {
     at: delivered.at,
     kind: delivered.kind,
     mlsNumber: delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber,
-    listing,
+    listing: fields && Object.fromEntries(fields),
     missing,
     why: delivered.kind === 'removal' || delivered.kind === 'filtered' ? delivered.why : null,
     problems,

@@ -6,7 +6,7 @@ const mostExamples = 3
 const longestExample = 80
 const longestName = 120
 
-/** A field as it was found: `filled` is the number of records that have something in it. */
+/** `filled`: the number of records with a value in the field. */
 export interface FieldProfile {
   path: string
   filled: number
@@ -15,7 +15,7 @@ export interface FieldProfile {
 
 interface Entry {
   profile: FieldProfile
-  /** Number of the last record that filled it: a repeated element counts once for a record. */
+  /** Number of the last record with a value: a repeated element counts once per record. */
   last: number
   inner: Map<string, Entry>
   isLeaf: boolean
@@ -27,7 +27,7 @@ interface Entry {
  */
 export class Profile {
   records = 0
-  /** Whether there were more fields than are kept. */
+  /** Whether there are more fields than are kept. */
   more = false
   #root: Entry = entry('')
   #size = 0
@@ -37,7 +37,7 @@ export class Profile {
     this.#walk(record, this.#root)
   }
 
-  /** The fields in the order in which they were first seen, those of one element together. */
+  /** In the order of their first occurrence, fields of one element together. */
   fields(): FieldProfile[] {
     const found: FieldProfile[] = []
     const collect = ({ profile, inner, isLeaf }: Entry): void => {
@@ -51,7 +51,7 @@ export class Profile {
   #walk(node: RecordNode, parent: Entry): void {
     if (typeof node === 'string') return this.#leaf(node, parent)
     for (const name in node) {
-      // What is outside the record is none of its fields.
+      // Values from outside the record are not fields.
       if (name.startsWith('@@')) continue
       const child = node[name]
       const under = name === '#text' && parent !== this.#root ? parent : this.#child(parent, name)

@@ -1,3 +1,4 @@
+import { messageOf } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { Delivered, Problem } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
@@ -9,7 +10,7 @@ const mostExamples = 3
 const longestText = 200
 const required: ReadonlySet<string> = new Set(fieldRules.flatMap((rule) => (rule.required ? [rule.name] : [])))
 
-/** What became of the records of a feed: counts, reasons with examples, words. Memory is bounded. */
+/** Counts the results of the records of a feed, reasons with examples, and words. Memory is bounded. */
 export class Tally {
   readonly counts: Findings['counts'] = { listings: 0, removals: 0, filtered: 0, rejects: 0, lackingFactsOnly: 0 }
   moreWords = false
@@ -34,27 +35,22 @@ export class Tally {
     if (!raise(words, shorten(printable(word.slice(0, 1000)), longestText), mostWords)) this.moreWords = true
   }
 
-  /** Reasons, the most frequent first. */
   rejects(): RejectFacts[] {
     return [...this.#reasons.values()].toSorted((a, b) => b.count - a.count)
   }
 
   removals(): { why: string; count: number }[] {
-    return [...this.#removals].map(([why, count]) => ({ why, count })).toSorted((a, b) => b.count - a.count)
+    return mostFirst(this.#removals, ([why, count]) => ({ why, count }))
   }
 
   words(): { field: string; words: { word: string; count: number }[] }[] {
-    return [...this.#words]
-      .map(([field, words]) => ({
-        field,
-        words: [...words].map(([word, count]) => ({ word, count })).toSorted((a, b) => b.count - a.count),
-      }))
-      .toSorted((a, b) => (a.field < b.field ? -1 : 1))
+    const words = [...this.#words].toSorted(([field], [other]) => (field < other ? -1 : 1))
+    return words.map(([field, counts]) => ({ field, words: mostFirst(counts, ([word, count]) => ({ word, count })) }))
   }
 
-  /** Required fields that records lack wholly, with the number of these records. */
+  /** Required fields that records lack, with the number of these records. */
   missing(): { field: string; count: number }[] {
-    return [...this.#missing].map(([field, count]) => ({ field, count })).toSorted((a, b) => b.count - a.count)
+    return mostFirst(this.#missing, ([field, count]) => ({ field, count }))
   }
 
   #reject({ at, mlsNumber, problems }: Extract<Delivered, { kind: 'reject' }>): void {
@@ -74,17 +70,23 @@ export class Tally {
   }
 }
 
-/** Whether a problem is a required field that the record says nothing of. */
+/** The reject of a record that can't be parsed. */
+export function unread(at: string, error: unknown): Delivered {
+  const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
+  return { kind: 'reject', at, mlsNumber: null, problems }
+}
+
+/** Whether a problem is a missing required field. */
 export function isLack({ field, value }: Problem): boolean {
   return value === null && required.has(field)
 }
 
-/** Whether all that a reject needs are facts that the record does not have. */
+/** Whether a record was rejected only for missing fields. */
 export function lacksFactsOnly(problems: readonly Problem[]): boolean {
   return problems.length > 0 && problems.every(isLack) && !problems.some(({ field }) => field === 'MLSNumber')
 }
 
-/** What belongs to one record only (its value, `byte 17`, `13 cells`) would make a reason of each. */
+/** Removes what is specific to one record (its value, `byte 17`, `13 cells`), so that equal reasons are counted together. */
 function generalised(field: string, problem: string, value: string | null): string {
   const bare = value === null || value === '' ? problem : problem.replaceAll(value, '…')
   return field === 'record' ? bare.replaceAll(/\d+/g, '…') : bare
@@ -95,4 +97,9 @@ function raise(counts: Map<string, number>, key: string, most: number): boolean 
   if (known === undefined && counts.size >= most) return false
   counts.set(key, (known ?? 0) + 1)
   return true
+}
+
+/** Counts as facts, most frequent first. */
+function mostFirst<Fact>(counts: Map<string, number>, factOf: (entry: [string, number]) => Fact): Fact[] {
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(factOf)
 }

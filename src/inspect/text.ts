@@ -1,8 +1,8 @@
-/** The findings for a person, at most 100 columns wide: what the document is first, then what would become of it. */
+/** The findings as text, at most 100 columns wide: the document first, then the results. */
 import { styleText } from 'node:util'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
-import { printable, shorten, escapeUnseen } from '../core/text.ts'
+import { printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
 import type { Findings, FieldFacts, Sample } from './findings.ts'
 
@@ -29,19 +29,16 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
   yield* fieldLines(findings, paint)
   if (preset !== null && unused.length > 0) {
     yield ''
-    yield paint('bold', `Fields that nothing uses (${unused.length})`)
+    yield paint('bold', `Unused fields (${unused.length})`)
     yield* wrapped(unused.map((path) => shorten(printable(path), 60)).join(', '), 2)
   }
 }
 
 function* documentLines({ source, document }: Findings, paint: Paint): Generator<string> {
   const { container, format, encoding, dialect, record, bytes, records, complete, reasons } = document
-  const how =
-    dialect === null
-      ? record === null
-        ? ''
-        : `, records at ${printable(record)}`
-      : `, cells parted by ${markName(dialect.delimiter)}${dialect.lineEnd === '\r' ? ', rows by CR' : ''}`
+  const place = record === null ? '' : `, records at ${printable(record)}`
+  const rows = dialect?.lineEnd === '\r' ? ', rows by CR' : ''
+  const how = dialect === null ? place : `, cells separated by ${markName(dialect.delimiter)}${rows}`
   const within = container.length === 0 ? '' : `, within ${container.join(' and ')}`
   yield paint('bold', shorten(printable(source), width))
   yield* row('format', `${formats[format].title}${how}${within}`, paint)
@@ -66,11 +63,8 @@ function* presetLines({ preset, others, settings }: Findings, paint: Paint): Gen
     yield `${paint('bold', `Preset ${preset.name}`)}, ${chosen}: ${paint(preset.score >= 60 ? 'green' : 'yellow', `${preset.score} of 100`)}`
     yield* wrapped(`${printable(preset.title)}: ${printable(preset.reason)}.`, 2)
   }
-  if (others.length > 0)
-    yield* wrapped(
-      `${preset === null ? 'the nearest:' : 'then'} ${others.map(({ name, score }) => `${name} ${score}`).join(', ')}`,
-      2,
-    )
+  const next = others.map(({ name, score }) => `${name} ${score}`).join(', ')
+  if (next !== '') yield* wrapped(`${preset === null ? 'the nearest:' : 'then'} ${next}`, 2)
   for (const { write, why } of settings) {
     yield* wrapped(`${why}:`, 2)
     yield `    ${paint('cyan', printable(write))}`
@@ -86,15 +80,14 @@ function* resultLines({ preset, counts, removals }: Findings, paint: Paint): Gen
   yield* row('removals', grouped(counts.removals), paint)
   for (const { why, count } of removals.slice(0, mostShown)) yield* wrapped(`${grouped(count)}: ${printable(why)}`, 14)
   if (filtered > 0) yield* row('left out', `${grouped(filtered)} by where`, paint)
-  const only =
-    lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings if the facts below were given`
+  const only = lackingFactsOnly === 0 ? '' : `; ${grouped(lackingFactsOnly)} would be listings with the values below`
   yield* row('rejects', rejects === 0 ? '0' : paint('yellow', `${grouped(rejects)}${only}`), paint)
 }
 
 function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
   if (missing.length === 0) return
   yield ''
-  yield paint('bold', 'Facts that a listing needs and records lack, and what to write')
+  yield paint('bold', 'Required values that records lack, and what to write')
   for (const { field, count, write } of missing) {
     const text = printable(write)
     const start = `${grouped(count).padStart(8)}  ${field.padEnd(14)}  `
@@ -112,9 +105,8 @@ function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<str
   yield paint('bold', 'Words that no rule maps, and what to write')
   for (const { field, words: found, write } of words) {
     const total = found.reduce((sum, { count }) => sum + count, 0)
-    const listed = found
-      .slice(0, mostShown)
-      .map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
+    const first = found.slice(0, mostShown)
+    const listed = first.map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
     const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
     yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
     const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
@@ -141,7 +133,7 @@ function* row(name: string, text: string, paint: Paint): Generator<string> {
   yield* wrapped(`${paint('dim', name.padEnd(9))} ${text}`, 2, undefined, 12)
 }
 
-/** Breaks a text between words; `hanging`: indentation of the lines after the first. */
+/** Wraps text at words; `hanging`: indentation of further lines. */
 export function* wrapped(
   text: string,
   indent: number,
@@ -173,17 +165,15 @@ function markName(delimiter: string): string {
 const longestPath = 42
 const longestUse = 20
 
-/** One line for each field that has something in it; the empty ones together. */
+/** One line for each field with values; the empty ones together. */
 export function* fieldLines({ fields, moreFields, preset }: Findings, paint: Paint): Generator<string> {
   const filled = fields.filter((field) => field.filled > 0)
   const empty = fields.filter((field) => field.filled === 0)
   if (fields.length === 0) return
   const pathWidth = Math.min(longestPath, Math.max(...filled.map(({ path }) => shown(path).length), 0))
   yield ''
-  yield paint(
-    'bold',
-    `Fields (${fields.length}${moreFields ? ' and more' : ''}): percent of records, name, use, examples`,
-  )
+  const count = `${fields.length}${moreFields ? ' and more' : ''}`
+  yield paint('bold', `Fields (${count}): percent of records, name, use, examples`)
   for (const field of filled) {
     const { path, examples } = field
     const use = preset === null ? '' : useOf(field).padEnd(longestUse + 2)
@@ -196,7 +186,7 @@ export function* fieldLines({ fields, moreFields, preset }: Findings, paint: Pai
 
 function shown(path: string): string {
   const text = printable(path)
-  // The end of a long path tells more than its beginning.
+  // The end of a long path says more than its beginning.
   return text.length <= longestPath ? text : `…${text.slice(1 - longestPath)}`
 }
 
@@ -212,7 +202,7 @@ function percent(filled: number): string {
 
 const nameWidth = 17
 
-/** How some records would map, field by field; of those that can't, why. */
+/** How some records would map, field by field, or why not. */
 export function* sampleLines(samples: readonly Sample[], paint: Paint): Generator<string> {
   if (samples.length === 0) return
   yield ''
@@ -243,9 +233,4 @@ function valueText(value: FieldValue): string {
   if (!Array.isArray(value)) return String(value)
   const texts = value.map((item) => (typeof item === 'string' ? item : `${item.Key}: ${item.value}`))
   return `${texts.length}: ${texts.join(', ')}`
-}
-
-/** The findings for a program: one document. What a terminal must not be sent stands as `\uXXXX`. */
-export function findingsJson(findings: Findings): string {
-  return `${escapeUnseen(JSON.stringify(findings, null, 2))}\n`
 }

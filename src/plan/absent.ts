@@ -1,51 +1,87 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
 import { DeleteAbsent, ForgetAbsent, hold, holdBare, note, reasonOf, stepOf } from './change.ts'
 import type { Change, DeleteStated, Hold, PlanStep } from './change.ts'
-import type { DeliveredRow, SnapshotRow, PlanSettings } from './inputs.ts'
+import type { PartHeld } from './guard/hold.ts'
+import { homeOf } from './guard/home.ts'
+import type { DeliveredRow, PlanSettings, SnapshotRow } from './inputs.ts'
 import { AbsenceProof } from './proof.ts'
+import type { Gone } from './proof.ts'
 import type { Case } from './situation.ts'
 
-/** The feed does not hold this MLSNumber. Absence means something in a full, complete delivery only, and deletes need both proofs. */
+/**
+ * The feed does not hold this MLSNumber. Only a full, complete delivery says anything by that, and a delete needs a complete
+ * list as well.
+ */
 export function absent(one: Case): PlanStep[] {
-  const { key, seen, delivered, mine, ours, shown, settings } = one
+  const { key, mine, ours, shown, settings } = one
   if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
   if (settings.mode === 'delta' || !settings.deletes) return []
-  const proof = AbsenceProof.of(settings, key, seen || delivered.length > 0)
+  const gone = goneOf(one)
+  const proof = AbsenceProof.of(settings, gone)
   const isProven = AbsenceProof.isOne(proof)
   if (!ours) return isProven ? handedOver(one) : []
+  const { home } = gone
   const snapshot = mine?.id ?? null
+  // Noted whatever becomes of it: what holds it needs to know since when it is absent.
+  const noted = settings.delivery.complete ? [note({ op: 'absent', key })] : []
   if (shown.length === 0) {
-    if (!isProven || mayStillLand(mine, settings)) return []
+    if (!isProven || mayStillLand(mine, settings)) return noted
     const why = 'gone from the feed and from the service'
-    return [stepOf(new ForgetAbsent(proof, { why, reason: reasonOf('forget', 'absent'), snapshot }))]
+    const reason = reasonOf('forget', 'absent')
+    return [stepOf(new ForgetAbsent(proof, { why, reason, snapshot, home, counts: [], released: [] })), ...noted]
   }
-  if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]
-  if (!isProven)
-    return [stepOf(holdBare(key, `absent from the feed, but ${proof.why}`, 'change', proof.cause, 'delete'))]
-  const deleted = new DeleteAbsent(proof, {
-    why: whyAbsent(one),
-    reason: reasonOf('delete', 'absent'),
-    shownHash: shown[0].hash,
-    snapshot,
-    unsettled: mayStillLand(mine, settings),
-  })
-  const { runs, time } = settings.grace
-  if (runs <= 1 && time === 0) return [stepOf(deleted)]
-  // Noted even where it is deleted now: the guard may hold that, and the next run must not start counting again.
-  const noted = note({ op: 'absent', key })
+  if (shown.length > 1) return [stepOf(twiceShown(one, 'delete')), ...noted]
+  if (!isProven) {
+    const isUnreadable = proof.cause === 'unreadable'
+    const parts: PartHeld[] = isUnreadable ? [{ part: 'delete', content: '', rules: [], ends: 'never' }] : []
+    const held = holdBare(key, `absent from the feed, but ${proof.why}`, 'change', proof.cause, 'delete', parts)
+    return [stepOf(held), ...noted]
+  }
+  const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
+  const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
+  const deleted = new DeleteAbsent(proof, deleteOf(one, 'absent', why))
   const waiting = inGrace(one)
-  if (waiting === null) return [stepOf(deleted), noted]
-  return [stepOf(hold(deleted, `absent from the feed ${waiting} (limits.grace)`, 'time', 'grace')), noted]
+  if (waiting === null) return [stepOf(deleted), ...noted]
+  return [stepOf(hold(deleted, `absent from the feed ${waiting} (limits.grace)`, 'time', 'grace')), ...noted]
 }
 
-function whyAbsent({ row, shown, settings }: Case): string {
-  const isOurs = row !== null || shown.some(({ owner }) => owner === settings.feed)
-  return isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
+/** The listing as far as its absence goes. */
+function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case): Gone {
+  const item = mine === null ? shown[0]?.shown() : null
+  return {
+    mlsNumber: key,
+    isDelivered: seen || delivered.length > 0,
+    home: mine?.home ?? (item ? homeOf(item.fields) : null),
+    absentSince: mine?.owned === true ? (history.absence?.since ?? settings.now) : null,
+    isApproved: history.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
+  }
+}
+
+/** A listing is young for so many milliseconds after its create: to take many of these off again is odd. */
+const youth = 45 * 86_400_000
+
+/** What a delete says, whatever tells that the listing is gone. */
+function deleteOf(one: Case, cause: 'absent' | 'feed-says-so', why: string) {
+  const { mine, shown, settings } = one
+  return {
+    why,
+    reason: reasonOf('delete', cause),
+    shownHash: shown[0].hash,
+    snapshot: mine?.id ?? null,
+    // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
+    unsettled: mayStillLand(mine, settings),
+    home: goneOf(one).home,
+    isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
+    counts: ['delete'] as const,
+    released: [],
+  }
 }
 
 /** How far a listing is in its grace, in words; null: it is over. */
-function inGrace({ absence, settings }: Case): string | null {
-  const { runs, time } = settings.grace
+function inGrace({ history, settings }: Case): string | null {
+  const { absence } = history
+  const { runs, hours } = settings.limits.grace
+  const time = hours * 3_600_000
   const seen = (absence?.runs ?? 0) + 1
   const since = absence?.since ?? settings.now
   if (seen >= runs && settings.now - since >= time) return null
@@ -63,33 +99,22 @@ export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
   if (!ours) return handedOver(one)
   if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]
   const cause = 'feed-says-so'
-  // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
-  const unsettled = mayStillLand(mine, settings)
   if (shown.length === 1) {
-    const stated: DeleteStated = {
-      kind: 'delete',
-      cause,
-      mlsNumber: key,
-      why,
-      reason: reasonOf('delete', cause),
-      shownHash: shown[0].hash,
-      snapshot: mine?.id ?? null,
-      unsettled,
-    }
+    const stated: DeleteStated = { kind: 'delete', cause, mlsNumber: key, ...deleteOf(one, cause, why) }
     return [stepOf(stated)]
   }
-  if (mine === null || !settings.remote.complete || unsettled) return []
+  if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
   return [stepOf(forgotten(key, cause, `${why}; no longer on the service`))]
 }
 
-/** Whether a list begun when this run's was can say what became of the call in flight. */
+/** Whether this run's list began late enough to tell what became of the call in flight. */
 export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
   return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
 }
 
 /**
- * A create under way may still make a listing that only the row knows to be ours; a delete may take one that comes back, and
- * an update, or an attempt of it before the one that was answered, may spoil it.
+ * A create under way may still make a listing that only the row knows to be ours; a delete may still take off a listing that
+ * comes back; an update, or an earlier attempt of an answered one, may still overwrite it.
  */
 function mayStillLand(mine: SnapshotRow | null, settings: PlanSettings): boolean {
   if (mine === null) return false
@@ -111,10 +136,10 @@ function handedOver({ key, mine, shown }: Case): PlanStep[] {
 }
 
 function forgotten(mlsNumber: string, cause: 'feed-says-so' | 'other-feed', why: string): Change {
-  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause) }
+  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), counts: [], released: [] }
 }
 
-/** Which of the copies a call would hit, nobody can tell. */
+/** Nobody can tell which of the copies a call would hit. */
 export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null): Hold {
   const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
   return holdBare(key, why, 'change', 'twice-shown', held)

@@ -5,7 +5,9 @@
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName } from '../core/listing.ts'
-import type { Recalled } from './inputs.ts'
+import type { FactKind } from './guard/facts.ts'
+import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
+import type { History, Recalled } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
@@ -19,6 +21,12 @@ interface Base<Kind extends string, Cause extends string> {
   readonly reason: string
 }
 
+interface Weighed {
+  readonly counts: readonly Counted[]
+  /** What earlier runs held of it, and what was approved or confirmed since. */
+  readonly released: readonly HeldPart[]
+}
+
 /** Where the wanted listing lies: at a position of the delivery, or in the snapshot row of this id. */
 export type Wanted = { readonly delivered: number } | { readonly snapshot: number }
 
@@ -30,14 +38,22 @@ interface Sends {
   readonly unsettled: boolean
 }
 
-export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends {
+export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends, Weighed {
+  /** `homeOf` the wanted listing; null: its address names none. */
+  readonly home: string | null
+  /** This feed took the listing off in the last 45 days. */
+  readonly isBack: boolean
   /** Confirmed lately and never shown since, so that the list may only lag behind. */
   readonly unseen: boolean
 }
 
 export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'never-sent' | 'settle' | 'refresh'
 
-export interface Update extends Base<'update', UpdateCause>, Sends {
+export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
+  /** The kinds of fact that change beyond belief against what was sent last. */
+  readonly broken: readonly FactKind[]
+  /** Fields that stay as they were sent last, as the guard holds them, and what it holds; null: none. */
+  readonly withheld: { readonly fields: readonly FieldName[]; readonly parts: readonly PartHeld[] } | null
   readonly fields: readonly FieldChange[]
   /** Optional fields that must disappear from the service with this update. */
   readonly clear: readonly FieldName[]
@@ -45,7 +61,11 @@ export interface Update extends Base<'update', UpdateCause>, Sends {
   readonly again: boolean
 }
 
-interface Deletes<Cause extends string> extends Base<'delete', Cause> {
+interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
+  /** `homeOf` the listing; null: its address names none. */
+  readonly home: string | null
+  /** It was created in the last 45 days. */
+  readonly isYoung: boolean
   /** The item as the list showed it: the delete must find it so once more. */
   readonly shownHash: string
   /** The snapshot row; null: only its mark on the service makes the listing ours. */
@@ -58,60 +78,62 @@ export type DeleteStated = Deletes<'feed-says-so'>
 
 type AbsentDetails = Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>
 
-/** The delete of a listing that the feed no longer holds. Its MLSNumber is its proof's, so neither can be put on another listing. */
-export class DeleteAbsent implements Deletes<'absent'> {
-  readonly kind = 'delete'
+/** What follows from absence: its MLSNumber is its proof's, so neither can be put on another listing. */
+class ByAbsence<Details extends object> {
   readonly cause = 'absent'
   readonly #proof: AbsenceProof
-  readonly why: string
-  readonly reason: string
-  readonly shownHash: string
-  readonly snapshot: number | null
-  readonly unsettled: boolean
+  declare readonly why: string
+  declare readonly reason: string
+  declare readonly snapshot: number | null
+  declare readonly home: string | null
+  declare readonly counts: readonly Counted[]
+  declare readonly released: readonly HeldPart[]
+  /** When it was first absent, in milliseconds; it is part of what the proof rests on. */
+  readonly absentSince: number | null
 
-  constructor(proof: AbsenceProof, details: AbsentDetails) {
+  constructor(proof: AbsenceProof, details: Details) {
+    Object.assign(this, details)
     this.#proof = proof
-    this.why = details.why
-    this.reason = details.reason
-    this.shownHash = details.shownHash
-    this.snapshot = details.snapshot
-    this.unsettled = details.unsettled
+    this.absentSince = proof.absentSince
   }
 
   get mlsNumber(): string {
     return this.#proof.mlsNumber
   }
+
+  /** The same change, weighed otherwise. */
+  weighed(weighed: Weighed): this {
+    const Kind = this.constructor as new (proof: AbsenceProof, details: object) => this
+    // The class is made anew around the same proof.
+    // oxlint-disable-next-line typescript/no-misused-spread
+    return new Kind(this.#proof, { ...this, ...weighed })
+  }
+}
+
+/** The delete of a listing that the feed no longer holds. */
+export class DeleteAbsent extends ByAbsence<AbsentDetails> implements Deletes<'absent'> {
+  readonly kind = 'delete'
+  declare readonly shownHash: string
+  declare readonly unsettled: boolean
+  declare readonly isYoung: boolean
 }
 
 /** The service shows what is wanted already: only the snapshot learns of it. */
-export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'> {
+export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'>, Weighed {
   readonly wanted: Wanted
   readonly shownHash: string
   readonly unsettled: boolean
 }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'>
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent implements Base<'forget', 'absent'> {
+export class ForgetAbsent
+  extends ByAbsence<Omit<AbsentDetails, 'shownHash' | 'unsettled' | 'isYoung'>>
+  implements Base<'forget', 'absent'>, Weighed
+{
   readonly kind = 'forget'
-  readonly cause = 'absent'
-  readonly #proof: AbsenceProof
-  readonly why: string
-  readonly reason: string
-  readonly snapshot: number | null
-
-  constructor(proof: AbsenceProof, details: Pick<AbsentDetails, 'why' | 'reason' | 'snapshot'>) {
-    this.#proof = proof
-    this.why = details.why
-    this.reason = details.reason
-    this.snapshot = details.snapshot
-  }
-
-  get mlsNumber(): string {
-    return this.#proof.mlsNumber
-  }
 }
 
 /** What may be carried out. */
@@ -143,6 +165,8 @@ export interface Hold extends Base<'hold', HoldCause> {
   /** What would be done; null where nothing can be told, as of a record that can't be read. */
   readonly held: ActionKind | null
   readonly until: Until
+  /** What the guard holds of it; none of other holds. */
+  readonly parts: readonly PartHeld[]
 }
 
 export type Change = Action | Hold
@@ -150,9 +174,15 @@ export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
 /** Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. */
-export function hold(action: Action, why: string, until: Until, cause: HoldCause = 'guard'): Hold {
+export function hold(
+  action: Action,
+  why: string,
+  until: Until,
+  cause: HoldCause,
+  parts: readonly PartHeld[] = [],
+): Hold {
   const { mlsNumber, reason } = action
-  return { kind: 'hold', cause, mlsNumber, why, reason, action, held: action.kind, until }
+  return { kind: 'hold', cause, mlsNumber, why, reason, action, held: action.kind, until, parts }
 }
 
 /** A hold of what can't even be written down as an action; `held`: what it would be, as far as that can be told. */
@@ -162,8 +192,14 @@ export function holdBare(
   until: Until,
   cause: HoldCause,
   held: ActionKind | null = null,
+  parts: readonly PartHeld[] = [],
 ): Hold {
-  return { kind: 'hold', cause, mlsNumber, why, reason: reasonOf('hold', cause), action: null, held, until }
+  return { kind: 'hold', cause, mlsNumber, why, reason: reasonOf('hold', cause), action: null, held, until, parts }
+}
+
+/** The action with other counts and releases. */
+export function weighed(action: Action, by: Weighed): Action {
+  return 'weighed' in action ? action.weighed(by) : { ...action, ...by }
 }
 
 /** `content`: the hash of the wanted listing. */
@@ -179,10 +215,14 @@ export function reasonOf(
 /** The fields in which what is on the service would change, as far as the plan knows them. */
 export function fieldsOf(change: Change): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
-  return action?.kind === 'update' ? action.fields : []
+  if (action?.kind !== 'update') return []
+  const { fields, withheld } = action
+  return withheld === null ? fields : fields.filter(({ field }) => !withheld.fields.includes(field))
 }
 
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
+
+export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
 
 /** The baseline of a listing: how the service shows what we sent. */
 export interface FirstSight {
@@ -222,14 +262,20 @@ export interface Doubt {
   asForm: PlanStep[]
 }
 
+/** What the guard is told of an action's MLSNumber. */
+export type Remembered = Pick<History, 'counted' | 'heldSince' | 'holds'>
+
 /** What a walk over the three sides yields, one MLSNumber after another. */
 export type PlanStep =
-  | { step: 'change'; change: Change }
+  | { step: 'change'; change: Change; remembered: Remembered }
   | Doubt
   | { step: 'unchanged' }
   | { step: 'bookkeeping'; entry: Bookkeeping }
 
-export const stepOf = (change: Change): PlanStep => ({ step: 'change', change })
+/** What the walk knows beside the three sides comes with the step when the walk gives it. */
+export const stepOf = (change: Change): PlanStep => ({ step: 'change', change, remembered: nothingRemembered })
+
+export const nothingRemembered: Remembered = { counted: [], heldSince: null, holds: [] }
 
 export const note = (entry: Bookkeeping): PlanStep => ({ step: 'bookkeeping', entry })
 

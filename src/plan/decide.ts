@@ -1,11 +1,11 @@
 /**
- * The decision table (DESIGN, "The decision, per MLSNumber"), in its order of precedence. Pure: values in, steps out.
+ * The decision table of docs/design.md. Pure: values in, steps out.
  *
  *   feed        snapshot     service        → step
- *   nothing     any          any            → absent.ts:  delete, forget, hold or nothing
- *   gone        any          any            → absent.ts:  delete, forget or nothing
- *   reject      any          any            → held as it is
- *   differing   any          any            → hold: which is right?
+ *   nothing     any          any            → absent.ts: delete, forget, hold or nothing
+ *   gone        any          any            → absent.ts: delete, forget or nothing
+ *   reject      any          any            → nothing: it stays as it is
+ *   differing   any          any            → hold: the feed must say which is right
  *   listing     other feed   any            → present.ts: hold, the other feed has it
  *   listing     any          twice          → present.ts: hold, duplicate on the service
  *   listing     in flight    any            → present.ts: settled by what is shown
@@ -33,15 +33,15 @@ export interface Decision {
 }
 
 /**
- * Whether the decision may ask for what was sent under this MLSNumber and how that was shown. Cheap, and true where it is
- * not plain that nothing changed: what was not fetched for a decision it cannot ask for.
+ * Whether the decision may need what was sent under this MLSNumber and how it was shown. It must be fetched beforehand, so
+ * this is cheap, and true unless it is plain that nothing changed.
  */
 export function mayRecall({ key, delivered, row, seen, shown }: Situation, settings: PlanSettings): boolean {
   if (row === null || !row.owned) return false
   if (!seen && delivered.length === 0) return false
-  // Nothing is remembered of what is not known; only a record that was not parsed would have to be.
+  // Without a row there is nothing to recall, except for a record that was not parsed.
   if (row.content === null) return seen
-  const { feed, now, refresh } = settings
+  const { feed, now, volatile } = settings
   if (row.feed !== feed) return settings.outranks(row.feed)
   if (row.flight !== null) return true
   if (delivered.some(({ content }) => content !== row.content)) return true
@@ -50,15 +50,15 @@ export function mayRecall({ key, delivered, row, seen, shown }: Situation, setti
   if (shown.length !== 1) return false
   const [{ hash, owner }] = shown
   if (owner !== null && owner !== feed && settings.outranks(owner)) return true
-  return hash !== row.baseline || refreshDue(key, row.sentAt, now, refresh)
+  return hash !== row.baseline || refreshDue(key, row.sentAt, now, volatile.refresh)
 }
 
 export function decide(situation: Situation, settings: PlanSettings, recall: Case['recall']): Decision {
-  const { key, delivered, row, seen, absence } = situation
+  const { key, delivered, row, seen, history } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null
   const ours = isOurs(situation, mine, settings)
   const one: Case = { ...situation, mine, ours, settings, recall }
-  const back = absence !== null && (seen || delivered.length > 0) ? [note({ op: 'returned', key })] : []
+  const back = history.absence !== null && (seen || delivered.length > 0) ? [note({ op: 'returned', key })] : []
   const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps: [...steps, ...back], duplicates, ours })
 
   if (delivered.length === 0 && !seen) return decision(absent(one))
@@ -74,11 +74,11 @@ export function decide(situation: Situation, settings: PlanSettings, recall: Cas
     )
 
   if (reject !== undefined)
-    return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: which is right?`)
+    return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
   if (wanted.length > 1 || (wanted.length === 1 && leaving !== undefined)) {
     const places = delivered.map((record) => record.at)
     if (seen) places.push('a record unchanged since the last run')
-    return holdEach(`delivered more than once, differing (${places.join('; ')}): which is right?`)
+    return holdEach(`several records have this MLSNumber and differ (${places.join('; ')}): correct the feed`)
   }
   if (leaving !== undefined) return decision(gone(one, leaving))
   return decision(present(one, wanted[0]), duplicates)
@@ -91,14 +91,15 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
   if (seen && row !== null) {
     const listing = (): Listing => listingAt(recall(row.id), now, today)
     const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
-    const content = moved ? contentHash(listing(), volatile) : row.content!
-    wanted.push({ content, at: { snapshot: row.id }, byMapping: false, listing })
+    const content = moved ? contentHash(listing(), volatile.fields) : row.content!
+    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, listing })
   }
   for (const record of delivered) {
     if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
     wanted.push({
       content: record.content!,
       at: { delivered: record.position },
+      home: record.home,
       byMapping: row !== null && row.raw !== null && row.raw === record.raw && row.mapping !== mapping,
       listing: () => listingAt(record.listing(), now, today),
     })

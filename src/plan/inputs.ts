@@ -1,5 +1,7 @@
 import type { Delivered, FieldName, FieldValue, MovingListing, Shown } from '../core/listing.ts'
+import type { Counted, HoldRecord } from './guard/hold.ts'
 import type { Sides } from './proof.ts'
+import type { PlanConfig } from './settings.ts'
 
 /** A writing call of the service. */
 export type CallKind = 'create' | 'update' | 'delete'
@@ -22,8 +24,8 @@ export interface DeliveredRow {
   raw: string | null
   /** How many listings the record gave: it may be skipped only where all of them are in the snapshot. */
   parts: number
-  /** `filledFields` of the listing. */
-  filled: number
+  /** `homeOf` the listing; null: its address names none, or there is no listing. */
+  home: string | null
   /** When the listing changes by itself (an open house ends), in milliseconds. */
   movesAt: number | null
   /** Reads the listing from the workspace; only for kind `listing`. */
@@ -53,7 +55,10 @@ export interface SnapshotRow {
   raw: string | null
   parts: number
   mapping: string | null
-  filled: number
+  /** `homeOf` what was sent; null: its address names none. */
+  home: string | null
+  /** When this feed created it, in milliseconds; null: it was there before, or came with the first load. */
+  bornAt: number | null
   sentAt: number
   /** Hash of the item when it was first shown after our last confirmed write; null: not seen yet. */
   baseline: string | null
@@ -77,12 +82,25 @@ export interface Recalled extends MovingListing {
   echo: Partial<Record<FieldName, FieldValue | null>>
 }
 
-/** How often and since when a listing of ours was absent from deliveries that prove it, one after another. */
+/** How often and since when a listing of ours was absent from complete deliveries, one after another. */
 export interface Absence {
-  key: string
   runs: number
   /** When it was first absent, in milliseconds. */
   since: number
+}
+
+/** What is remembered of one MLSNumber of a feed beside its row. Times in milliseconds. */
+export interface History {
+  key: string
+  absence: Absence | null
+  /** When this feed took the listing off last, in the last 45 days. */
+  leftAt: number | null
+  /** What was changed of it within 24 hours, as the guard counts it. */
+  counted: readonly Counted[]
+  /** Since when anything of it is held, whoever holds it; null: nothing is. */
+  heldSince: number | null
+  /** What earlier runs held of it that can be approved. */
+  holds: readonly HoldRecord[]
 }
 
 /** The three sides, each sorted by key (`compareKeys`). What the store has comes in pages, no key in two of them. */
@@ -90,8 +108,7 @@ export interface PlanInputs {
   delivered: Iterable<DeliveredRow>
   snapshot: AsyncIterable<readonly SnapshotRow[]>
   shown: Iterable<ShownRow>
-  /** What earlier runs noted of listings that are in their grace (`limits.grace`). */
-  absences: AsyncIterable<readonly Absence[]>
+  history: AsyncIterable<readonly History[]>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
   /** By id, of owned rows whose content is known. */
@@ -99,7 +116,7 @@ export interface PlanInputs {
 }
 
 /** What the decision depends on beside the three sides. Times in milliseconds. */
-export interface PlanSettings extends Sides {
+export interface PlanSettings extends Sides, PlanConfig {
   feed: string
   now: number
   /** YYYY-MM-DD in the feed's time zone. */
@@ -109,19 +126,8 @@ export interface PlanSettings extends Sides {
   /** Backfill never deletes. */
   deletes: boolean
   mapping: string
-  /** `mirror`: the chatbot belongs to this feed alone, so whatever it shows is ours. */
-  ownership: 'tag' | 'snapshot' | 'mirror'
   /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
   outranks(feed: string): boolean
-  /** What is done where the service shows another listing than after our last write. */
-  drift: 'overwrite' | 'keep' | 'report'
-  /** A listing must be absent in so many complete deliveries running, over so many milliseconds, before it is deleted. */
-  grace: { runs: number; time: number }
-  volatile: ReadonlySet<FieldName>
-  refresh: number
-  settle: number
-  /** When the last run of these 24 hours began that sent many listings again because they had drifted; null: none did. */
-  driftedSince: number | null
   /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
   lostUntil: number | null
 }

@@ -1,10 +1,9 @@
-import { fieldNames, optionalFields } from '../core/listing.ts'
+import { fieldNames } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
-import type { Doubt, PlanStep } from './change.ts'
+import type { Doubt, PlanStep, Remembered } from './change.ts'
 import { decide, mayRecall } from './decide.ts'
-import { isFight } from './guard/measures.ts'
+import { factKinds, zeros } from './guard/facts.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
-import { KeyHashes } from './key-hashes.ts'
 import { situations } from './situation.ts'
 import type { Case, Situation } from './situation.ts'
 
@@ -16,37 +15,27 @@ export async function* planChanges(
   inputs: PlanInputs,
   settings: PlanSettings,
 ): AsyncGenerator<readonly PlanStep[], PlanFacts> {
-  const keys = new KeyHashes()
-  const facts: Counted = {
-    ours: 0,
-    leaving: 0,
-    duplicates: 0,
-    matched: 0,
-    had: optionalFields.map(() => 0),
-    firstSights: 0,
-    echoed: {},
-    uncleared: {},
-    marked: 0,
-    unknownMarks: 0,
-    driftKept: 0,
-    mappingUpdates: 0,
-  }
+  const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
     const recall = await recallFor(chunk, inputs, settings)
     const chunkSteps: PlanStep[] = []
     for (const situation of chunk) {
       const { steps, duplicates, ours } = decide(situation, settings, recall)
-      if (situation.seen || situation.delivered.length > 0) keys.add(situation.key)
-      countSituation(facts, situation, ours, settings.feed)
+      countSituation(facts, situation, ours, settings)
       facts.duplicates += duplicates
       for (const step of steps) {
         countStep(facts, step)
-        chunkSteps.push(step)
+        chunkSteps.push(withMemory(step, situation.history))
       }
     }
     yield chunkSteps
   }
-  return { ...facts, keys: keys.sorted() }
+  return facts
+}
+
+function withMemory(step: PlanStep, remembered: Remembered): PlanStep {
+  if (step.step === 'change') return { ...step, remembered }
+  return step.step === 'doubt' ? { ...step, asEdit: step.asEdit.map((edit) => withMemory(edit, remembered)) } : step
 }
 
 /** Fetches what the decisions of a chunk may ask for; one that asks for more is a defect. */
@@ -66,29 +55,30 @@ async function recallFor(
 }
 
 /**
- * Decides the doubts once the walk is over: a field that a quarter of the listings seen for the first time (two at least)
- * show otherwise than sent is the service's own form of it, as is one already known for that; what one listing shows unlike
- * the others was edited, and is taken out of what the facts say of the service's form.
+ * Decides the doubts once the walk is over. A field that a quarter of the listings seen for the first time (two at least)
+ * show otherwise than sent is the service's own form, as is a field already known for that. What one listing shows unlike
+ * the others was edited, and does not count as the service's form.
  */
 export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownForms: readonly FieldName[]): PlanStep[] {
   const common = Math.max(2, facts.firstSights / 4)
   const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
-  // Where the service keeps our mark on others, the row without it is not the one that was sent.
-  const isFought = isFight(doubts.filter(({ again }) => again).length, facts.ours)
+  // So many drift that it is no person who edits them, but another program.
+  const isFought = doubts.filter(({ again }) => again).length > Math.max(5, Math.floor(facts.ours / 20))
+  // If the service keeps our mark on other listings, a row without the mark is not the one that was sent.
   const isEdit = ({ fields, unmarked, again }: Doubt): boolean =>
-    again ? isFought : (unmarked && facts.marked > 0) || !fields.every(isForm)
+    (unmarked && facts.marked > 0) || (again ? isFought : !fields.every(isForm))
   const edits = new Set(doubts.filter(isEdit))
   for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
   return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
 }
 
-function countStep(facts: Counted, step: PlanStep): void {
+function countStep(facts: PlanFacts, step: PlanStep): void {
   if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
   for (const one of step.step === 'doubt' ? step.asForm : [step]) countSight(facts, one, 1)
 }
 
 /** Counts what a first sight says of the service's form, or takes it back. */
-function countSight(facts: Counted, step: PlanStep, by: 1 | -1): void {
+function countSight(facts: PlanFacts, step: PlanStep, by: 1 | -1): void {
   if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight') return
   if (step.entry.kept) facts.driftKept += by
   if (!step.entry.first) return
@@ -100,55 +90,52 @@ function countSight(facts: Counted, step: PlanStep, by: 1 | -1): void {
   }
 }
 
-function countField(counts: Partial<Record<FieldName, number>>, field: FieldName, by: 1 | -1): void {
+function countField(counts: FieldCounts, field: FieldName, by: 1 | -1): void {
   const count = (counts[field] ?? 0) + by
   if (count === 0) delete counts[field]
   else counts[field] = count
 }
 
-function countSituation(facts: Counted, { row, seen, delivered, shown }: Situation, ours: boolean, feed: string): void {
+function countSituation(
+  facts: PlanFacts,
+  { row, seen, delivered, shown, history }: Situation,
+  ours: boolean,
+  { feed, remote }: PlanSettings,
+): void {
+  const { counted } = history
   const isMarked = shown.some(({ owner }) => owner === feed)
-  if (ours) facts.ours++
-  if (ours && row?.flight === 'delete') facts.leaving++
+  // What an incomplete list lacks may be there all the same.
+  const isThere = ours && (shown.length > 0 || !remote.complete)
+  if (isThere || counted.includes('delete')) facts.ours++
   if (isMarked) facts.marked++
-  if (isMarked && row === null && !seen && delivered.length === 0) facts.unknownMarks++
-  // Of what is seen, the row is this feed's and owned.
-  const isMatched =
-    seen || (row?.owned === true && row.feed === feed && delivered.some(({ kind }) => kind === 'listing'))
-  if (row === null || !isMatched) return
-  facts.matched++
-  for (let bit = 0; bit < facts.had.length; bit++) if ((row.filled & (1 << bit)) !== 0) facts.had[bit]++
+  if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
+  for (const what of counted) facts.counted[what]++
+  if (factKinds.some((kind) => counted.includes(kind))) facts.counted.changed++
 }
 
-/** What the walk counts as it goes; the keys are sorted once it is over. */
-type Counted = Omit<PlanFacts, 'keys'>
-
-/** What the walk counted, for the guard and the report. */
-export interface PlanFacts {
-  /** Listings of ours: in the snapshot, or marked as this feed's on the service. */
-  ours: number
-  /** Of those, how many have a delete under way: the ledger of the last 24 hours has them too. */
-  leaving: number
+/** What the walk counts, for the guard and the report. */
+const noFacts = () => ({
+  /** Listings that the service shows and this feed owns, and those that it took off within 24 hours. */
+  ours: 0,
   /** Listings delivered once more, equal. */
-  duplicates: number
-  /** Every MLSNumber that the delivery holds, readable or not, as sorted 64-bit hashes. */
-  keys: BigUint64Array
-  /** Listings that are both delivered and in the snapshot. */
-  matched: number
-  /** Of those, how many had the optional field in the snapshot, by `optionalFields`. */
-  had: number[]
+  duplicates: 0,
+  /** Listings of which something was changed within 24 hours, by what the guard counts; `changed`: any fact. */
+  counted: { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() },
   /** Listings seen for the first time after a confirmed write. */
-  firstSights: number
+  firstSights: 0,
   /** Of those, how many show the field otherwise than sent. */
-  echoed: Partial<Record<FieldName, number>>
+  echoed: {} as FieldCounts,
   /** Of those, how many still show a field that was to disappear. */
-  uncleared: Partial<Record<FieldName, number>>
+  uncleared: {} as FieldCounts,
   /** Listings shown with our mark. */
-  marked: number
+  marked: 0,
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
-  unknownMarks: number
+  strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */
-  driftKept: number
+  driftKept: 0,
   /** Of the changes, how many are due to a new mapping or preset version alone. */
-  mappingUpdates: number
-}
+  mappingUpdates: 0,
+})
+
+type FieldCounts = Partial<Record<FieldName, number>>
+export type PlanFacts = ReturnType<typeof noFacts>

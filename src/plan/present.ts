@@ -1,14 +1,14 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
-import { fieldRules } from '../core/listing.ts'
+import { fieldNames, fieldRules, optionalFields } from '../core/listing.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
 import { isSettled, twiceShown } from './absent.ts'
 import { hold, holdBare, note, reasonOf, stepOf, unchanged } from './change.ts'
 import type { Adopt, Change, Create, FirstSight, PlanStep, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow, PlanSettings, Recalled } from './inputs.ts'
-import { keyShare } from './key-hashes.ts'
-import { changedFields, disappearing } from './own-difference.ts'
+import { factsBroken } from './guard/facts.ts'
+import type { FactKind } from './guard/facts.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 export function present(one: Case, wanted: WantedListing): PlanStep[] {
@@ -16,7 +16,7 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const other = otherOwner(one)
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
-    return [stepOf(holdBare(key, `feed ${other} of this chatbot has it`, 'nothing', 'other-feed'))]
+    return [stepOf(holdBare(key, `also in ${other}: that feed of this chatbot has it`, 'nothing', 'other-feed'))]
   if (shown.length > 1) return [stepOf(twiceShown(one, null))]
   const item = shown.length === 1 ? shown[0] : null
   const finish = (step: PlanStep): PlanStep => {
@@ -29,7 +29,9 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
   if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
   if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
-  return item === null ? fresh(one, wanted) : unsent(one, wanted, item)
+  if (item === null) return fresh(one, wanted)
+  const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
+  return adoptOrUpdate(one, wanted, item, 'never-sent', why)
 }
 
 /** The name of another feed that has this listing, by our own memory or by its mark on the service. */
@@ -71,14 +73,14 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 
 /** Ours and shown. */
 function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
-  const { key, seen, settings, recall } = one
+  const { seen, settings, recall } = one
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
   if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
   if (!seen && 'delivered' in wanted.at)
     notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
   const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
-  // A first look that shows otherwise than sent is no sign of rest: it may be something else each time.
+  // A first look that differs from what was sent does not end the streak: it may differ in another way each time.
   const atRest = mine.baseline !== null || fields.length === 0
   if (mine.streak > 0 && atRest) notes.push(note({ op: 'steady', snapshot: mine.id }))
 
@@ -87,15 +89,17 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     if (mine.suspectUntil !== null && fields.length > 0) {
       return [stepOf(update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields))]
     }
-    const rest = [refreshed(one, wanted, mine, key), ...notes, note(firstSight(mine, item, fields))]
+    const rest = [refreshed(one, wanted, mine), ...notes]
+    // Of some of the listings nobody can tell the service's own form from edits of a person: nothing is learnt.
+    if (fields.length === 0 || settings.remote.complete) rest.push(note(firstSight(mine, item, fields)))
     if (fields.length === 0 || settings.drift === 'keep') return rest
     const edit = drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)
-    // Sent again once for this very reason, and shown so once more: the service's form, if of this listing alone.
+    // It was sent again for this very reason and is shown so once more: the service's form, of this listing alone.
     const isForm = edit.reason === mine.streakReason
-    const again = isForm && isSentAgain(mine, settings)
-    const doubted = fields.filter(isExact).map(({ field }) => field)
-    if (!again && (isForm || doubted.length === 0)) return rest
+    const again = isForm && isSentLately(mine, settings)
     const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
+    const doubted = isForm ? [] : fields.filter(isExact).map(({ field }) => field)
+    if (!again && !unmarked && doubted.length === 0) return rest
     return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit: [stepOf(edit)], asForm: rest }]
   } else if (mine.baseline !== item.hash) {
     const { echo } = recall(mine.id)
@@ -106,7 +110,7 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: edits.length > 0 }
     notes.push(note(sight))
   }
-  return [refreshed(one, wanted, mine, key), ...notes]
+  return [refreshed(one, wanted, mine), ...notes]
 }
 
 /** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
@@ -117,7 +121,7 @@ function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldCha
 }
 
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
-  const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), one.settings.volatile)
+  const fields = changesSince(mine, one, wanted)
   const step = wanted.byMapping
     ? update(one, wanted, 'mapping', 'the mapping changed', fields)
     : update(one, wanted, 'changed', 'changed in the feed', fields)
@@ -126,8 +130,8 @@ function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 }
 
 /**
- * Fields that we neither sent nor want: of an attempt without answer that landed late, or somebody's. An update leaves
- * alone what it is not told to clear, and the first sight after it would take them for what can't be cleared (U4).
+ * Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
+ * what it is not told to clear, and the first sight after it would count them as fields that cannot be cleared.
  */
 function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
   const { drift } = one.settings
@@ -137,16 +141,10 @@ function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sho
 }
 
 /** The moving fields travel alone once in `volatile.refresh`. */
-function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow, key: string): PlanStep {
-  const { volatile, refresh, now } = one.settings
-  if (!refreshDue(key, mine.sentAt, now, refresh)) return unchanged
-  const sent = one.recall(mine.id).listing
-  const due = wanted.listing()
-  const fields = movedFields(sent, due, volatile).map((field) => ({
-    field,
-    from: sent[field] ?? null,
-    to: due[field] ?? null,
-  }))
+function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
+  const { volatile, now } = one.settings
+  if (!refreshDue(one.key, mine.sentAt, now, volatile.refresh)) return unchanged
+  const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), volatile.fields)
   return fields.length === 0
     ? unchanged
     : stepOf(update(one, wanted, 'refresh', 'fields that move by themselves are due', fields))
@@ -160,7 +158,7 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
     return [stepOf({ ...create(one, wanted, 'gone-from-service', 'gone from the service'), unseen })]
   }
   if (wanted.content === mine.content && mine.flight === null) return [unchanged]
-  // Update by MLSNumber is safe without having seen the listing: where it matches nothing, that is looked up (U5).
+  // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
   return [changed(one, wanted, mine, null)]
 }
 
@@ -173,12 +171,6 @@ function fresh(one: Case, wanted: WantedListing): PlanStep[] {
   const until = new Date(lostUntil).toISOString()
   const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
   return [stepOf(hold(made, why, 'time', 'lost-store'))]
-}
-
-/** Delivered and shown, but not in our snapshot. */
-function unsent(one: Case, wanted: WantedListing, item: ShownRow): PlanStep[] {
-  const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
-  return adoptOrUpdate(one, wanted, item, 'never-sent', why)
 }
 
 function adoptOrUpdate(
@@ -202,17 +194,20 @@ function adoptOrUpdate(
     wanted: wanted.at,
     shownHash: item.hash,
     unsettled: isUnsettled(one),
+    counts: [],
+    released: [],
   }
   return [stepOf(adopt)]
 }
 
 function create(
   one: Case,
-  { at, content }: WantedListing,
+  { at, content, home }: WantedListing,
   cause: 'new' | 'gone-from-service',
   why: string,
   doubtful = false,
 ): Create {
+  const isBack = one.history.leftAt !== null
   return {
     kind: 'create',
     cause,
@@ -223,6 +218,10 @@ function create(
     lookUp: doubtful || cause === 'gone-from-service' || !one.settings.remote.complete,
     unsettled: isUnsettled(one),
     unseen: false,
+    home,
+    isBack,
+    counts: cause === 'new' && !isBack ? ['create'] : [],
+    released: [],
   }
 }
 
@@ -235,19 +234,32 @@ function update(
   lookUp = false,
 ): Update {
   const { at, content } = wanted
+  const broken = brokenBy(one, wanted, cause)
+  const reason = reasonOf('update', cause, fields, content)
   return {
     kind: 'update',
     cause,
     mlsNumber: one.key,
     why,
-    reason: reasonOf('update', cause, fields, content),
+    reason,
     wanted: at,
     lookUp,
     unsettled: isUnsettled(one),
     fields,
     clear: disappearing(fields),
-    again: cause === 'drifted' && isSentAgain(one.mine, one.settings),
+    again: cause === 'drifted' && one.mine?.streakReason === reason && isSentLately(one.mine, one.settings),
+    broken,
+    withheld: null,
+    counts: broken,
+    released: [],
   }
+}
+
+/** Facts are compared with what was sent last. Of what was there before, the feed has said nothing yet. */
+function brokenBy({ mine, recall }: Case, wanted: WantedListing, cause: UpdateCause): FactKind[] {
+  const isNews = cause === 'changed' || cause === 'mapping' || cause === 'settle'
+  if (!isNews || mine === null || !mine.owned || mine.content === null || mine.content === wanted.content) return []
+  return factsBroken(recall(mine.id).listing, wanted.listing())
 }
 
 /** After a lost store nobody knows what was under way, so calls of the process that died may still land over this one. */
@@ -259,14 +271,11 @@ function isUnsettled({ mine, settings }: Case): boolean {
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
-function shownDifferences({ settings, row, recall }: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+function shownDifferences(one: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
-  if (shown !== null) return differences(wanted.listing(), shown, settings.volatile)
-  if (row === null || wanted.content === row.content) return []
-  return changedFields(recall(row.id).listing, wanted.listing(), settings.volatile)
+  if (shown !== null) return differences(wanted.listing(), shown, one.settings.volatile.fields)
+  return one.row === null || wanted.content === one.row.content ? [] : changesSince(one.row, one, wanted)
 }
-
-/** What is not sent again, though it is still wanted: a refusal, and what does not converge. */
 
 const day = 86_400_000
 /** Updates for the same reason in so many runs running, and the listing is held as not converging. */
@@ -290,43 +299,72 @@ function notConverging({ row }: Case, change: Change): Change {
   return hold(change, why, 'change', 'not-converging')
 }
 
-/** How the service shows a listing for the first time after our write, and what of it is its own spelling. */
-
 /** The baseline to remember; `fields`: what is shown otherwise than sent. */
-export function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
+function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
   const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
   const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
   return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
 }
 
-/** Numbers and choices that services seldom spell their own way; what can't be cleared (U4) is no edit either. */
-export function isExact({ field, to }: FieldChange): boolean {
+/** Numbers and choices, which services seldom spell their own way; a field that cannot be cleared is no edit. */
+function isExact({ field, to }: FieldChange): boolean {
   const rule = fieldRules.find(({ name }) => name === field)
   return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
 }
 
 /** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */
-export function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
+function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
   const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
     JSON.stringify(a) === JSON.stringify(b)
   return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
 }
 
-/** Whether a listing was sent when many were that had drifted. */
-function isSentAgain(mine: SnapshotRow | null, { driftedSince }: PlanSettings): boolean {
-  return mine !== null && driftedSince !== null && mine.sentAt >= driftedSince
+/** Whether somebody's edit that comes back is more likely another program than a person. */
+function isSentLately({ sentAt }: SnapshotRow, { now }: PlanSettings): boolean {
+  return now - sentAt < day
 }
 
 /**
  * Whether a listing's moving fields are due to be sent again: once every `refresh`, at an instant that its key decides,
- * so that a feed loaded in one night is not sent again in one night (DESIGN, "Fields that move by themselves").
+ * so that a feed loaded in one night is not sent again in one night.
  */
 export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
   const offset = Math.floor(keyShare(key) * refresh)
   return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
 }
 
-/** The volatile fields that differ between what was sent and what would be sent now. */
-export function movedFields(sent: Listing, wanted: Listing, volatile: ReadonlySet<FieldName>): FieldName[] {
-  return [...volatile].filter((field) => JSON.stringify(sent[field]) !== JSON.stringify(wanted[field]))
+/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
+function keyShare(key: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i)
+    high = Math.imul(high ^ unit, 2654435761)
+    low = Math.imul(low ^ unit, 1597334677)
+  }
+  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
+  return (mixed >>> 0) / 2 ** 32
+}
+
+/** Of `fields`, those in which two of our own listings differ, to the letter. */
+function changedFields(from: Listing, to: Listing, fields: Iterable<FieldName>): FieldChange[] {
+  const changes: FieldChange[] = []
+  for (const field of fields) {
+    const before: FieldValue | undefined = from[field]
+    const after: FieldValue | undefined = to[field]
+    if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue
+    changes.push({ field, from: before ?? null, to: after ?? null })
+  }
+  return changes
+}
+
+/** What changes since the row was sent last, but for what moves by itself. */
+function changesSince(row: SnapshotRow, { settings, recall }: Case, wanted: WantedListing): FieldChange[] {
+  const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))
+  return changedFields(recall(row.id).listing, wanted.listing(), lasting)
+}
+
+/** Optional fields that must disappear: there before, not wanted now. */
+function disappearing(fields: readonly FieldChange[]): FieldName[] {
+  return fields.filter(({ field, to }) => to === null && optionalFields.includes(field)).map(({ field }) => field)
 }

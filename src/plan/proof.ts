@@ -1,13 +1,37 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
 
+/** A record whose MLSNumber can't be read. */
+export interface Keyless {
+  /** Tells it from others in later deliveries: its address, else its bytes. */
+  readonly identity: string
+  /** `homeOf` its address; null: it names none. */
+  readonly home: string | null
+  /** When it was first delivered, in milliseconds. */
+  readonly since: number
+  /** When a run first noted all that was absent beside it; null: none has yet. */
+  readonly notedAt: number | null
+}
+
 /** What a run knows of its two sides; only whole ones can prove that a listing is gone. */
 export interface Sides {
   readonly delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
   /** `delta`: absence means nothing. */
   readonly mode: 'full' | 'delta'
-  /** Records whose MLSNumber could not be read: any absent listing may be one of them. */
-  readonly unreadable: number
+  readonly keyless: readonly Keyless[]
   readonly remote: Pick<RemoteSummary, 'complete' | 'reasons'>
+}
+
+/** A listing of ours, as far as its absence goes. */
+export interface Gone {
+  readonly mlsNumber: string
+  /** Any record of its MLSNumber was delivered, readable or not. */
+  readonly isDelivered: boolean
+  /** `homeOf` it; null: its address names none. */
+  readonly home: string | null
+  /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own. */
+  readonly absentSince: number | null
+  /** A person said that it goes, whichever record may be it. */
+  readonly isApproved: boolean
 }
 
 export interface NoProof {
@@ -17,36 +41,40 @@ export interface NoProof {
 }
 
 /**
- * That the listing of one MLSNumber is gone from the feed: the delivery is full and whole, every MLSNumber in it could be
- * read, this one was not in it, and the service's list is complete. `of` alone makes one, and no change by absence can be
- * written down without one.
+ * That the listing of one MLSNumber is gone from the feed: the delivery is full and whole, this one was not in it, no record
+ * whose MLSNumber can't be read may be it, and the service's list is complete. `of` alone makes one, and no change by
+ * absence can be written down without one.
  */
 export class AbsenceProof {
   // `isOne` asks for it: an object that only looks like a proof has none.
   // oxlint-disable-next-line no-unused-private-class-members
   readonly #made = true
   readonly mlsNumber: string
+  readonly absentSince: number | null
 
-  private constructor(mlsNumber: string) {
+  private constructor({ mlsNumber, absentSince }: Gone) {
     this.mlsNumber = mlsNumber
+    this.absentSince = absentSince
   }
 
   static isOne(it: object): it is AbsenceProof {
     return #made in it
   }
 
-  /** `isDelivered`: any record of this MLSNumber was delivered, readable or not. */
-  static of(
-    { delivery, mode, unreadable, remote }: Sides,
-    mlsNumber: string,
-    isDelivered: boolean,
-  ): AbsenceProof | NoProof {
-    if (isDelivered) return { cause: 'unproven', why: 'it was delivered' }
+  static of({ delivery, mode, keyless, remote }: Sides, gone: Gone): AbsenceProof | NoProof {
+    if (gone.isDelivered) return { cause: 'unproven', why: 'it was delivered' }
     if (mode === 'delta') return { cause: 'unproven', why: 'a delta says nothing of what is not in it' }
     if (!delivery.complete) return { cause: 'unproven', why: `the delivery is incomplete: ${delivery.reasons[0]}` }
-    if (unreadable > 0)
-      return { cause: 'unreadable', why: `${unreadable} delivered without a readable MLSNumber may be this one` }
     if (!remote.complete) return { cause: 'unproven', why: `the service's list is incomplete: ${remote.reasons[0]}` }
-    return new AbsenceProof(mlsNumber)
+    if (!gone.isApproved && keyless.some((record) => mayBe(record, gone)))
+      return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
+    return new AbsenceProof(gone)
   }
+}
+
+/** Whether a record may be a listing: it came in the delivery in which that went absent, and no address speaks against it. */
+function mayBe({ home, since, notedAt }: Keyless, { absentSince, ...gone }: Gone): boolean {
+  // A run that ended while it noted what is absent left the rest to the next one.
+  const wentThen = absentSince === null || (absentSince >= since && (notedAt === null || absentSince <= notedAt))
+  return wentThen && (home === null || gone.home === null || home === gone.home)
 }

@@ -2,7 +2,7 @@ import { compareKeys } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Wanted } from './change.ts'
-import type { Absence, DeliveredRow, PlanInputs, PlanSettings, Recalled, ShownRow, SnapshotRow } from './inputs.ts'
+import type { DeliveredRow, History, PlanInputs, PlanSettings, Recalled, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
 export interface Situation {
@@ -12,8 +12,10 @@ export interface Situation {
   /** The delivery held the very bytes of this feed's snapshot row. */
   seen: boolean
   shown: ShownRow[]
-  absence: Absence | null
+  history: Omit<History, 'key'>
 }
+
+const noHistory: Situation['history'] = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
 /** Situations in one chunk: what a decision needs beside them is fetched for a chunk in one go. */
 const chunkSize = 250
@@ -26,12 +28,12 @@ export async function* situations(
   const delivered = new Groups(inputs.delivered)
   const snapshot = new Pages(inputs.snapshot)
   const shown = new Groups(inputs.shown)
-  const absences = new Pages(inputs.absences)
-  const sides = [delivered, snapshot, shown, absences]
+  const histories = new Pages(inputs.history)
+  const sides = [delivered, snapshot, shown, histories]
   let chunk: Situation[] = []
   try {
     for (;;) {
-      for (const side of [snapshot, absences]) while (side.isUsedUp) await side.turn()
+      for (const side of [snapshot, histories]) while (side.isUsedUp) await side.turn()
       let key: string | null = null
       for (const side of sides) {
         if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
@@ -39,8 +41,8 @@ export async function* situations(
       if (key === null) break
       const row = snapshot.take(key)
       const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
-      const absence = absences.take(key)
-      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: shown.take(key), absence })
+      const history = histories.take(key) ?? noHistory
+      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: shown.take(key), history })
       if (chunk.length < chunkSize) continue
       yield chunk
       chunk = []
@@ -48,7 +50,7 @@ export async function* situations(
     if (chunk.length > 0) yield chunk
   } finally {
     await snapshot.leave()
-    await absences.leave()
+    await histories.leave()
   }
 }
 
@@ -133,14 +135,14 @@ export interface Case extends Situation {
 export interface WantedListing {
   content: string
   at: Wanted
+  /** `homeOf` it. */
+  home: string | null
   /** The mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
 }
 
-/** Whose a listing is, by the snapshot and by the marks on the service (DESIGN, "Ours means"). */
-
-/** In this feed's snapshot, or marked as this feed's on the service. `mine`: the row, where it is this feed's. */
+/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. `mine`: the row, if it is this feed's. */
 export function isOurs(
   { key, row, shown }: Situation,
   mine: SnapshotRow | null,

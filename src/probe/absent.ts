@@ -1,18 +1,16 @@
-/** Keys that match nothing: how they are refused or counted, and how many a Delete takes. No row is there meanwhile. */
-import { refusalWords } from './calls.ts'
+/** Keys that match nothing: how they are refused or counted, and how many a Delete accepts. */
+import { refusalWords, resultWords } from './calls.ts'
 import type { Reply } from './calls.ts'
 import { largestTaken, searchLimit } from './largest.ts'
-import { emptyAnswer } from './question.ts'
-import type { Context, Question } from './question.ts'
+import type { Question } from './question.ts'
 import { wholeListing } from './sentinel-listing.ts'
 
-/** An Update whose Key matches nothing. Some services make a listing of it, which is removed at once. */
+/** An Update whose Key matches nothing. If the service creates a listing, it is removed at once. */
 export const updateWithoutMatch: Question = {
   key: 'updateWithoutMatch',
-  unknown: 'U5',
+  unknown: 'S5',
   title: 'Update of an MLSNumber that is not there',
-  async ask({ sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ sentinels }, answer): Promise<void> {
     const mlsNumber = sentinels.names.mlsNumber(3)
     const reply = await sentinels.update(wholeListing(sentinels.names, 3, sentinels.nextWrite()))
     const { rows } = await sentinels.awaitRows(
@@ -23,45 +21,34 @@ export const updateWithoutMatch: Question = {
     if (rows.length > 0) {
       answer.facts.updateWithoutMatch = 'creates'
       answer.words.push('An Update of an MLSNumber that is not there creates a listing. (It was removed.)')
-    } else if (reply.taken) {
-      answer.facts.updateWithoutMatch = reply.value === 0 ? 'zero' : `counts ${reply.value}`
-      answer.words.push(`An Update of an MLSNumber that is not there succeeds and counts ${reply.value}.`)
     } else {
-      answer.facts.updateWithoutMatch = 'refused'
-      answer.words.push(`An Update of an MLSNumber that is not there is refused (${refusalWords(reply)}).`)
+      const counted = reply.taken && (reply.value === 0 ? 'zero' : `counts ${reply.value}`)
+      answer.facts.updateWithoutMatch = counted || 'refused'
+      const result = `${counted ? 'succeeds and ' : ''}${resultWords(reply)}`
+      answer.words.push(`An Update of an MLSNumber that is not there ${result}.`)
     }
     await sentinels.remove(mlsNumber)
-    return answer
   },
 }
 
 export const deleteWithoutMatch: Question = {
   key: 'deleteWithoutMatch',
-  unknown: 'U6',
+  unknown: 'S6',
   title: 'Delete of an MLSNumber that is not there',
-  async ask({ calls, sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ calls, sentinels }, answer): Promise<void> {
     const reply = await calls.remove('MLSNumber', [sentinels.names.absent(0)])
     answer.facts.deleteWithoutMatch = reply.taken ? `counts ${reply.value}` : 'refused'
-    answer.words.push(
-      reply.taken
-        ? `A Delete of an MLSNumber that is not there succeeds and counts ${reply.value}.`
-        : `A Delete of an MLSNumber that is not there is refused (${refusalWords(reply)}).`,
-    )
-    return answer
+    const result = `${reply.taken ? 'succeeds and ' : ''}${resultWords(reply)}`
+    answer.words.push(`A Delete of an MLSNumber that is not there ${result}.`)
   },
 }
 
-/**
- * Where a key that matches nothing is refused, only a refusal with another code can be told from that: else nothing is
- * learnt.
- */
+/** If keys that match nothing are refused, the limit only shows by a refusal with another code. */
 export const deleteBatch: Question = {
   key: 'deleteBatch',
-  unknown: 'U7',
+  unknown: 'S7',
   title: 'Most Keys in one Delete',
-  async ask({ calls, sentinels: { names } }) {
-    const answer = emptyAnswer()
+  async ask({ calls, sentinels: { names } }, answer): Promise<void> {
     const ask = (size: number): Promise<Reply<number>> =>
       calls.remove(
         'MLSNumber',
@@ -81,40 +68,36 @@ export const deleteBatch: Question = {
       answer.words.push(`A Delete takes ${largest} keys; ${largest + 1} are refused (${refusalWords(refusal)}).`)
     } else if (single.taken) {
       answer.facts.maxKeys = null
-      answer.words.push(`A Delete takes ${searchLimit} keys; more was not tried.`)
+      answer.words.push(`A Delete takes ${searchLimit} keys; larger numbers were not tried.`)
     } else {
       answer.notLearnt.push(
-        `how many keys a Delete takes, because keys that match nothing are refused with the very code (${single.code}) that ${searchLimit} of them get`,
+        `how many keys a Delete takes, because keys that match nothing are refused with the same code (${single.code}) that ${searchLimit} of them get`,
       )
     }
-    return answer
   },
 }
 
-/** Sentinel 1 is gone, afterwards. */
+/** Removes sentinel 1. */
 export const partialDelete: Question = {
   key: 'partialDelete',
-  unknown: 'U6',
+  unknown: 'S6',
   title: 'Delete of one key that matches and one that does not',
-  async ask({ calls, sentinels }: Context) {
-    const answer = emptyAnswer()
+  async ask({ calls, sentinels }, answer): Promise<void> {
     const mlsNumber = sentinels.names.mlsNumber(1)
-    if ((await sentinels.lookUp(mlsNumber)).length !== 1) {
-      answer.notLearnt.push('what a Delete does with half of its keys, because its test listing is not there once')
-      return answer
-    }
+    if ((await sentinels.lookUp(mlsNumber)).length !== 1)
+      return void answer.notLearnt.push(
+        'what a Delete does with half of its keys, because its test listing does not exist exactly once',
+      )
     const reply = await calls.remove('MLSNumber', [mlsNumber, sentinels.names.absent(0)])
     const isGone = await sentinels.isGone(mlsNumber)
-    const said = reply.taken ? `counts ${reply.value}` : `is refused (${refusalWords(reply)})`
     answer.facts.partialDelete = reply.taken ? `counts ${reply.value}` : 'refused'
     answer.facts.partialDeleteCarriedOut = isGone
     answer.words.push(
-      `A Delete of two keys of which one matches ${said}, and the listing that matches ${isGone ? 'is deleted' : 'stays'}.`,
+      `A Delete of two keys of which one matches ${resultWords(reply)}, and the listing that matches ${isGone ? 'is deleted' : 'stays'}.`,
     )
     if (reply.taken && reply.value === 2)
       answer.contradictions.push(
         'SuccessCount is "number of listings deleted", but keys that match nothing are counted',
       )
-    return answer
   },
 }

@@ -1,4 +1,4 @@
-/** The calls of a probe to one chatbot: a refusal is an answer, and a stop signal ends them step by step. */
+/** The calls of a probe to one chatbot. A refusal is an answer; a stop signal ends them step by step. */
 import { ServiceError } from '../core/errors.ts'
 import type { Listing, RemoteSummary } from '../core/listing.ts'
 import type { Clock } from '../core/machine.ts'
@@ -6,10 +6,10 @@ import type { ListingCallOptions, ServiceClient } from '../service/client.ts'
 import { walkPages } from '../service/observe.ts'
 import type { Page, WalkOptions } from '../service/observe.ts'
 
-/** How a call differs from one of a run: with keys of its own, with a body that the interface forbids. */
+/** Differences from a call of a run: other keys, an invalid body. */
 export type How = Pick<ListingCallOptions, 'keys' | 'unchecked'>
 
-/** A no that is an answer. `status` is that of HTTP, `code` the envelope's or, without one, HTTP's. */
+/** `status`: of HTTP; `code`: of the envelope, else of HTTP. */
 export interface Refusal {
   taken: false
   kind: 'refused' | 'credentials'
@@ -21,20 +21,20 @@ export interface Refusal {
 
 export type Reply<T> = { taken: true; value: T } | Refusal
 
-/** How long after a stop signal a call under way, and then the removal of the test listings, may take, in milliseconds. */
+/** How long a call in flight, and then the removal of test listings, may take after a stop signal, in milliseconds. */
 const patience = { call: 3000, removal: 8000 }
 
 /**
- * Bodies are without SerialNumber. All calls throw `ServiceError` where there was no certain answer, where the program was
- * told to stop, and where keys that the call did not choose were refused: kind `credentials`.
+ * Bodies are without SerialNumber. All calls throw `ServiceError` without a definite answer, after a stop signal, and, with kind
+ * `credentials`, if the configured keys are refused.
  *
- * A stop signal ends waiting at once, a question's call under way after three seconds, and the removal of what is on the
- * service after eight, as a container kills after ten.
+ * A stop signal ends waiting at once, a call in flight after three seconds, and the removal of test listings after eight, as a
+ * container kills after ten.
  */
 export class Calls {
   /** Calls made so far. */
   sent = 0
-  /** PageSize that walks begin with. */
+  /** First PageSize of a walk. */
   pageSize: number
   readonly #client: ServiceClient
   readonly #serialNumber: string
@@ -75,7 +75,7 @@ export class Calls {
     return this.#reply(how, async (options) => (await this.#client.list(whole, options)) as unknown as Page)
   }
 
-  /** Every page, as a run walks them. */
+  /** Reads every page, like a run. */
   walk(filter: { MLSNumber?: string }, sink: Pick<WalkOptions, 'reset' | 'add'>): Promise<RemoteSummary> {
     return walkPages({
       list: async (PageNumber, PageSize) => {
@@ -91,20 +91,20 @@ export class Calls {
     })
   }
 
-  /** Waits. Throws `ServiceError` when told to stop. */
+  /** Throws `ServiceError` when stopped. */
   async pause(milliseconds: number): Promise<void> {
     const signal = this.#isCleaning ? this.#removal.signal : this.#signal
     await this.#clock.sleep(milliseconds, signal).catch(() => {
-      throw new ServiceError('stopped', 'The probe was told to stop')
+      throw new ServiceError('stopped', 'The probe was stopped')
     })
   }
 
-  /** From now on being told to stop ends nothing, but a deadline does: what is on the service must go. */
+  /** From now on the stop signal is ignored and a deadline applies: the test listings must be removed. */
   cleanUp(): void {
     this.#isCleaning = true
   }
 
-  /** Nothing more is called: the stop signal is left alone. */
+  /** After the last call: detaches from the stop signal. */
   end(): void {
     this.#finished.abort()
   }
@@ -138,15 +138,19 @@ export class Calls {
   }
 }
 
-/** What the service said, without the sentence that the client puts around it. */
+/** The service's own words, without the client's sentence around them. */
 function refusalOf({ kind, code, message }: ServiceError, status: number | null): Refusal {
   if (kind !== 'credentials') return { taken: false, kind: 'refused', status, code, message }
   const [, own = ''] = /\(HTTP \d+(?:, Code -?\d+)?(?:: (.*))?\)$/s.exec(message) ?? []
   return { taken: false, kind, status, code, message: own }
 }
 
-/** How a refusal is told. */
 export function refusalWords({ status, code, message }: Refusal): string {
   const by = status === code || status === null ? `code ${code}` : `HTTP ${status}, code ${code}`
   return message === '' ? by : `${by}: "${message}"`
+}
+
+/** The rest of a sentence about an Update or a Delete. */
+export function resultWords(reply: Reply<number>): string {
+  return reply.taken ? `counts ${reply.value}` : `is refused (${refusalWords(reply)})`
 }

@@ -1,40 +1,31 @@
-/** Several rows with one MLSNumber, and what `repair` needs: a Delete of one of them by its ID. */
-import { refusalWords } from './calls.ts'
-import type { ListItem } from '../service/canonical.ts'
-import { emptyAnswer } from './question.ts'
+/** Several rows with one MLSNumber, and whether a Delete by ID works, which `repair` needs. */
+import { refusalWords, resultWords } from './calls.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { idOf, textOf, wholeListing } from './sentinel-listing.ts'
 
-/** Sentinel 2 is gone or about to be removed, afterwards. */
+/** Removes sentinel 2 or leaves it to be removed. */
 export const duplicates: Question = {
   key: 'duplicates',
-  unknown: 'U3',
+  unknown: 'S3',
   title: 'A second Create with the same MLSNumber',
   needs: [2],
-  async ask(context) {
-    const answer = emptyAnswer()
+  async ask(context, answer): Promise<void> {
     const second = await createSecond(context, answer)
-    if (second === null) return answer
+    if (second === null) return
     if (second.rows.length !== 2) {
       await deleteById(answer, context, second.rows.length === 1 ? context.sentinels.identifier(2) : null)
-      return answer
+      return
     }
     const isOne = await deleteById(answer, context, second.identifier)
     if (isOne) await createSecond(context, null)
     if ((await context.sentinels.lookUp(context.sentinels.names.mlsNumber(2))).length === 2)
       await deleteBoth(answer, context)
-    else answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because there are not two any more')
-    return answer
+    else answer.notLearnt.push('what a Delete by MLSNumber does to two rows, because there are no longer two')
   },
 }
 
-interface Second {
-  rows: ListItem[]
-  identifier: string | null
-}
-
-/** Creates sentinel 2 once more and tells (where there is an answer) what came of it; null where that is not known. */
-async function createSecond({ sentinels }: Context, answer: Answer | null): Promise<Second | null> {
+/** Creates sentinel 2 again and adds the result to the answer, if given; null: result unknown. */
+async function createSecond({ sentinels }: Context, answer: Answer | null) {
   const body = wholeListing(sentinels.names, 2, sentinels.nextWrite())
   const reply = await sentinels.create(body)
   if (!reply.taken) {
@@ -47,7 +38,7 @@ async function createSecond({ sentinels }: Context, answer: Answer | null): Prom
     found.some((row) => textOf(row, 'Url') === body.Url),
   )
   if (rows.length === 0) {
-    answer?.notLearnt.push('what a second Create with the same MLSNumber does, because it was taken and not listed')
+    answer?.notLearnt.push('what a second Create with the same MLSNumber does, because it was accepted but not listed')
     return null
   }
   if (answer !== null) {
@@ -61,7 +52,7 @@ async function createSecond({ sentinels }: Context, answer: Answer | null): Prom
   return { rows, identifier: reply.value }
 }
 
-/** Deletes one row of sentinel 2 by the ID that Create gave. Gives whether exactly that one went. */
+/** Deletes one row of sentinel 2 by its ID from Create. Returns whether exactly that one was deleted. */
 async function deleteById(answer: Answer, { calls, sentinels }: Context, identifier: string | null): Promise<boolean> {
   const mlsNumber = sentinels.names.mlsNumber(2)
   const { id, why } = await sentinels.certainId(mlsNumber, identifier)
@@ -74,17 +65,16 @@ async function deleteById(answer: Answer, { calls, sentinels }: Context, identif
   const { missed } = await sentinels.awaitRows(mlsNumber, (rows) => !rows.map(idOf).includes(id))
   const after = (await sentinels.lookUp(mlsNumber)).map(idOf)
   const isGone = !after.includes(id)
-  const othersStay = before.every((one) => one === id || after.includes(one))
+  const othersStay = before.every((other) => other === id || after.includes(other))
   answer.facts.deleteById = isGone && othersStay
   if (isGone && othersStay) {
     answer.words.push('A Delete by the ID of the list, as NativeId, takes exactly that row: repair works.')
     return true
   }
-  const said = reply.taken ? `counts ${reply.value}` : `is refused (${refusalWords(reply)})`
   answer.words.push(
     !othersStay
       ? `A Delete by the ID of one row takes ${isGone ? 'the other rows of its MLSNumber too' : 'another row of its MLSNumber'}: don't use repair.`
-      : `A Delete by the ID of the list, as NativeId, ${said} and the row was still there at look-up ${missed}: repair can't work.`,
+      : `A Delete by the ID of the list, as NativeId, ${resultWords(reply)} and the row was still there at look-up ${missed}: repair can't work.`,
   )
   return false
 }
@@ -97,7 +87,7 @@ async function deleteBoth(answer: Answer, { calls, sentinels }: Context): Promis
   if (!reply.taken)
     return void answer.words.push(`A Delete by an MLSNumber that two rows have is refused (${refusalWords(reply)}).`)
   await sentinels.awaitRows(mlsNumber, (rows) => rows.length < 2)
-  // The second of them may leave the list a little later.
+  // The second one may leave the list a little later.
   await calls.pause(pause)
   const { length } = await sentinels.lookUp(mlsNumber)
   if (length > 1)

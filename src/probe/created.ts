@@ -1,31 +1,25 @@
-/** What shows of a listing once it was created: when, under which filter, how it is counted, what its identifier is. */
+/** A new listing in the list: when, under which filter, how it is counted, with which identifier. */
 import { refusalWords } from './calls.ts'
 import type { ListItem } from '../service/canonical.ts'
-import { emptyAnswer } from './question.ts'
 import type { Answer, Context, Question } from './question.ts'
 import { mlsNumberOf, requiredFields, wholeListing } from './sentinel-listing.ts'
 
 /** Creates sentinel 2. */
 export const creation: Question = {
   key: 'creation',
-  unknown: 'U16',
+  unknown: 'S16',
   title: 'How soon a new listing is listed',
-  async ask({ sentinels, runtime }) {
-    const answer = emptyAnswer()
+  async ask({ sentinels, runtime }, answer): Promise<void> {
     const reply = await sentinels.createAndSee(2, wholeListing(sentinels.names, 2, sentinels.nextWrite()))
-    if (!reply.taken) {
-      answer.notLearnt.push(
+    if (!reply.taken)
+      return void answer.notLearnt.push(
         `how soon a new listing is listed, because Create refused the test listing (${refusalWords(reply)})`,
       )
-      return answer
-    }
     const { rows, missed, milliseconds } = reply.value
-    if (rows.length === 0) {
-      answer.notLearnt.push(
+    if (rows.length === 0)
+      return void answer.notLearnt.push(
         `how soon a new listing is listed, because the test listing was not within ${Math.round(milliseconds / 1000)} s`,
       )
-      return answer
-    }
     runtime.log.debug({ item: rows[0] }, 'the test listing as it is listed')
     answer.facts.lookUpsBeforeShown = missed
     answer.words.push(
@@ -33,28 +27,24 @@ export const creation: Question = {
         ? 'A new listing is listed at once.'
         : `A new listing is listed after ${Math.round(milliseconds)} ms: ${missed} look-ups did not show it.`,
     )
-    return answer
   },
 }
 
-/** Whether the identifier that Create gives is the ID in the list, and whether Update takes it as NativeId. */
+/** Whether the identifier from Create is the ID in the list, and whether Update accepts it as NativeId. */
 export const identifier: Question = {
   key: 'identifier',
-  unknown: 'U2',
+  unknown: 'S2',
   title: 'Identifier of Create, ID of List, NativeId',
   needs: [2],
-  async ask({ calls, sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ calls, sentinels }, answer): Promise<void> {
     const mlsNumber = sentinels.names.mlsNumber(2)
     const { id, isShown, why } = await sentinels.certainId(mlsNumber, sentinels.identifier(2))
     if (isShown !== null) {
       answer.facts.identifierIsId = isShown
-      answer.words.push(`The identifier that Create gives is ${isShown ? '' : 'not '}the ID in the list.`)
+      answer.words.push(`The identifier from Create is ${isShown ? '' : 'not '}the ID in the list.`)
     }
-    if (id === null) {
-      answer.notLearnt.push(`whether Update takes the ID of the list as NativeId, because ${why}`)
-      return answer
-    }
+    if (id === null)
+      return void answer.notLearnt.push(`whether Update takes the ID of the list as NativeId, because ${why}`)
     const write = sentinels.nextWrite()
     const reply = await calls.update({ ...wholeListing(sentinels.names, 2, write), Key: id, KeyType: 'NativeId' })
     const isReached = reply.taken && (await sentinels.awaitWrite(2, write)) !== null
@@ -64,18 +54,16 @@ export const identifier: Question = {
       answer.contradictions.push(
         `NativeId is "the identifier returned when the listing was created", but an Update by it ${reply.taken ? `counts ${reply.value} and changes nothing` : `is refused (${refusalWords(reply)})`}`,
       )
-    return answer
   },
 }
 
 /** Whether List filters by MLSNumber, and how exactly. */
 export const filter: Question = {
   key: 'filter',
-  unknown: 'U9',
+  unknown: 'S9',
   title: 'List filtered by MLSNumber',
   needs: [2],
-  async ask({ calls, seen, sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ calls, seen, sentinels }, answer): Promise<void> {
     const mlsNumber = sentinels.names.mlsNumber(2)
     const shows = async (MLSNumber: string): Promise<boolean> => {
       const reply = await calls.list({ MLSNumber, PageNumber: 1, PageSize: calls.pageSize })
@@ -83,11 +71,10 @@ export const filter: Question = {
     }
     if (!seen.filters) {
       answer.facts.filter = 'ignored'
-      answer.words.push('List does not heed its MLSNumber filter: each look-up reads the whole list.')
-      answer.contradictions.push(
+      answer.words.push('List ignores its MLSNumber filter: each look-up reads the whole list.')
+      return void answer.contradictions.push(
         'MLSNumber of List is "filter by listing number", but other listings are shown under it',
       )
-      return answer
     }
     const matchesPart = await shows(mlsNumber.slice(0, -2))
     answer.facts.filter = matchesPart ? 'contains' : 'exact'
@@ -98,32 +85,27 @@ export const filter: Question = {
     )
     const folded = await shows(mlsNumber.toUpperCase())
     answer.facts.filterIgnoresCase = folded
-    answer.words.push(folded ? 'Upper and lower case are the same to it.' : 'Upper and lower case differ to it.')
-    return answer
+    answer.words.push(folded ? 'It ignores case.' : 'It distinguishes case.')
   },
 }
 
-/** Asked right after sentinel 2 was created, so that a total of before shows. */
+/** Asked right after sentinel 2 was created, to recognise an outdated total. */
 export const virtualCount: Question = {
   key: 'virtualCount',
-  unknown: 'U9',
+  unknown: 'S9',
   title: 'Meaning of VirtualCount',
   needs: [2],
-  async ask({ calls, seen }) {
-    const answer = emptyAnswer()
+  async ask({ calls, seen }, answer): Promise<void> {
     const because = whyNot(seen)
-    if (because !== null) {
-      answer.notLearnt.push(`what VirtualCount is, because ${because}`)
-      return answer
-    }
+    if (because !== null) return void answer.notLearnt.push(`what VirtualCount is, because ${because}`)
     const total = seen.listings + 1
     const saw: (number | string)[] = []
     for (const PageSize of [2, 1]) {
       const reply = await calls.list({ PageNumber: 1, PageSize })
-      if (!reply.taken) {
-        answer.notLearnt.push(`what VirtualCount is, because PageSize ${PageSize} was refused (${refusalWords(reply)})`)
-        return answer
-      }
+      if (!reply.taken)
+        return void answer.notLearnt.push(
+          `what VirtualCount is, because PageSize ${PageSize} was refused (${refusalWords(reply)})`,
+        )
       saw.push(reply.value.VirtualCount ?? 'nothing')
     }
     const isTotal = saw.every((count) => count === total)
@@ -134,7 +116,6 @@ export const virtualCount: Question = {
         : `VirtualCount is not the number of all listings: it says ${saw.join(' and ')}, and there are ${total}.`,
     )
     answer.profile.virtualCount = isTotal ? 'total' : 'unknown'
-    return answer
   },
 }
 
@@ -143,14 +124,13 @@ function whyNot({ complete, listings, reasons }: Context['seen']): string | null
   return listings < 2 ? `the chatbot holds ${listings} other listings: that is too few to tell` : null
 }
 
-/** Creates sentinel 1 from the required fields alone; how absent values are shown. Changes sentinel 2 afterwards, for `order`. */
+/** Creates sentinel 1 with the required fields only, to see absent values. Then changes sentinel 2, for `order`. */
 export const absentValues: Question = {
   key: 'absentValues',
-  unknown: 'U12',
+  unknown: 'S12',
   title: 'Create with the required fields only, and how absent values are listed',
   needs: [2],
-  async ask({ sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ sentinels }, answer): Promise<void> {
     const { names } = sentinels
     const reply = await sentinels.createAndSee(1, { ...requiredFields(names, 1, sentinels.nextWrite()) })
     const write = sentinels.nextWrite()
@@ -158,14 +138,12 @@ export const absentValues: Question = {
     if (changed.taken) await sentinels.awaitWrite(2, write)
     if (!reply.taken || reply.value.rows.length === 0) {
       const why = reply.taken ? 'it was not listed' : `it was refused (${refusalWords(reply)})`
-      answer.notLearnt.push(
+      return void answer.notLearnt.push(
         `how absent values are listed, because a test listing with the required fields only: ${why}`,
       )
-      return answer
     }
     const [row] = reply.value.rows
     tellAbsent(answer, row)
-    return answer
   },
 }
 

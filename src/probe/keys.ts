@@ -1,9 +1,8 @@
-/** Which keys are taken where, and what is said to bad ones and to a bad body. */
+/** Which keys are accepted where, and the answers to bad keys and a bad body. */
 import type { ServiceKeys } from '../service/headers.ts'
 import { refusalWords } from './calls.ts'
 import type { Refusal, Reply } from './calls.ts'
-import { emptyAnswer } from './question.ts'
-import type { Answer, Context, Question } from './question.ts'
+import type { Context, Question } from './question.ts'
 import { markerUrl, wholeListing } from './sentinel-listing.ts'
 
 const operations = ['List', 'Create', 'Update', 'Delete'] as const
@@ -12,15 +11,13 @@ type Alone = 'secret' | 'session'
 const headers = { secret: 'Authorization (secretKey)', session: 'chatrobot-sessionkey (sessionKey)' }
 
 /**
- * Each key alone on each operation, tried on test listings of their own, so that nothing but the key can be what is
- * refused. Sentinels 5 and 6.
+ * Tries each key alone on each operation, with separate test listings, so that only the key can be refused. Sentinels 5 and 6.
  */
 export const keysAlone: Question = {
   key: 'keys',
-  unknown: 'U1',
+  unknown: 'S1',
   title: 'Keys accepted, each alone',
-  async ask(context) {
-    const answer = emptyAnswer()
+  async ask(context, answer): Promise<void> {
     const secret = context.keys.secretKey !== null
     const session = context.keys.sessionKey !== null
     if (!secret || !session) {
@@ -28,9 +25,9 @@ export const keysAlone: Question = {
       if (secret || session) {
         answer.facts[alone] = 'all'
         answer.words.push(`${headers[alone]} alone is accepted by all four operations.`)
-        answer.words.push(`${headers[other]} was not asked about, because it is not configured.`)
-      } else answer.words.push('No key is configured, and the four operations ask for none.')
-      return answer
+        answer.words.push(`${headers[other]} was not tried, because it is not configured.`)
+      } else answer.words.push('No key is configured, and the four operations require none.')
+      return
     }
     const accepted = await tryAlone(context)
     for (const alone of ['secret', 'session'] as const) {
@@ -42,7 +39,6 @@ export const keysAlone: Question = {
     }
     const both = operations.filter((name) => !accepted.has(`${name} secret`) && !accepted.has(`${name} session`))
     if (both.length > 0) answer.words.push(`${both.join(', ')}: both keys together, neither is enough alone.`)
-    return answer
   },
 }
 
@@ -67,27 +63,24 @@ async function tryAlone({ calls, sentinels, keys: configured }: Context): Promis
   return accepted
 }
 
-/** A Create that lacks what the interface requires. Sentinel 4, should it be created all the same. */
+/** A Create without required fields. Sentinel 4, in case it is created. */
 export const badInput: Question = {
   key: 'badInput',
-  unknown: 'U14',
+  unknown: 'S14',
   title: 'Answer to a bad body',
-  async ask({ sentinels }) {
-    const answer = emptyAnswer()
+  async ask({ sentinels }, answer): Promise<void> {
     const mlsNumber = sentinels.names.mlsNumber(4)
     const Url = markerUrl(sentinels.names, 4, sentinels.nextWrite())
     const body = { MLSNumber: mlsNumber, Url, Status: 'Sold', Description: 'TEST LISTING of listing-sync probe' }
     const reply = await sentinels.create(body, { unchecked: true })
     if (!reply.taken) {
       answer.facts.badInput = placeOf(reply)
-      answer.words.push(`A Create without required fields is refused with ${refusalWords(reply)}.`)
-      return answer
+      return void answer.words.push(`A Create without required fields is refused with ${refusalWords(reply)}.`)
     }
     answer.facts.badInput = 'taken'
     answer.words.push('A Create without required fields is taken.')
     answer.contradictions.push('SaleType, PropertyType and others are required, but a Create without them is taken')
     await sentinels.remove(mlsNumber)
-    return answer
   },
 }
 
@@ -99,27 +92,22 @@ const bad = [
   { key: 'wrongSession', what: 'with a wrong chatrobot-sessionkey alone', keys: { ...noKeys, sessionKey: wrongKey } },
 ]
 
-/** Asked last, when nothing is left to be removed: a service may lock out whoever comes with wrong keys. One List each. */
+/** Asked last, when nothing is left to be removed, as a service may lock out wrong keys. One List each. */
 export const badKeys: Question = {
   key: 'badKeys',
-  unknown: 'U14',
+  unknown: 'S14',
   title: 'Answer to bad credentials',
-  async ask({ calls }) {
-    const answer = emptyAnswer()
+  async ask({ calls }, answer): Promise<void> {
     for (const { key, what, keys } of bad) {
       const reply = await calls.list({ PageNumber: 1, PageSize: 1 }, { keys })
       answer.facts[key] = reply.taken ? 'taken' : placeOf(reply)
       answer.words.push(`A List ${what} is ${reply.taken ? 'answered' : `refused with ${refusalWords(reply)}`}.`)
-      if (!reply.taken && reply.kind !== 'credentials') tellUnknown(answer, reply)
+      if (!reply.taken && reply.kind !== 'credentials')
+        answer.words.push(
+          `Code ${reply.code} does not mean bad credentials (401, 403): if the keys are revoked, a run does not stop at once.`,
+        )
     }
-    return answer
   },
-}
-
-function tellUnknown(answer: Answer, { code }: Refusal): void {
-  answer.words.push(
-    `Code ${code} is not one that says credentials (401, 403): should the keys be revoked, a run does not stop at once.`,
-  )
 }
 
 function placeOf({ status, code }: Refusal): string {

@@ -2,8 +2,8 @@
 export const searchLimit = 1000
 
 /**
- * The largest number from 1 to `searchLimit` that is taken, found by doubling from `first` and then halving the gap: some
- * fifteen tries at most. 0: not even 1 is. Takes it that what is taken of a number is taken of every smaller one.
+ * The largest accepted number from 1 to `searchLimit`, found by doubling from `first` and then halving the gap in at most
+ * some fifteen tries; 0: not even 1. Assumes that every smaller number is accepted too.
  */
 export async function largestTaken(first: number, isTaken: (size: number) => Promise<boolean>): Promise<number> {
   let taken = 0

@@ -1,6 +1,6 @@
 /**
- * What `probe` is made of: the calls that it may make, a question, an answer. Each question that the interface leaves
- * open and a service can answer by what it does is one object in a file here; `ask.ts` puts them in their order.
+ * The types of `probe`. Each open question of docs/service.md that the behaviour of a service can answer is one object in a
+ * file here; `ask.ts` has their order.
  */
 import type { Runtime } from '../core/machine.ts'
 import type { ServiceKeys } from '../service/headers.ts'
@@ -8,63 +8,51 @@ import type { ServiceProfile } from '../service/settings-file.ts'
 import type { Calls } from './calls.ts'
 import type { Sentinels } from './sentinels.ts'
 
-/** What the first walk over the list showed. */
+/** Results of the first reading of the list. */
 export interface Seen {
-  /** Whether the walk can be trusted to have shown everything, and why not. */
+  /** Whether the reading was complete, and why not. */
   complete: boolean
   reasons: string[]
-  /** Listings there, without sentinels. */
+  /** Number of listings, without sentinels. */
   listings: number
   pages: number
-  /** The MLSNumber filter of List is heeded. */
+  /** The MLSNumber filter of List works. */
   filters: boolean
 }
 
-/** What a question is asked with. */
 export interface Context {
   calls: Calls
   sentinels: Sentinels
   runtime: Runtime
   seen: Seen
-  /** Those that are configured. */
+  /** The configured keys. */
   keys: ServiceKeys
 }
 
-/** One thing learnt, for programs: numbers, words, or null where the question has no such answer. */
+/** Results for programs; null: the question has no such answer. */
 export type Facts = Record<string, string | number | boolean | null>
 
 export interface Answer {
   facts: Facts
   /** The same in sentences. */
   words: string[]
-  /** What stays open, each as "… , because …". */
+  /** What is still open, each as "… , because …". */
   notLearnt: string[]
-  /** What the service does against the interface's document. */
+  /** Behaviour that contradicts the documentation. */
   contradictions: string[]
-  /** What of it the configuration should say. */
+  /** The part for the configuration. */
   profile: Partial<ServiceProfile>
 }
 
 export interface Question {
   key: string
-  /** The number of what the interface leaves open, as the report tells it. */
+  /** Its numbers in docs/service.md, such as `S11, S12`. */
   unknown: string
-  /** For the report. */
   title: string
-  /** Sentinels that have to be listed. */
+  /** Sentinels that must be listed. */
   needs?: readonly number[]
-  /** Throws what the calls throw: then nothing is learnt. */
-  ask(context: Context): Promise<Answer>
+  /** Fills in the answer, which is empty. Throws as the calls do: then nothing is learnt. */
+  ask(context: Context, answer: Answer): Promise<void>
 }
 
-/** An answer with its question. */
-export interface Answered extends Answer {
-  key: string
-  unknown: string
-  title: string
-}
-
-/** An answer whose parts are filled in as they are learnt. */
-export function emptyAnswer(): Answer {
-  return { facts: {}, words: [], notLearnt: [], contradictions: [], profile: {} }
-}
+export type Answered = Answer & Pick<Question, 'key' | 'unknown' | 'title'>

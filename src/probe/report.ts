@@ -1,19 +1,19 @@
-/** What a probe found, for a person and for a program. */
-import { escapeUnseen, printable } from '../core/text.ts'
+/** The findings of a probe, as text and as JSON. */
+import { escapeUnseen, jsonDocument, printable } from '../core/text.ts'
 import type { ServiceProfile } from '../service/settings-file.ts'
 import type { Asked } from './ask.ts'
 
-/** One probe, with what it was of; times in milliseconds since the epoch. */
+/** Times in milliseconds since the epoch. */
 export interface Probed extends Asked {
   feed: string
   chatbot: string
   startedAt: number
   finishedAt: number
-  /** Until when a call without answer may still land. */
+  /** How long a call without an answer may still take effect, in milliseconds. */
   settle: number
 }
 
-/** `partial`: some questions stayed open. `failed`: it ended early, or something of it may be left on the service. */
+/** `partial`: some questions are open. `failed`: it ended early, or test listings may be left on the service. */
 export function resultOf({ error, left, lost, answers }: Asked): 'ok' | 'partial' | 'failed' {
   if (error !== null || left.size > 0 || lost.size > 0) return 'failed'
   return answers.some(({ notLearnt }) => notLearnt.length > 0) ? 'partial' : 'ok'
@@ -37,7 +37,8 @@ export function probedJson(probed: Probed): string {
     calls,
     profile: profileOf(probed),
     answers: answers.map(({ key, unknown, title, facts, words, notLearnt, contradictions }) => {
-      return { key, unknown, title, facts, words, notLearnt, contradictions }
+      // Version 1 of this document numbers the questions by the letter U.
+      return { key, unknown: unknown.replaceAll('S', 'U'), title, facts, words, notLearnt, contradictions }
     }),
     notes,
     removed,
@@ -46,7 +47,7 @@ export function probedJson(probed: Probed): string {
       return { mlsNumber, until: new Date(at + probed.settle).toISOString() }
     }),
   }
-  return `${escapeUnseen(JSON.stringify(document, null, 2))}\n`
+  return jsonDocument(document)
 }
 
 export function probedText(probed: Probed): string {
@@ -57,8 +58,8 @@ export function probedText(probed: Probed): string {
   ]
   if (removed.length > 0) lines.push(`  test listings that an earlier probe left, removed: ${removed.join(', ')}`)
   for (const note of notes) lines.push(...wrapped(note, '  '))
-  for (const { unknown, title, words, notLearnt } of answers) {
-    lines.push('', `${title} (${unknown})`)
+  for (const { title, words, notLearnt } of answers) {
+    lines.push('', title)
     for (const sentence of words) lines.push(...wrapped(sentence, '  '))
     for (const sentence of notLearnt) {
       const isWhole = sentence.startsWith('not ')
@@ -66,17 +67,17 @@ export function probedText(probed: Probed): string {
     }
   }
   const against = answers.flatMap(({ contradictions }) => contradictions)
-  if (against.length > 0) lines.push('', "Against the interface's document")
+  if (against.length > 0) lines.push('', 'Contradictions to the documentation')
   for (const sentence of against) lines.push(...wrapped(`${sentence}.`, '  '))
   lines.push('', ...configuration(probed), ...leftLines(probed))
-  if (error !== null) lines.push('', ...wrapped(`It ended early: ${error}`, ''))
+  if (error !== null) lines.push('', ...wrapped(`The probe ended early: ${error}`, ''))
   return `${lines.join('\n')}\n`
 }
 
 function configuration(probed: Probed): string[] {
   const profile = Object.entries(profileOf(probed))
-  if (profile.length === 0) return ['Nothing was learnt that the configuration should say.']
-  // Of JSON every text is one of YAML, too.
+  if (profile.length === 0) return ['Nothing was learnt for the configuration.']
+  // JSON is valid YAML.
   const lines = profile.map(([name, value]) => {
     return `    ${name}: ${typeof value === 'object' ? escapeUnseen(JSON.stringify(value)) : value}`
   })
@@ -91,7 +92,7 @@ function leftLines({ feed, left, lost, settle }: Probed): string[] {
   }
   for (const [mlsNumber, at] of lost) {
     const until = new Date(at + settle).toISOString()
-    const sentence = `MAY APPEAR: a call that makes the test listing with MLSNumber ${mlsNumber} got no certain answer, or it was never listed: it may land until ${until}. Run listing-sync probe --feed ${feed} again after that, which removes it, or delete that MLSNumber by hand.`
+    const sentence = `MAY APPEAR: the test listing with MLSNumber ${mlsNumber} was never confirmed; it may still be created until ${until}. Run listing-sync probe --feed ${feed} again after that, which removes it, or delete that MLSNumber by hand.`
     lines.push('', ...wrapped(sentence, ''))
   }
   return lines
@@ -99,7 +100,7 @@ function leftLines({ feed, left, lost, settle }: Probed): string[] {
 
 const width = 110
 
-/** A sentence in lines, each with the indentation. Text of the service is in it. */
+/** Wraps a sentence, which may contain text of the service. */
 function wrapped(sentence: string, indentation: string): string[] {
   const lines: string[] = []
   let line = ''

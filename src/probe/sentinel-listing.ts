@@ -1,16 +1,16 @@
-/** The test listings: what they are called and what is in them. */
+/** Names and contents of the test listings (sentinels). */
 import { unescapeHtml } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 import { sentinelPrefix } from '../core/sentinel.ts'
 import type { ListItem } from '../service/canonical.ts'
 
-/** The names of one probe's sentinels: no other listing has one of them, as 48 random bits are in it. */
+/** The names of one probe's sentinels, unique by 48 random bits. */
 export interface SentinelNames {
   /** Twelve hexadecimal digits. */
   token: string
-  /** The MLSNumber of the sentinel of this number, 1 to 9; a higher number comes later in the alphabet. */
+  /** The MLSNumber of sentinel 1 to 9; they sort by number. */
   mlsNumber(number: number): string
-  /** A key that matches nothing; no listing is ever created with it. */
+  /** A key that never matches a listing. */
   absent(number: number): string
 }
 
@@ -25,12 +25,12 @@ export function sentinelNames(feed: string, random: () => number): SentinelNames
 
 const words = 'TEST LISTING of listing-sync probe: not a real home. It is removed within minutes.'
 
-/** The fields that the interface requires, plainly a test's. `write` numbers the writes, so that each can be told from the one before. */
+/** The required fields, clearly of a test. `write` numbers the writes, to recognise each one in the list. */
 export function requiredFields(names: SentinelNames, number: number, write: number): Listing {
   return {
     MLSNumber: names.mlsNumber(number),
     SaleType: 'for_sale',
-    // The least likely to be offered to anybody.
+    // The status least likely to be offered to anybody.
     Status: 'Sold',
     CurrencySymbol: '$',
     PropertyType: 'TEST LISTING, not a home',
@@ -46,7 +46,7 @@ export function requiredFields(names: SentinelNames, number: number, write: numb
   }
 }
 
-/** All fields of the interface. The place is in the middle of an ocean. */
+/** All fields. The place is in the middle of an ocean. */
 export function wholeListing(names: SentinelNames, number: number, write: number): Required<Listing> {
   return {
     ...requiredFields(names, number, write),
@@ -75,23 +75,23 @@ export function markerUrl({ token }: SentinelNames, number: number, write: numbe
   return `https://listing-sync.invalid/probe/${token}/${number}/${write}`
 }
 
-/** Whether the Url of a list item is one that a probe writes, of this token where one is given. */
+/** Whether the Url of a list item is that of a probe, or of the probe with `token`. */
 export function isMarked(item: ListItem, token = '[0-9a-f]{12}'): boolean {
   return new RegExp(`^https://listing-sync\\.invalid/probe/${token}/\\d/`).test(textOf(item, 'Url'))
 }
 
-/** A text of a list item; empty where there is none. */
+/** A text of a list item; '': none. */
 export function textOf(item: ListItem, name: string): string {
   const value = item[name]
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
-/** The MLSNumber of a list item, read as the daemon reads it. */
+/** The MLSNumber of a list item, as runs read it. */
 export function mlsNumberOf(item: ListItem): string {
   return unescapeHtml(textOf(item, 'MLSNumber')).trim()
 }
 
-/** The ID of a list item as the text that NativeId would take; null where there is none. */
+/** The ID of a list item as a NativeId; null: none. */
 export function idOf(item: ListItem): string | null {
   const id = textOf(item, 'ID').trim()
   return /^\d+$/.test(id) ? id : null

@@ -1,7 +1,6 @@
 /**
- * The sentinels of one probe on the service: created, changed, looked up, and above all removed. Nothing here can reach
- * another listing: Create, Update and Delete go by an MLSNumber that only a sentinel has, and by an identifier only right after
- * a look-up has shown it on a sentinel's row (`certainId`).
+ * Creates, changes, looks up and removes the sentinels of one probe. No other listing is touched: calls use an MLSNumber that
+ * only a sentinel has, or an identifier that a look-up has just shown on a sentinel's row (`certainId`).
  */
 import { messageOf, ServiceError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
@@ -11,45 +10,44 @@ import type { Calls, How, Refusal, Reply } from './calls.ts'
 import { idOf, markerUrl, mlsNumberOf, textOf, wholeListing } from './sentinel-listing.ts'
 import type { SentinelNames } from './sentinel-listing.ts'
 
-/** How long after each look-up the next one follows, in milliseconds: a list may lag behind. */
+/** Pauses between look-ups, in milliseconds, as a list may lag. */
 const pauses = [250, 500, 1000, 1000, 2000, 2000, 2000, 2000]
 
-/** How a write came to be seen. */
 export interface Sight {
-  /** Every row with the MLSNumber; empty where it did not come in time. */
+  /** Every row with the MLSNumber; empty: it did not appear in time. */
   rows: ListItem[]
-  /** Look-ups that did not show it yet. */
+  /** Look-ups before it appeared. */
   missed: number
-  /** From the answer to the write until it was seen. */
+  /** From the answer to the write until it appeared. */
   milliseconds: number
 }
 
-/** What became of one Update of a sentinel: seen, refused, or (both null) taken and never shown. */
+/** The result of one Update of a sentinel: listed, refused, or (both null) accepted and never listed. */
 export interface Tried {
   row: ListItem | null
   refusal: Refusal | null
   sent: Pick<Listing, 'MLSNumber'>
 }
 
-/** An ID that may be used as NativeId, or why there is none; `isShown`: whether the list's ID is what Create gave. */
+/** An ID that may be used as NativeId, or why there is none; `isShown`: whether the list's ID is that from Create. */
 export type CertainId = { id: string; isShown: true; why: null } | { id: null; isShown: boolean | null; why: string }
 
 export class Sentinels {
   readonly names: SentinelNames
-  /** Whether an Update of what is not there creates it; null: not known yet. */
+  /** Whether an Update creates a missing row; null: not known yet. */
   updatesCreate: boolean | null = null
   readonly #calls: Calls
   readonly #clock: Clock
-  /** Whether one was created and never listed: perhaps it is, under another MLSNumber. */
+  /** Whether one was created and never listed, perhaps because it has another MLSNumber. */
   wasUnseen = false
   #writes = 0
-  /** MLSNumbers under which a row may be there. */
+  /** MLSNumbers that may have a row. */
   readonly #there = new Set<string>()
-  /** What Create gave for those that were seen, by MLSNumber; the latest where there are several rows. */
+  /** Identifiers from Create of listed rows, by MLSNumber; the latest, if there are several rows. */
   readonly #identifiers = new Map<string, string | null>()
-  /** Those that were created and never listed. */
+  /** Created and never listed. */
   readonly #unseen = new Set<string>()
-  /** Those whose Create got no certain answer, with the time of it. */
+  /** Without a definite answer to Create, with its time. */
   readonly #lost = new Map<string, number>()
 
   constructor(names: SentinelNames, calls: Calls, clock: Clock) {
@@ -58,17 +56,17 @@ export class Sentinels {
     this.#clock = clock
   }
 
-  /** MLSNumbers whose Create got no certain answer, or that were never listed and not counted when deleted, with when that was: the row may appear later. */
+  /** MLSNumbers, with a time, whose row may appear later: Create had no definite answer, or it was neither listed nor counted when deleted. */
   get lost(): ReadonlyMap<string, number> {
     return this.#lost
   }
 
-  /** Whether the sentinel of this number was created, seen and not removed since. */
+  /** Whether a sentinel was created, listed and not removed since. */
   has(number: number): boolean {
     return this.#identifiers.has(this.names.mlsNumber(number))
   }
 
-  /** What Create gave for the sentinel of this number; null where its answer was lost. */
+  /** The identifier from Create; null: the answer was lost. */
   identifier(number: number): string | null {
     return this.#identifiers.get(this.names.mlsNumber(number)) ?? null
   }
@@ -78,21 +76,20 @@ export class Sentinels {
     return ++this.#writes
   }
 
-  /** Notes left-over sentinels of an earlier probe, for `removeAll`. */
+  /** Adds sentinels left by an earlier probe, for `removeAll`. */
   take(mlsNumbers: Iterable<string>): void {
     for (const mlsNumber of mlsNumbers) this.#there.add(mlsNumber)
   }
 
   /**
-   * Creates a row. A lost answer is settled by looking whether it is there; then the identifier is null. Throws where that is
-   * not certain.
+   * Creates a row. After a lost answer it looks the row up, and the identifier is null. Throws if the result is uncertain.
    */
   async create(body: Pick<Listing, 'MLSNumber' | 'Url'>, how?: How): Promise<Reply<string | null>> {
     const isNew = !this.#there.has(body.MLSNumber)
     this.#there.add(body.MLSNumber)
     try {
       const reply = await this.#calls.create(body, how)
-      // What was there before the second Create still is.
+      // After a refused second Create, the first row is still there.
       if (!reply.taken && isNew) this.#there.delete(body.MLSNumber)
       return reply
     } catch (error) {
@@ -109,7 +106,7 @@ export class Sentinels {
     }
   }
 
-  /** Creates one that must not be there yet, and waits until it is shown. */
+  /** Creates a new one and waits until it is listed. */
   async createAndSee(number: number, body: Pick<Listing, 'MLSNumber' | 'Url'>, how?: How): Promise<Reply<Sight>> {
     const reply = await this.create(body, how)
     if (!reply.taken) return reply
@@ -122,7 +119,7 @@ export class Sentinels {
     return { taken: true, value: sight }
   }
 
-  /** Updates by MLSNumber. A service may make a row of what it does not find: then a lost answer is as a lost Create's. */
+  /** Updates by MLSNumber. If the service may create a missing row, a lost answer is treated like that of a Create. */
   async update(body: Pick<Listing, 'MLSNumber'>, how?: How): Promise<Reply<number>> {
     this.#there.add(body.MLSNumber)
     try {
@@ -134,7 +131,7 @@ export class Sentinels {
     }
   }
 
-  /** Updates a sentinel with what `body` makes for the number of the write, and waits until that is shown. */
+  /** Updates a sentinel with the body for this write, and waits until it is listed. */
   async trySend(number: number, body: (write: number) => Tried['sent'], how?: How): Promise<Tried> {
     const write = this.nextWrite()
     const sent = { ...body(write) }
@@ -143,12 +140,12 @@ export class Sentinels {
     return { row: await this.awaitWrite(number, write), refusal: null, sent }
   }
 
-  /** The same with all fields but for the changes. */
+  /** The same with all fields and some changes. */
   tryUpdate(number: number, changes: object, how?: How): Promise<Tried> {
     return this.trySend(number, (write) => ({ ...wholeListing(this.names, number, write), ...changes }), how)
   }
 
-  /** Every row shown for exactly this MLSNumber. Throws `ServiceError` where the pages contradict themselves. */
+  /** Every row with exactly this MLSNumber. Throws `ServiceError` if the pages contradict each other. */
   async lookUp(mlsNumber: string): Promise<ListItem[]> {
     let rows: ListItem[] = []
     const reset = (): void => void (rows = [])
@@ -158,7 +155,7 @@ export class Sentinels {
     throw new ServiceError('transient', `the look-up of a test listing is incomplete: ${reasons.join(' ')}`)
   }
 
-  /** Looks up until the rows are as wanted, for some ten seconds; gives no rows where they never were. */
+  /** Looks up for some ten seconds until the rows are as wanted; no rows if they never were. */
   async awaitRows(mlsNumber: string, wanted: (rows: ListItem[]) => boolean): Promise<Sight> {
     const since = this.#clock.now()
     for (let missed = 0; ; missed++) {
@@ -170,7 +167,7 @@ export class Sentinels {
     }
   }
 
-  /** Waits until this write is shown on a row of the sentinel; null where it never was. */
+  /** Waits until this write is listed on a row of the sentinel; null: it never was. */
   async awaitWrite(number: number, write: number): Promise<ListItem | null> {
     const url = markerUrl(this.names, number, write)
     const isIt = (row: ListItem): boolean =>
@@ -180,31 +177,30 @@ export class Sentinels {
   }
 
   /**
-   * The ID of a row, where it surely names a sentinel and nothing else: Create gave it, and a look-up made now shows it on a
-   * row of this very MLSNumber. So it is a sentinel's whether NativeId takes what Create gives or what List shows; an ID from
-   * the list alone may be what Create gave for another listing. And it is no listing's MLSNumber, in case the service
-   * does not heed KeyType.
+   * The ID of a row, if it certainly belongs to a sentinel: Create returned it, and a look-up now shows it on a row of this
+   * MLSNumber. So it is a sentinel's whether NativeId means the identifier from Create or the ID of List; an ID from the list
+   * alone may be another listing's identifier. It must also not be the MLSNumber of a listing, in case KeyType is ignored.
    */
   async certainId(mlsNumber: string, identifier: string | null): Promise<CertainId> {
     if (identifier === null) return { id: null, isShown: null, why: 'the answer to Create was lost' }
     const ids = (await this.lookUp(mlsNumber)).map(idOf)
     if (!ids.includes(identifier)) {
       const shown = ids.join(', ') || 'none'
-      const why = `the list's ID (${shown}) is not what Create gave (${identifier}): either may name another listing, which would be hit`
+      const why = `the list's ID (${shown}) differs from the identifier from Create (${identifier}), and either may belong to another listing`
       return { id: null, isShown: false, why }
     }
     if ((await this.lookUp(identifier)).length === 0) return { id: identifier, isShown: true, why: null }
-    const why = `another listing has ${identifier} as its MLSNumber, and a service that does not heed KeyType would take that`
+    const why = `another listing has the MLSNumber ${identifier}, which a service that ignores KeyType would use`
     return { id: null, isShown: true, why }
   }
 
-  /** Deletes by MLSNumber until no look-up shows it. Gives the first answer; throws where it can't be had off. */
+  /** Deletes by MLSNumber until no look-up shows it. Returns the first answer; throws if it can't be removed. */
   async remove(mlsNumber: string): Promise<Reply<number>> {
     const first = await this.#calls.remove('MLSNumber', [mlsNumber])
-    // One Delete may take one of several rows.
+    // One Delete may remove only one of several rows.
     for (let time = 1; ; time++) {
       if (await this.isGone(mlsNumber)) {
-        // What was never listed is not gone for not being listed: only the count says that the Delete found it.
+        // If it was never listed, only the count shows that the Delete found it.
         const isCounted = first.taken && first.value > 0
         if (this.#unseen.delete(mlsNumber) && !isCounted) this.#lost.set(mlsNumber, this.#clock.now())
         return first
@@ -212,16 +208,16 @@ export class Sentinels {
       if (time === 4) break
       await this.#calls.remove('MLSNumber', [mlsNumber])
     }
-    const said = first.taken ? `its Delete counted ${first.value}` : `its Delete was refused (${first.message})`
-    throw new ServiceError('refused', `${mlsNumber} is still listed after four Deletes: ${said}`)
+    const result = first.taken ? `its Delete counted ${first.value}` : `its Delete was refused (${first.message})`
+    throw new ServiceError('refused', `${mlsNumber} is still listed after four Deletes: ${result}`)
   }
 
-  /** Forgets that a sentinel may appear: it was found under another MLSNumber. */
+  /** A sentinel was found under another MLSNumber, so it will not appear. */
   settle(mlsNumber: string): void {
     this.#lost.delete(mlsNumber)
   }
 
-  /** Waits until no row is shown. */
+  /** Waits until no row is listed. */
   async isGone(mlsNumber: string): Promise<boolean> {
     const { missed } = await this.awaitRows(mlsNumber, (rows) => rows.length === 0)
     if (missed > pauses.length) return false
@@ -230,7 +226,7 @@ export class Sentinels {
     return true
   }
 
-  /** Removes whatever may be there; never throws. Gives what could not be removed, with the reason. */
+  /** Removes everything; never throws. Returns what could not be removed, with the reason. */
   async removeAll(): Promise<Map<string, string>> {
     const left = new Map<string, string>()
     for (const mlsNumber of this.#there) {

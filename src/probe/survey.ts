@@ -8,22 +8,18 @@ import type { Seen } from './question.ts'
 import { isMarked, mlsNumberOf, textOf } from './sentinel-listing.ts'
 import type { SentinelNames } from './sentinel-listing.ts'
 
-/** Test listings that are on the service, whoever left them. */
+/** Test listings on the service, of any probe. */
 export interface Found {
-  /** MLSNumbers of those that are called as they were sent. */
+  /** MLSNumbers of those listed under the number that was sent. */
   leftOver: string[]
-  /** The rows of those that are listed under another MLSNumber, as a service may cut it or fold its case. */
+  /** Rows of those listed under another MLSNumber, as a service may cut it or change its case. */
   renamed: ListItem[]
-  /** Why some of what looks like a sentinel is not touched. */
+  /** Why some possible sentinels are not touched. */
   doubtful: string[]
 }
 
-export interface Survey extends Found {
-  seen: Seen
-}
-
-/** Walks the list once. Throws `ServiceError` where it can't be had, `UserError` where List refuses. */
-export async function survey(calls: Calls, names: SentinelNames): Promise<Survey> {
+/** Reads the list once. Throws `ServiceError` if it can't be read, `UserError` if List refuses the filter. */
+export async function survey(calls: Calls, names: SentinelNames): Promise<Found & { seen: Seen }> {
   const { listings, summary, rows, ...found } = await findSentinels(calls)
   const absent = await calls.list({ MLSNumber: names.absent(0), PageNumber: 1, PageSize: calls.pageSize })
   if (!absent.taken) throw new UserError(`List refuses its MLSNumber filter: ${absent.message}`)
@@ -32,7 +28,7 @@ export async function survey(calls: Calls, names: SentinelNames): Promise<Survey
   return { seen: { complete, reasons, pages, listings: listings - rows, filters }, ...found }
 }
 
-/** Walks the list for test listings. `listings` are all that there are, `rows` those of the sentinels that can be removed. */
+/** Searches the list for test listings. `listings`: the number of all; `rows`: of sentinels that can be removed. */
 export async function findSentinels(
   calls: Calls,
 ): Promise<Found & { summary: RemoteSummary; listings: number; rows: number }> {
@@ -56,7 +52,7 @@ export async function findSentinels(
   return { ...found, summary, listings, rows }
 }
 
-/** Called like a sentinel, or as one whose name was cut. */
+/** Has the name of a sentinel, perhaps cut. */
 function isCalledAlike(item: ListItem): boolean {
   const name = folded(item)
   return name.startsWith(sentinelPrefix) || (name !== '' && sentinelPrefix.startsWith(name))
@@ -67,9 +63,9 @@ function folded(item: ListItem): string {
 }
 
 /**
- * Sentinels are told by their MLSNumber and their address together. Where a service takes upper and lower case for the same, a
- * Delete could reach another listing that is called alike: such are left to a person. One that is listed under another
- * MLSNumber is told by its address, where every listing of that number has such a one and the whole list was seen.
+ * A sentinel has both the MLSNumber and the Url of one. If a service ignores case, a Delete could reach another listing of a
+ * similar name: such cases are left to a person. One under another MLSNumber is recognised by its Url, if every listing of
+ * that number has such a Url and the list was complete.
  */
 function sorted(alike: ListItem[], complete: boolean): Found {
   const leftOver = new Set<string>()
@@ -84,13 +80,13 @@ function sorted(alike: ListItem[], complete: boolean): Found {
       if (isOurs) leftOver.add(mlsNumber)
       else
         doubtful.add(
-          `${mlsNumber} is called like a test listing of a probe, but a listing of that name does not look like one: it was not touched, look at it by hand`,
+          `${mlsNumber} has the name of a test listing, but a listing of that name does not look like one: it was not touched; check it yourself`,
         )
     } else if (isMarked(item)) {
       if (complete && isCalledAlike(item) && same.every((other) => isMarked(other))) renamed.add(item)
       else
         doubtful.add(
-          `the listing with MLSNumber ${mlsNumber} has the Url of a test listing, ${textOf(item, 'Url')}, but another number than a probe gives: it was not touched, look at it by hand`,
+          `the listing with MLSNumber ${mlsNumber} has the Url of a test listing, ${textOf(item, 'Url')}, but not the number of one: it was not touched; check it yourself`,
         )
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What the forms for people need of a report, collected in one walk of its lists. What is kept is bounded, whatever the
- * number of rows: beyond the bound only counts go on.
+ * What the forms for people need of a report, collected in one walk of its lists. However many rows there are, only so many
+ * are kept; the rest is counted.
  */
 import type { ChangeKind } from '../plan/change.ts'
 import type { RejectRow } from '../workspace/workspace.ts'

@@ -1,7 +1,7 @@
 /** What a run would do or did, in one sentence. */
 import { printable } from '../core/text.ts'
 import type { ChangeKind } from '../plan/change.ts'
-import type { Report } from './report.ts'
+import type { Report, ReportedChange } from './report.ts'
 
 const writing = ['create', 'update', 'delete'] as const
 
@@ -11,7 +11,7 @@ export function headline(report: Report): string {
   const nothingKnown = report.delivery.records + report.remote.pages === 0
   if (report.result === 'failed' && (report.applied === null || nothingKnown))
     return `${name}: failed: ${error ?? 'no reason given'}`
-  const sentence = report.applied === null ? planned(report) : carriedOut(report, report.applied.outcomes)
+  const sentence = report.applied === null ? planned(report) : carriedOut(report, report.applied)
   return `${name}: ${sentence}${error === null ? '' : `; stopped: ${error}`}`
 }
 
@@ -26,10 +26,7 @@ function planned(report: Report): string {
   return [...parts, ...aside(report)].join('; ')
 }
 
-function carriedOut(
-  report: Report,
-  outcomes: { done: number; failed: number; unknown: number; skipped: number },
-): string {
+function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>): string {
   const all = outcomes.done + outcomes.failed + outcomes.unknown + outcomes.skipped
   if (all === 0) return [report.counts.hold > 0 ? 'nothing changed' : 'nothing to change', ...aside(report)].join('; ')
   const left = (['failed', 'unknown', 'skipped'] as const).filter((name) => outcomes[name] > 0)
@@ -58,4 +55,15 @@ export function many(count: number, noun: string): string {
 
 function listed(words: string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+/** In the order in which people are shown them. */
+export const shownKinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
+
+/** What a listing is created with is all of it: the place and the price tell enough. */
+export function tellingFields({ fields }: ReportedChange): { field: string; text: string }[] {
+  const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
+  return fields.flatMap(({ field, to }) =>
+    telling.includes(field) && !Array.isArray(to) ? [{ field, text: printable(`${to}`) }] : [],
+  )
 }

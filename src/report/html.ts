@@ -4,16 +4,12 @@
  */
 import { outline } from './outline.ts'
 import type { Outline, Section } from './outline.ts'
-import { buffer } from './report.ts'
+import { writePieces } from './report.ts'
 import type { ReportForm } from './report.ts'
 
 export function htmlForm(): ReportForm {
   return {
-    async write(report, output) {
-      const buffered = buffer(output)
-      for (const piece of pieces(outline(report))) await buffered.add(piece)
-      await buffered.end()
-    },
+    write: (report, output) => writePieces(pieces(outline(report)), output),
     document: { before: `${head}\n`, after: '</body>\n</html>\n' },
     several: { before: '', between: '', after: '' },
   }

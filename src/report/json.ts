@@ -1,4 +1,4 @@
-/** The report as one JSON document, for programs: exactly the keys of DESIGN, "Report" (and `verify`), one list item a line. */
+/** The report as one JSON document, for programs: the keys that docs/reports.md lists, one list item a line. */
 import { escapeUnseen } from '../core/text.ts'
 import { buffer } from './report.ts'
 import type { Report, Buffered, ReportForm, ReportedChange } from './report.ts'
@@ -13,12 +13,11 @@ const write: ReportForm['write'] = async (report, output) => {
   await buffered.add('{')
   await writeHead(report, buffered)
   await writeList('changes', report.changes(), (change) => changeOf(report, change), buffered)
-  await writeList('rejects', report.rejects(), ({ at, mlsNumber, problems }) => ({ at, mlsNumber, problems }), buffered)
+  await writeList('rejects', report.rejects(), (reject) => pick(reject, 'at', 'mlsNumber', 'problems'), buffered)
   if (report.applied !== null) {
-    const { done, failed, unknown, skipped } = report.applied.outcomes
-    const { create, update, delete: deletes, list } = report.applied.calls
-    await buffered.add(`,\n  "outcomes": ${json({ done, failed, unknown, skipped })}`)
-    await buffered.add(`,\n  "calls": ${json({ create, update, delete: deletes, list })}`)
+    const { outcomes, calls } = report.applied
+    await buffered.add(`,\n  "outcomes": ${json(pick(outcomes, 'done', 'failed', 'unknown', 'skipped'))}`)
+    await buffered.add(`,\n  "calls": ${json(pick(calls, 'create', 'update', 'delete', 'list'))}`)
     await writeList('failures', failures(report.changes()), (failure) => failure, buffered)
   }
   // Beside the contract's keys, and only where the configuration asks for it.
@@ -28,43 +27,22 @@ const write: ReportForm['write'] = async (report, output) => {
 }
 
 async function writeHead(report: Report, buffered: Buffered): Promise<void> {
-  const { delivery, remote, counts } = report
+  const { feed, chatbot, result, digest, notes } = report
+  const { complete, reasons, records, listings, removals, filtered, duplicates, rejects, bytes } = report.delivery
   const head = {
     version: 1,
-    feed: report.feed,
-    chatbot: report.chatbot,
+    feed,
+    chatbot,
     startedAt: new Date(report.startedAt).toISOString(),
     finishedAt: new Date(report.finishedAt).toISOString(),
-    result: report.result,
-    delivery: {
-      complete: delivery.complete,
-      reasons: delivery.reasons,
-      records: delivery.records,
-      listings: delivery.listings,
-      removals: delivery.removals,
-      filtered: delivery.filtered,
-      duplicates: delivery.duplicates,
-      rejects: delivery.rejects,
-      bytes: delivery.bytes,
-    },
-    remote: {
-      complete: remote.complete,
-      reasons: remote.reasons,
-      pages: remote.pages,
-      listings: remote.listings,
-    },
-    counts: {
-      create: counts.create,
-      update: counts.update,
-      delete: counts.delete,
-      adopt: counts.adopt,
-      forget: counts.forget,
-      hold: counts.hold,
-      unchanged: counts.unchanged,
-      reject: counts.reject,
-    },
-    estimate: { calls: report.estimate.calls, seconds: report.estimate.seconds },
-    digest: report.digest,
+    result,
+    delivery: { complete, reasons, records, listings, removals, filtered, duplicates, rejects, bytes },
+    remote: pick(report.remote, 'complete', 'reasons', 'pages', 'listings'),
+    counts: pick(report.counts, 'create', 'update', 'delete', 'adopt', 'forget', 'hold', 'unchanged', 'reject'),
+    estimate: pick(report.estimate, 'calls', 'seconds'),
+    digest,
+    notes,
+    holds: report.holds.map(({ keys, ...hold }) => ({ ...hold, keys: [...keys()] })),
   }
   const lines = Object.entries(head).map(([key, value]) => `\n  ${json(key)}: ${json(value)}`)
   await buffered.add(lines.join(','))
@@ -85,7 +63,7 @@ async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) =>
 function changeOf(report: Report, change: ReportedChange) {
   const { kind, mlsNumber, fields } = change
   const why = change.why + heldFor(report, change)
-  return { kind, mlsNumber, why, fields: fields.map(({ field, from, to }) => ({ field, from, to })) }
+  return { kind, mlsNumber, why, fields: fields.map((change) => pick(change, 'field', 'from', 'to')) }
 }
 
 function* failures(changes: Iterable<ReportedChange>) {
@@ -98,4 +76,9 @@ function* failures(changes: Iterable<ReportedChange>) {
 
 function json(value: unknown): string {
   return escapeUnseen(JSON.stringify(value))
+}
+
+/** The members that a program is promised, in their order. */
+function pick<T, Name extends keyof T>(from: T, ...names: Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>
 }

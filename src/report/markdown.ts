@@ -1,25 +1,24 @@
 /** The report as Markdown, for a ticket or a pull request. Feed text stays text: nothing in it is a link, a tag or a table. */
-import type { Section } from './outline.ts'
+import type { Outline, Section } from './outline.ts'
 import { outline } from './outline.ts'
-import { buffer } from './report.ts'
+import { writePieces } from './report.ts'
 import type { ReportForm } from './report.ts'
 
 export function markdownForm(): ReportForm {
   return {
-    async write(report, output) {
-      const { headline, notes, sections } = outline(report)
-      const buffered = buffer(output)
-      await buffered.add(`## ${escaped(headline)}\n\n`)
-      for (const note of notes) await buffered.add(`> ${escaped(note)}\n\n`)
-      for (const section of sections) for (const line of lines(section)) await buffered.add(`${line}\n`)
-      await buffered.end()
-    },
+    write: (report, output) => writePieces(lines(outline(report)), output, '\n'),
     document: { before: '', after: '' },
     several: { before: '', between: '\n', after: '' },
   }
 }
 
-function* lines({ title, columns, rows, more }: Section): Generator<string> {
+function* lines({ headline, notes, sections }: Outline): Generator<string> {
+  yield `## ${escaped(headline)}\n`
+  for (const note of notes) yield `> ${escaped(note)}\n`
+  for (const section of sections) yield* table(section)
+}
+
+function* table({ title, columns, rows, more }: Section): Generator<string> {
   yield `### ${escaped(title)}`
   yield ''
   yield row(columns)

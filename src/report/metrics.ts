@@ -1,4 +1,5 @@
 /** Metrics as Prometheus' text exposition, in the form that the textfile collector of its node exporter reads. */
+
 /** What is told of one feed. Times in milliseconds since the epoch; null: never, or not known. */
 export interface FeedMetrics {
   feed: string
@@ -22,104 +23,63 @@ export interface FeedMetrics {
 
 type Sample = [labels: Record<string, string>, value: number]
 
-interface Family {
-  name: string
-  help: string
-  samples: (feed: FeedMetrics) => Sample[]
-}
-
 const results = ['ok', 'held', 'partial', 'failed']
+const verdicts = ['agreed', 'disagreed', 'unanswered'] as const
 
-const seconds = (at: number | null | undefined): Sample[] => (at === null || at === undefined ? [] : [[{}, at / 1000]])
+const single = (value: number | null | undefined): Sample[] => (value == null ? [] : [[{}, value]])
+const seconds = (at: number | null | undefined): Sample[] => single(at == null ? null : at / 1000)
 const each = (label: string, values: Readonly<Record<string, number>> = {}): Sample[] =>
   Object.entries(values).map(([name, value]) => [{ [label]: name }, value])
 
-const families: readonly Family[] = [
-  {
-    name: 'feed_info',
-    help: 'The chatbot that a feed fills.',
-    samples: ({ chatbot }) => [[{ chatbot }, 1]],
-  },
-  {
-    name: 'last_run_timestamp_seconds',
-    help: 'When the last run ended.',
-    samples: ({ lastRun }) => seconds(lastRun?.at),
-  },
-  {
-    name: 'last_success_timestamp_seconds',
-    help: 'When the last run ended that did not fail.',
-    samples: ({ lastSuccess }) => seconds(lastSuccess),
-  },
-  {
-    name: 'last_accepted_delivery_timestamp_seconds',
-    help: 'When the last delivery was read that was complete and not doubted by the guard.',
-    samples: ({ lastAccepted }) => seconds(lastAccepted),
-  },
-  {
-    name: 'last_run_result',
-    help: 'What the last run came to: 1 for its result, 0 for the others.',
-    samples: ({ lastRun }) =>
+/** By name: what it says, and its samples of one feed. */
+const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetrics) => Sample[]]>> = {
+  feed_info: ['The chatbot that a feed fills.', ({ chatbot }) => [[{ chatbot }, 1]]],
+  last_run_timestamp_seconds: ['When the last run ended.', ({ lastRun }) => seconds(lastRun?.at)],
+  last_success_timestamp_seconds: [
+    'When the last run ended that did not fail.',
+    ({ lastSuccess }) => seconds(lastSuccess),
+  ],
+  last_accepted_delivery_timestamp_seconds: [
+    'When the last delivery was read that was complete and not doubted by the guard.',
+    ({ lastAccepted }) => seconds(lastAccepted),
+  ],
+  last_run_result: [
+    'What the last run came to: 1 for its result, 0 for the others.',
+    ({ lastRun }) =>
       lastRun === null ? [] : results.map((result): Sample => [{ result }, lastRun.result === result ? 1 : 0]),
-  },
-  {
-    name: 'last_run_duration_seconds',
-    help: 'How long the last run took.',
-    samples: ({ lastRun }) => (lastRun === null ? [] : [[{}, lastRun.seconds]]),
-  },
-  {
-    name: 'last_run_records',
-    help: 'Records in the delivery of the last run.',
-    samples: ({ lastRun }) => (lastRun?.records == null ? [] : [[{}, lastRun.records]]),
-  },
-  {
-    name: 'last_run_changes',
-    help: 'Changes that the last run planned, by kind; hold, unchanged and reject (records) are among them.',
-    samples: ({ lastRun }) => each('kind', lastRun?.changes),
-  },
-  {
-    name: 'last_run_outcomes',
-    help: 'What became of the changes of the last run.',
-    samples: ({ lastRun }) => each('outcome', lastRun?.outcomes),
-  },
-  {
-    name: 'last_run_calls',
-    help: 'Calls that the last run sent to the service, repetitions included.',
-    samples: ({ lastRun }) => each('operation', lastRun?.calls),
-  },
-  {
-    name: 'listings',
-    help: 'Listings on the service that are of this feed.',
-    samples: ({ listings }) => [[{}, listings]],
-  },
-  { name: 'held_changes', help: 'Changes that are held now.', samples: ({ held }) => [[{}, held]] },
-  {
-    name: 'last_verify_timestamp_seconds',
-    help: 'When the last run ended after which the chatbot was asked.',
-    samples: ({ lastVerified }) => seconds(lastVerified?.at),
-  },
-  {
-    name: 'last_verify_listings',
-    help: 'Listings that the chatbot was asked about then, by what it said.',
-    samples: ({ lastVerified }) =>
-      lastVerified === null
-        ? []
-        : each('verdict', {
-            agreed: lastVerified.agreed,
-            disagreed: lastVerified.disagreed,
-            unanswered: lastVerified.unanswered,
-          }),
-  },
-  {
-    name: 'last_verify_tokens',
-    help: 'Tokens that these questions took.',
-    samples: ({ lastVerified }) => (lastVerified === null ? [] : [[{}, lastVerified.tokens]]),
-  },
-]
+  ],
+  last_run_duration_seconds: ['How long the last run took.', ({ lastRun }) => single(lastRun?.seconds)],
+  last_run_records: ['Records in the delivery of the last run.', ({ lastRun }) => single(lastRun?.records)],
+  last_run_changes: [
+    'Changes that the last run planned, by kind; hold, unchanged and reject (records) are among them.',
+    ({ lastRun }) => each('kind', lastRun?.changes),
+  ],
+  last_run_outcomes: [
+    'What became of the changes of the last run.',
+    ({ lastRun }) => each('outcome', lastRun?.outcomes),
+  ],
+  last_run_calls: [
+    'Calls that the last run sent to the service, repetitions included.',
+    ({ lastRun }) => each('operation', lastRun?.calls),
+  ],
+  listings: ['Listings on the service that are of this feed.', ({ listings }) => single(listings)],
+  held_changes: ['Changes that are held now.', ({ held }) => single(held)],
+  last_verify_timestamp_seconds: [
+    'When the last run ended after which the chatbot was asked.',
+    ({ lastVerified }) => seconds(lastVerified?.at),
+  ],
+  last_verify_listings: [
+    'Listings that the chatbot was asked about then, by what it said.',
+    ({ lastVerified }) =>
+      lastVerified === null ? [] : verdicts.map((verdict): Sample => [{ verdict }, lastVerified[verdict]]),
+  ],
+  last_verify_tokens: ['Tokens that these questions took.', ({ lastVerified }) => single(lastVerified?.tokens)],
+}
 
 /** The whole file. Families without a sample are left out, as the format wants. */
 export function exposition(feeds: readonly FeedMetrics[]): string {
   let text = ''
-  for (const { name, help, samples } of families) {
+  for (const [name, [help, samples]] of Object.entries(families)) {
     const lines = feeds.flatMap((feed) =>
       samples(feed).map(
         ([labels, value]) => `listing_sync_${name}${braced({ feed: feed.feed, ...labels })} ${value}\n`,

@@ -7,7 +7,7 @@ import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
-import { actions, headline, many } from './headline.ts'
+import { actions, headline, many, shownKinds, tellingFields } from './headline.ts'
 import type { Report, ReportedChange } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
@@ -38,7 +38,6 @@ const titles: Record<ChangeKind, string> = {
   forget: 'Forget: gone on both sides',
   hold: 'Held',
 }
-const kinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
 
 export function outline(report: Report): Outline {
   const { changes, failures, holds, problems } = collectLists(report)
@@ -47,7 +46,7 @@ export function outline(report: Report): Outline {
     const rows = holds.map(({ sentence, count }) => [String(count), printable(sentence)])
     sections.push({ title: 'Why changes are held', tone: 'warning', columns: ['changes', 'why'], rows, more: 0 })
   }
-  for (const kind of kinds) if (changes[kind].count > 0) sections.push(changesOf(report, kind, changes[kind]))
+  for (const kind of shownKinds) if (changes[kind].count > 0) sections.push(changesOf(report, kind, changes[kind]))
   if (problems.length > 0) {
     const rows = problems.map(({ sentence, count, examples }) => {
       const places = examples.map(({ reject }) => printable(`${reject.at}, ${reject.mlsNumber ?? 'no MLSNumber'}`))
@@ -73,7 +72,7 @@ function figures(report: Report): Section {
       `${many(delivery.listings, 'listing')} of ${many(delivery.records, 'record')} (${apart})${whole(delivery)}`,
     ],
     ['service', `${many(remote.listings, 'listing')} on ${many(remote.pages, 'page')}${whole(remote)}`],
-    ['plan', [`${counts.unchanged} unchanged`, ...actions(report, kinds)].join(', ')],
+    ['plan', [`${counts.unchanged} unchanged`, ...actions(report, shownKinds)].join(', ')],
   ]
   if (applied === null)
     rows.push(['expected', `${many(estimate.calls, 'call')}, about ${many(estimate.seconds, 'second')}`])
@@ -90,13 +89,8 @@ function figures(report: Report): Section {
 
 function changesOf(report: Report, kind: ChangeKind, { count, changes }: Shown): Section {
   const rows = changes.map((change) => [printable(change.mlsNumber), whyOf(report, change), fieldsOf(change)])
-  return {
-    title: `${titles[kind]} (${count})`,
-    tone: kind,
-    columns: ['MLSNumber', 'why', 'fields'],
-    rows,
-    more: count - changes.length,
-  }
+  const [title, more] = [`${titles[kind]} (${count})`, count - changes.length]
+  return { title, tone: kind, columns: ['MLSNumber', 'why', 'fields'], rows, more }
 }
 
 function whyOf(report: Report, change: ReportedChange): string {
@@ -105,13 +99,9 @@ function whyOf(report: Report, change: ReportedChange): string {
   return `${held === null ? '' : `${held}: `}${printable(why)}${heldFor(report, change)}${open}`
 }
 
-/** What a listing is created with is all of it: a few fields tell enough. */
-function fieldsOf({ kind, fields }: ReportedChange): string[] {
-  if (kind !== 'create') return fields.map((change) => `${change.field}: ${fieldChange(change)}`)
-  const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-  return fields.flatMap(({ field, to }) =>
-    telling.includes(field) && !Array.isArray(to) ? [`${field}: ${printable(`${to}`)}`] : [],
-  )
+function fieldsOf(change: ReportedChange): string[] {
+  if (change.kind === 'create') return tellingFields(change).map(({ field, text }) => `${field}: ${text}`)
+  return change.fields.map((field) => `${field.field}: ${fieldChange(field)}`)
 }
 
 function failed({ count, changes }: Shown): Section {
@@ -120,13 +110,8 @@ function failed({ count, changes }: Shown): Section {
     `${kind} ${outcome?.result}`,
     shorten(printable(outcome?.error ?? 'no message'), 500),
   ])
-  return {
-    title: `Not carried out (${count})`,
-    tone: 'warning',
-    columns: ['MLSNumber', 'what', 'why'],
-    rows,
-    more: count - changes.length,
-  }
+  const [title, more] = [`Not carried out (${count})`, count - changes.length]
+  return { title, tone: 'warning', columns: ['MLSNumber', 'what', 'why'], rows, more }
 }
 
 function verified(verification: Verification): Section {
@@ -136,11 +121,7 @@ function verified(verification: Verification): Section {
     verdictOf(one),
     [printable(one.question), answerText(one) ?? '(no answer)'],
   ])
-  return {
-    title: `What the chatbot says (session ${session}): ${verifiedSentence(verification)}`,
-    tone: disagreed > 0 ? 'warning' : 'plain',
-    columns: ['MLSNumber', 'verdict', 'question and answer'],
-    rows,
-    more: 0,
-  }
+  const title = `What the chatbot says (session ${session}): ${verifiedSentence(verification)}`
+  const tone = disagreed > 0 ? 'warning' : 'plain'
+  return { title, tone, columns: ['MLSNumber', 'verdict', 'question and answer'], rows, more: 0 }
 }

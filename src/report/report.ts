@@ -1,11 +1,13 @@
 /**
- * The report stage's interface. A form writes one `Report` (run.ts) as text to where it is told; which forms there are
- * is a map in `app.ts`. Lists are streamed: a million rows need no memory.
+ * What a report is, and what a form of it is: it writes one `Report` as text. Which forms there are is a map in
+ * `app/adapters.ts`. Lists are streamed: a million rows need no memory.
  */
 import type { RunResult } from '../core/exit.ts'
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { ActionKind, Change, ChangeKind, Counts } from '../plan/change.ts'
+import type { RuleName } from '../plan/guard/hold.ts'
+import type { Numbers } from '../plan/guard/rules.ts'
 import type { Calls } from '../service/service.ts'
 import type { Verification } from '../verify/verification.ts'
 import type { Outcome, OutcomeResult, RejectRow } from '../workspace/workspace.ts'
@@ -24,6 +26,17 @@ export interface ReportedChange {
   readonly heldSince: number | null
   /** null in a dry run and for holds. */
   readonly outcome: Outcome | null
+}
+
+/** An accident that holds changes back. */
+export interface ReportedHold {
+  readonly rule: RuleName
+  /** The setting that governs the rule, as `limits.share`; null: none does. */
+  readonly setting: string | null
+  /** What the rule measured. */
+  readonly numbers: Numbers
+  /** MLSNumbers of what it holds. */
+  keys(this: void): Iterable<string>
 }
 
 /** Where a report goes: standard output or a file. A promise is waited for, so that a slow reader slows the writer. */
@@ -45,14 +58,13 @@ export interface FormOptions {
   colour: boolean
 }
 
-/** Text gathered into large pieces, so that a million rows are not a million writes. */
-export interface Buffered {
-  add(text: string): void | Promise<void>
-  end(): Promise<void>
-}
+export type Buffered = ReturnType<typeof buffer>
 
-/** Gathers 64 KiB (in characters) before it writes. `add` gives a promise only when the output does. */
-export function buffer(output: Output): Buffered {
+/**
+ * Gathers 64 KiB (in characters) before it writes, so that a million rows are not a million writes. `add` gives a promise
+ * only when the output does.
+ */
+export function buffer(output: Output) {
   let gathered = ''
   const flush = () => {
     const text = gathered
@@ -60,14 +72,24 @@ export function buffer(output: Output): Buffered {
     return output.write(text)
   }
   return {
-    add(text) {
+    add(text: string): void | Promise<void> {
       gathered += text
       if (gathered.length >= 65_536) return flush()
     },
-    async end() {
+    async end(): Promise<void> {
       if (gathered !== '') await flush()
     },
   }
+}
+
+/** Writes a form that comes in pieces; `end` follows each. */
+export async function writePieces(pieces: Iterable<string>, output: Output, end = ''): Promise<void> {
+  const buffered = buffer(output)
+  for (const piece of pieces) {
+    const written = buffered.add(piece + end)
+    if (written) await written
+  }
+  await buffered.end()
 }
 
 /**
@@ -91,6 +113,8 @@ export interface Report {
   digest: string
   /** What a person should know beside the changes: rules that tripped, fields shown otherwise, a lost store. */
   notes: string[]
+  /** The accidents that hold something. */
+  holds: ReportedHold[]
   changes(): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */

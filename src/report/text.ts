@@ -5,8 +5,8 @@ import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
-import { actions, headline, many } from './headline.ts'
-import { buffer } from './report.ts'
+import { actions, headline, many, shownKinds, tellingFields } from './headline.ts'
+import { writePieces } from './report.ts'
 import type { Report, FormOptions, ReportForm, ReportedChange } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
@@ -17,14 +17,7 @@ type Paint = (style: Style, text: string) => string
 export function textForm({ colour }: FormOptions): ReportForm {
   const paint: Paint = (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text)
   return {
-    async write(report, output) {
-      const buffered = buffer(output)
-      for (const line of lines(report, paint)) {
-        const written = buffered.add(`${line}\n`)
-        if (written) await written
-      }
-      await buffered.end()
-    },
+    write: (report, output) => writePieces(lines(report, paint), output, '\n'),
     document: { before: '', after: '' },
     several: { before: '', between: '\n', after: '' },
   }
@@ -36,14 +29,13 @@ function* lines(report: Report, paint: Paint): Generator<string> {
   for (const note of report.notes) yield `  ${paint('yellow', 'note')}  ${printable(note)}`
   yield* heldLines(collected, paint)
   if (report.delivery.records + report.remote.pages > 0) yield* figures(report, paint)
-  for (const kind of kinds) yield* changeLines(report, kind, collected.changes[kind], paint)
+  for (const kind of shownKinds) yield* changeLines(report, kind, collected.changes[kind], paint)
   yield* rejectLines(report, collected, paint)
   yield* failureLines(collected.failures, paint)
   if (report.verification) yield* verifiedLines(report.verification, paint)
 }
 
 const styles = { ok: 'green', changes: 'cyan', held: 'yellow', partial: 'yellow', failed: 'red' } as const
-const kinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
 const titles: Record<ChangeKind, [title: string, style: Style]> = {
   update: ['Update', 'cyan'],
   create: ['Create', 'green'],
@@ -72,7 +64,7 @@ function* figures(report: Report, paint: Paint): Generator<string> {
     delivery.rejects > 0 ? many(delivery.rejects, 'reject') : '',
   ].filter((part) => part !== '')
   const others = apart.length === 0 ? '' : ` (and ${apart.join(', ')})`
-  const rest = [`${counts.unchanged} unchanged`, ...actions(report, kinds)]
+  const rest = [`${counts.unchanged} unchanged`, ...actions(report, shownKinds)]
   if (counts.reject > 0) rest.push(many(counts.reject, 'reject'))
 
   yield ''
@@ -107,13 +99,9 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
   yield* more(count - changes.length)
 }
 
-/** What a listing is created with is all of it: the place and the price tell enough. */
-function telling({ kind, fields }: ReportedChange, paint: Paint): string {
-  if (kind !== 'create' || fields.length === 0) return ''
-  const names = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-  const values = fields.flatMap(({ field, to }) =>
-    names.includes(field) && !Array.isArray(to) ? [printable(`${to}`)] : [],
-  )
+function telling(change: ReportedChange, paint: Paint): string {
+  if (change.kind !== 'create' || change.fields.length === 0) return ''
+  const values = tellingFields(change).map(({ text }) => text)
   return `: ${paint('dim', shorten(values.join(', '), 120))}`
 }
 

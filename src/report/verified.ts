@@ -7,15 +7,8 @@ import { many } from './headline.ts'
 const longest = 300
 
 /** "2 agree, 1 disagrees, of 3 listings; 3 questions, 120 tokens; stopped: …". */
-export function verifiedSentence({
-  listings,
-  asked,
-  agreed,
-  disagreed,
-  unanswered,
-  tokens,
-  stopped,
-}: Verification): string {
+export function verifiedSentence(verification: Verification): string {
+  const { listings, asked, agreed, disagreed, unanswered, tokens, stopped } = verification
   const why = stopped === null ? '' : shorten(printable(stopped), longest)
   if (listings.length === 0) return `nothing was asked${why === '' ? ', as nothing changed' : `: ${why}`}`
   const parts = [

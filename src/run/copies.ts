@@ -9,6 +9,7 @@ import { isSentinel } from '../core/sentinel.ts'
 import { minuteOf } from '../core/text.ts'
 import { situations } from '../plan/situation.ts'
 import type { Situation } from '../plan/situation.ts'
+import { observe } from './observe.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** One MLSNumber that is there more than once. IDs are those of the list items. */
@@ -31,18 +32,8 @@ export interface Duplicates {
 
 /** Walks the whole list. Throws `UserError` where it is not complete, `ServiceError` where it can't be had. */
 export async function findDuplicates(feed: Feed, readers: Readers): Promise<Duplicates> {
-  const { store, service, workspace, progress } = readers
-  let listings = 0
-  const remote = await service.observe({
-    reset() {
-      workspace.clearShown()
-      listings = 0
-    },
-    add(items) {
-      workspace.addShown(items.map((shown) => ({ shown, keep: false })))
-      progress('listings', (listings += items.length), null)
-    },
-  })
+  const { store, workspace } = readers
+  const remote = await observe(feed, readers)
   if (!remote.complete)
     throw new UserError(`the service's list is incomplete, so nothing is repaired: ${remote.reasons.join(' ')}`)
 
@@ -50,7 +41,7 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
     delivered: [],
     snapshot: store.snapshot.rows(feed.chatbot),
     shown: workspace.shown(),
-    absences: store.absences.rows(feed.chatbot, feed.name),
+    history: nothing(),
     seen: () => false,
   }
   const found: Duplicate[] = []
@@ -65,8 +56,11 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
   return { found, ours }
 }
 
+/** What is remembered of a listing beside its row says nothing about its copies. */
+async function* nothing(): AsyncGenerator<never> {}
+
 /** As the plan has it: in this feed's snapshot, created by it, or marked as its own. */
-function isOurs({ key, row, shown }: Situation, { name, ownership }: Feed): boolean {
+function isOurs({ key, row, shown }: Situation, { name, plan: { ownership } }: Feed): boolean {
   if (row === null && isSentinel(key)) return false
   const marked = ownership !== 'snapshot' && shown.some(({ owner }) => owner === name)
   const remembered = row !== null && row.feed === name && (row.owned || row.flight === 'create')
@@ -79,14 +73,12 @@ async function examine(
   feed: Feed,
   readers: Readers,
 ): Promise<Duplicate> {
-  const problem = (why: string): Duplicate => {
-    return { mlsNumber: key, copies: shown.length, stays: null, surplus: [], problem: why }
-  }
+  const problem = (why: string) => beyondRepair(key, shown.length, why)
   if (row !== null && row.feed !== feed.name && (row.owned || row.flight !== null))
     return problem(`feed ${row.feed} of this chatbot has it: repair that feed`)
-  if (row !== null && row.flightAt !== null && startedAt < row.flightAt + feed.settle)
+  if (row !== null && row.flightAt !== null && startedAt < row.flightAt + feed.plan.settle)
     return problem(
-      `an earlier ${row.flight} got no answer and may still land: repair it after ${minuteOf(row.flightAt + feed.settle)}`,
+      `an earlier ${row.flight} got no answer and may still land: repair it after ${minuteOf(row.flightAt + feed.plan.settle)}`,
     )
   try {
     const copies = await readers.service.lookUp(key)
@@ -99,10 +91,12 @@ async function examine(
   }
 }
 
+function beyondRepair(mlsNumber: string, copies: number, problem: string): Duplicate {
+  return { mlsNumber, copies, stays: null, surplus: [], problem }
+}
+
 async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }: Readers): Promise<Duplicate> {
-  const problem = (why: string): Duplicate => {
-    return { mlsNumber, copies: copies.length, stays: null, surplus: [], problem: why }
-  }
+  const problem = (why: string) => beyondRepair(mlsNumber, copies.length, why)
   const stranger = copies.find(({ owner }) => isStrangers(owner, feed))
   if (stranger !== undefined) {
     const whose = stranger.owner === null ? "no feed's mark" : `the mark of feed ${stranger.owner}`
@@ -112,7 +106,7 @@ async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }:
   const sent = (await store.snapshot.confirmed(feed.chatbot, feed.name, [mlsNumber])).get(mlsNumber)
   const rank = (shown: Shown): number => {
     if (shown.hash === baseline) return 0
-    return sent !== undefined && differences(sent.listing, shown, feed.volatile).length === 0 ? 1 : 2
+    return sent !== undefined && differences(sent.listing, shown, feed.plan.volatile.fields).length === 0 ? 1 : 2
   }
   const ranked: { id: number; rank: number; hash: string }[] = []
   for (const shown of copies) {
@@ -121,7 +115,7 @@ async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }:
   }
   const [stays, ...surplus] = ranked.sort((a, b) => a.rank - b.rank || a.id - b.id)
   const other = surplus.find(({ hash }) => hash !== stays.hash)
-  if (feed.ownership === 'snapshot' && other !== undefined)
+  if (feed.plan.ownership === 'snapshot' && other !== undefined)
     return problem(
       `copies ${stays.id} and ${other.id} differ, and without marks (ownership: snapshot) nothing says whose they are: decide by hand`,
     )
@@ -135,7 +129,7 @@ async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }:
 }
 
 /** With marks, a copy without ours is somebody else's; without them, only one with a mark is. */
-function isStrangers(owner: string | null, { name, ownership }: Feed): boolean {
+function isStrangers(owner: string | null, { name, plan: { ownership } }: Feed): boolean {
   if (ownership === 'mirror') return false
   return ownership === 'tag' ? owner !== name : owner !== null && owner !== name
 }

@@ -1,38 +1,36 @@
 import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
+import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import type { FieldName } from '../core/listing.ts'
-import { hold } from '../plan/change.ts'
-import type { ActionKind, Counts } from '../plan/change.ts'
-import { approvalKey, guard as tripsOf, heldBy } from '../plan/guard/guard.ts'
-import { isShrunk } from '../plan/guard/measures.ts'
-import { olderThan } from '../plan/guard/older.ts'
-import type { Trip } from '../plan/guard/rule.ts'
+import { minuteIn } from '../core/zone.ts'
+import type { ActionKind, Change, Counts } from '../plan/change.ts'
+import { judge } from '../plan/guard/guard.ts'
+import type { Verdict } from '../plan/guard/guard.ts'
+import type { Ends } from '../plan/guard/hold.ts'
+import { tripsOf } from '../plan/guard/rules.ts'
+import type { Seen, Trip } from '../plan/guard/rules.ts'
+import { partOf, standingOf } from '../plan/guard/scales.ts'
+import { countsInWords, letGoSentence, sentenceOf, total } from '../plan/guard/sentences.ts'
+import type { About, LetGoVerb } from '../plan/guard/sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
+import type { Turned, Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
-import { waitsForAPerson } from './result.ts'
+import type { Delivery } from './receive.ts'
 import type { Feed, Readers } from './tools.ts'
 
-/**
- * What a delivery is to the next ones. `one of five`: the guard compares them with it. `alone`: a person let listings go, or
- * it is less than half of the usual (`limits.shrink`) and none of its deletes is held: what was usual before is so no more.
- * `none`: it is doubted.
- */
-export type Measure = 'one of five' | 'alone' | 'none'
-
 /** The plan as it is carried out, in figures: accidents in the workspace have become holds. */
-export interface Guarded {
-  counts: Counts
-  trips: Trip[]
-  /** Holds that wait for a person. */
+export interface Guarded extends Orders {
+  /** The accidents that hold something. */
+  trips: readonly Trip[]
+  /** Changes that the guard holds, wholly or in part. */
   held: number
-  /** Holds that are as the configuration wants them: absent listings in their grace. */
-  inGrace: number
-  /** Updates of listings that drifted. */
-  drifted: number
-  measure: Measure
+  /** What somebody has to put right in feed, service or configuration: holds that wait for that, and 1 for an incomplete side. */
+  conflicts: number
+  /** The delivery is whole, and no rule holds all of it. */
+  isAccepted: boolean
   /** What is absent from this delivery is surely gone. */
   absenceProven: boolean
   estimate: { calls: number; seconds: number }
@@ -40,87 +38,169 @@ export interface Guarded {
   digest: string
   /** What a person should know, as sentences. */
   notes: string[]
-  /** YYYY-MM-DD in the feed's time zone. */
-  today: string
-  lookUpCreates: boolean
+  /** What no longer has to wait, as sentences. */
+  letGo: (verb: LetGoVerb) => string[]
   listed: Listed
-  deleteBatch: number
-  /** Whether an approval covers this change. */
-  approved: (kind: ActionKind, mlsNumber: string) => boolean
 }
+
+/** If no complete delivery came for so many milliseconds, more may have happened at the office. */
+const rareAfter = 60 * 3_600_000
 
 /** Turns what the tripped rules are about into holds, and counts the plan as it stands then. */
 export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Guarded {
-  const { delivery, listed, settings, tally, facts, lostAt, isDoubtful } = plan
+  const { delivery, listed, settings, facts, lostAt, isDoubtful } = plan
   const { summary } = delivery
-  const older = olderThan(delivery, past.generations)
-  const found = tripsOf(tally, facts, { ...past, older }, summary, feed.limits, settings)
-  const trips = holdBack(workspace, found, past.approved)
-  const { counts, lookUps, doubted, ...counted } = count(workspace, plan.counts, isDoubtful)
-  const looksShrunk = (letGo: number): boolean =>
-    settings.mode === 'full' && isShrunk(summary.records, past, feed.limits, letGo, facts.ours)
-  // A backfill plans no deletes, so it can't tell whether any are due.
-  const isSettled = settings.deletes && (doubted === 0 || !looksShrunk(tally.approved.absent))
-  const isAccepted =
-    summary.complete &&
-    (isSettled || !looksShrunk(0)) &&
-    !trips.some(({ rule }) => rule === 'overlap' || rule === 'older')
-  const isNewSize = looksShrunk(0) || tally.approved.absent > 0
-  const notes = [...delivery.notes, ...notesOf(trips, facts, past, lostAt, feed)]
-  const isNoted = older === null || notes.includes(older.sentence)
-  if (!isNoted && counts.create + counts.update + counts.delete > 0) notes.push(older.sentence)
+  const { limits } = feed.plan
+  // What an earlier store loaded is no first load.
+  const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
+  const seen = seenIn(feed, past, plan, isFirstLoad)
+  const { holding, refused, letGo } = holdBack(workspace, limits.isOff ? [] : tripsOf(seen, limits), plan)
+  const about: About = {
+    feed: feed.name,
+    timezone: feed.timezone,
+    confirm: limits.confirm,
+    isNewMapping: past.last.mapping !== null && past.last.mapping !== feed.mapping.version,
+  }
+  const trips = [...holding.keys()]
+  const { counts, lookUps, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, lostAt, feed, listed)]
+  for (const [trip, held] of holding) notes.push(sentenceOf(trip, held, about))
+  if (total(refused) > 0)
+    notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
+  if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
+  const isIncomplete = !summary.complete || !listed.complete
+  const absenceProven = settings.deletes && settings.mode === 'full' && !isIncomplete
+  // What is held stays so until a whole run says otherwise.
+  const stillHeld = absenceProven || settings.mode === 'delta' ? 0 : past.waiting
+  if (stillHeld > counted.held)
+    notes.push(
+      `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
+    )
   return {
     ...counted,
+    held: Math.max(counted.held, stillHeld),
+    letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
+    conflicts: counted.conflicts + (isIncomplete ? 1 : 0),
     counts,
     trips,
-    measure: !isAccepted ? 'none' : isNewSize ? 'alone' : 'one of five',
-    absenceProven:
-      settings.deletes && settings.mode === 'full' && summary.complete && delivery.unreadable === 0 && listed.complete,
+    isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
+    absenceProven,
     estimate: estimated(feed, past, counts, lookUps, listed, runtime.clock.now()),
     notes,
     today: past.moment.today,
     lookUpCreates: isDoubtful,
+    isFirstLoad,
     listed,
     deleteBatch: past.deleteBatch,
-    approved: (kind, mlsNumber) => past.approved.has(approvalKey(kind, mlsNumber)),
   }
 }
 
-/** Gives the rules that held something or are worth a word anyway. */
-function holdBack(workspace: Readers['workspace'], trips: Trip[], approved: ReadonlySet<string>): Trip[] {
-  if (trips.length === 0) return trips
-  const effective = new Set(trips.filter((trip) => trip.always))
-  workspace.hold((action) => {
-    if (approved.has(approvalKey(action.kind, action.mlsNumber))) return null
-    const holding = heldBy(trips, action)
-    if (holding.length === 0) return null
-    for (const trip of holding) effective.add(trip)
-    const why = `${action.why}; held: ${holding.map((trip) => trip.sentence).join('; ')}`
-    return hold(action, why, 'approval')
-  })
-  return trips.filter((trip) => effective.has(trip))
+function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFirstLoad: boolean): Seen {
+  const { last, moment, otherKeys, isOlder } = past
+  const { summary } = delivery
+  const about = {
+    ours: facts.ours,
+    isRare: last.completeAt !== null && moment.now - last.completeAt > rareAfter,
+    isFirstLoad,
+    isMirror: feed.plan.ownership === 'mirror',
+    isEmpty: summary.complete && summary.records === 0,
+    older: olderThan(feed, delivery, last.written, moment.now),
+    wasOlder: isOlder,
+    strange: facts.strange,
+    otherKeys,
+  }
+  return scales.seen(about, facts.counted)
 }
 
-/** `doubted`: deletes that are held, for whatever reason. */
-function count(workspace: Readers['workspace'], planned: Counts, isDoubtful: boolean) {
+/** Only times of the same kind and source are compared; a last time in the future was a wrong clock. */
+function olderThan(
+  { source, timezone }: Feed,
+  { written }: Delivery,
+  last: Past['last']['written'],
+  now: number,
+): Seen['older'] {
+  if (written === null || last === null || written.by !== last.by || last.source !== source || last.at > now)
+    return null
+  if (written.at + written.within >= last.at) return null
+  return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
+}
+
+/** Why nothing is deleted for being absent, where a side is not whole. */
+function* incomplete(delivery: Delivery['summary'], listed: Listed): Generator<string> {
+  const why = ({ reasons }: { reasons: readonly string[] }): string => reasons.join('; ')
+  if (!delivery.complete) yield `the delivery is incomplete (${why(delivery)}): nothing is deleted because it is absent`
+  if (!listed.complete)
+    yield `the service's list is incomplete (${why(listed)}): nothing is deleted because it is absent, and each create is looked up first`
+}
+
+type Held = Record<ActionKind, number>
+
+const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forget: 0 })
+
+/** Gives what each accident holds, in the order of the rules. */
+function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan) {
+  const held = new Map(found.map((trip) => [trip, { counts: noneHeld(), clock: null as number | null }]))
+  const refused = noneHeld()
+  const letGo = new Map<Ends, { counts: Held; since: number }>()
+  const count = (kind: ActionKind, { change, heldBy, clock }: Verdict): void => {
+    for (const trip of heldBy) {
+      const holding = held.get(trip)!
+      holding.counts[kind]++
+      if (clock !== null) holding.clock = Math.min(holding.clock ?? clock, clock)
+    }
+    if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change))) refused[kind]++
+  }
+  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, { remembered, isPaired }: Turned) => {
+    const verdict = judge(action, isPaired, remembered, found, policy)
+    if (verdict === null) return null
+    count(action.kind, verdict)
+    const released = 'released' in verdict.change ? verdict.change.released : []
+    const confirmed = released.flatMap((part) => {
+      const { standing, record } = standingOf(remembered, action, part, policy)
+      return standing === 'confirmed' ? record! : []
+    })
+    if (confirmed.length > 0) {
+      const [{ ends }] = confirmed
+      const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
+      gone.counts[action.kind]++
+      gone.since = Math.min(gone.since, ...confirmed.map(({ since }) => since))
+      letGo.set(ends, gone)
+    }
+    return verdict.change
+  })
+  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, letGo }
+}
+
+function isWithheld(change: Change): boolean {
+  return change.kind === 'update' && change.withheld !== null
+}
+
+/** MLSNumbers of which an accident holds something. */
+export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
+  const fact = trip.rule === 'facts' ? partOf({ kind: 'update' }, trip) : null
+  for (const { change } of workspace.changes()) {
+    const parts = change.kind === 'hold' ? change.parts : change.kind === 'update' ? (change.withheld?.parts ?? []) : []
+    const isHeld = parts.some(({ part, rules }) => rules.includes(trip.rule) && (fact === null || part === fact))
+    // Of two accidents of one rule, each says why in its own words.
+    if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
+  }
+}
+
+function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
   const counts = { ...planned }
   const digest = createHash('sha256')
   let lookUps = 0
   let held = 0
-  let inGrace = 0
-  let doubted = 0
-  let drifted = 0
+  let conflicts = 0
   for (const { change } of workspace.changes()) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
-    if (change.kind === 'hold' && change.cause === 'grace') inGrace++
-    else if (change.kind === 'hold' && waitsForAPerson(change.cause)) held++
-    if (change.kind === 'hold' && change.held === 'delete' && change.cause !== 'twice-shown') doubted++
-    if (change.kind === 'update' && change.cause === 'drifted') drifted++
+    if (change.kind === 'hold' ? change.until === 'approval' : isWithheld(change)) held++
+    if (change.kind === 'hold' && change.until === 'change') conflicts++
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, inGrace, doubted, drifted }
+  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts }
 }
 
 function estimated(
@@ -139,25 +219,23 @@ function estimated(
   return { calls, seconds: Math.ceil(calls / rate) }
 }
 
-function* notesOf(trips: Trip[], facts: PlanFacts, past: Past, lostAt: number | null, feed: Feed): Generator<string> {
-  if (facts.mappingUpdates > 0) yield mappingChanged(facts.mappingUpdates, feed.rate)
-  for (const trip of trips) yield trip.sentence
+function* notesOf(facts: PlanFacts, past: Past, lostAt: number | null, feed: Feed, listed: Listed): Generator<string> {
+  if (facts.mappingUpdates > 0) {
+    // Without it the updates would look like an accident.
+    const minutes = Math.ceil(facts.mappingUpdates / feed.rate / 60)
+    yield `the mapping changed: ${facts.mappingUpdates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${feed.rate} a second`
+  }
   if (facts.driftKept > 0)
     yield `${facts.driftKept} ${facts.driftKept === 1 ? 'listing was' : 'listings were'} edited on the service and stay so until the feed changes them (drift: keep)`
   if (lostAt !== null && past.lostAt === null) {
-    yield `the store is new, but the service shows listings with this feed's mark: the store was lost. What is there is taken over; creates wait ${Math.ceil(feed.settle / 60_000)} minutes`
+    const minutes = Math.ceil(feed.plan.settle / 60_000)
+    yield `The store is empty, but the service shows ${listed.marked} listings of this feed: they are adopted. Creates wait ${minutes} minutes (settle)`
   }
   for (const [field, times] of Object.entries(facts.uncleared)) {
-    yield `${field} should have disappeared from ${times} ${times === 1 ? 'listing' : 'listings'}, but the service still shows it (service-unknowns U4)`
+    yield `${field} was cleared in ${times} ${times === 1 ? 'listing' : 'listings'}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field`
   }
   for (const [field, times] of Object.entries(facts.echoed)) {
     if (times === facts.uncleared[field as FieldName] || past.knownForms.includes(field as FieldName)) continue
-    yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, remembered and not fought`
+    yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, which is remembered and not sent again`
   }
-}
-
-/** The first word of a plan after a new mapping or preset version: without it the guard's would sound like an accident. */
-function mappingChanged(updates: number, rate: number): string {
-  const minutes = Math.ceil(updates / rate / 60)
-  return `the mapping changed: ${updates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${rate} a second`
 }

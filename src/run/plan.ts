@@ -1,12 +1,17 @@
-import type { Bookkeeping, Change, Counts, Doubt, PlanStep } from '../plan/change.ts'
-import { approvalKey } from '../plan/guard/guard.ts'
-import { Tally } from '../plan/guard/tally.ts'
+import { outranks } from '../apply/context.ts'
+import { listingAt } from '../core/listing.ts'
+import { noCounts } from '../plan/change.ts'
+import type { Action, Bookkeeping, Counts, Doubt, PlanStep } from '../plan/change.ts'
+import { contentOf } from '../plan/guard/hold.ts'
+import { Scales } from '../plan/guard/scales.ts'
+import type { Policy } from '../plan/guard/scales.ts'
 import type { PlanSettings } from '../plan/inputs.ts'
 import { planChanges, settleDoubts } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Listed } from './observe.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
+import type { NewChange, Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
 /** What the plan of a run is, in figures; its changes are in the workspace. */
@@ -15,8 +20,10 @@ export interface Plan {
   listed: Listed
   settings: PlanSettings
   facts: PlanFacts
-  tally: Tally
-  /** Of kinds of changes nothing yet: the guard may make holds of them. */
+  /** By what earlier holds let changes go. */
+  policy: Policy
+  scales: Scales
+  /** Kinds of changes are at 0 still: the guard may make holds of changes, and counts them. */
   counts: Counts
   /** When the store was lost, if it was lately, in milliseconds. */
   lostAt: number | null
@@ -24,10 +31,10 @@ export interface Plan {
   isDoubtful: boolean
 }
 
-/** Doubts kept until the walk is over; more than that are no people's edits but the service's own form. */
+/** At most so many doubts are kept until the walk is over: more are the service's own form and no people's edits. */
 const mostDoubts = 10_000
 
-/** How long a store is doubted after its loss, and a fight with another program remembered, in milliseconds. */
+/** How long a store is doubted after its loss, in milliseconds. */
 const day = 86_400_000
 
 interface Known {
@@ -38,94 +45,108 @@ interface Known {
 }
 
 function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostAt: number | null): PlanSettings {
-  const { name, mapping, ownership, outranks, drift, limits, volatile, refresh, settle } = feed
+  const { name, mapping, plan } = feed
   const { now, today } = past.moment
   return {
+    ...plan,
     feed: name,
     now,
     today,
     delivery: delivery.summary,
-    unreadable: delivery.unreadable,
+    keyless: delivery.keyless,
     remote: listed,
     remoteStartedAt: listed.startedAt,
     mode: delivery.mode,
     deletes: mode !== 'backfill',
     mapping: mapping.version,
-    ownership,
-    outranks: (other) => ownership === 'mirror' || outranks.has(other),
-    drift,
-    grace: { runs: limits.grace.runs, time: limits.grace.hours * 3_600_000 },
-    volatile,
-    refresh,
-    settle,
-    driftedSince: past.driftedAt !== null && now < past.driftedAt + day ? past.driftedAt : null,
-    lostUntil: lostAt !== null && now < lostAt + settle + day ? lostAt + settle : null,
+    outranks: (other) => outranks(feed, other),
+    // Until a run was good nothing of what was lost is known again, however long that takes.
+    lostUntil: lostAt !== null && (past.isNew || now < lostAt + plan.settle + day) ? lostAt + plan.settle : null,
   }
 }
 
-/** Walks the three sides once, streams what they come to into the workspace, and counts what the guard's rules are about. */
+function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Workspace): Policy {
+  const { now, today } = past.moment
+  const wanted = (action: Action) => {
+    if (!('wanted' in action)) return null
+    // A listing that was not delivered anew is not in the workspace: the reason stands for its content.
+    return 'delivered' in action.wanted
+      ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
+      : undefined
+  }
+  return {
+    now,
+    confirm: feed.plan.limits.confirm,
+    isWhole: delivery.summary.complete && listed.complete,
+    otherKeys: past.otherKeys,
+    contentOf(action, part) {
+      const listing = wanted(action)
+      return listing === undefined ? action.reason : contentOf(part, listing, feed.plan.volatile.fields)
+    },
+  }
+}
+
+/** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
-  const { approved, knownForms } = past
   const lostAt = past.lostAt ?? (past.isEmpty && listed.marked > 0 ? past.moment.now : null)
   const settings = planSettings(feed, known, lostAt)
-  const counts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
-  const tally = new Tally()
+  const counts: Counts = { ...noCounts }
+  const policy = policyOf(feed, known, workspace)
+  const scales = new Scales(policy)
+  // A home is paired only where something leaves and something new comes.
+  const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(
     {
       delivered: workspace.delivered(),
       snapshot: store.snapshot.rows(feed.chatbot),
       shown: workspace.shown(),
-      absences: store.absences.rows(feed.chatbot, feed.name),
+      history: store.history.rows(feed.chatbot, feed.name, settings.now),
       seen: (id) => workspace.isSeen(id),
       recall: (ids) => store.snapshot.recall(ids),
     },
     settings,
   )
   const doubts: Doubt[] = []
-  const take = async (steps: readonly PlanStep[]): Promise<void> => {
-    const changes: Change[] = []
+  const take = (steps: readonly PlanStep[]): void => {
+    const changes: NewChange[] = []
     const bookkeeping: Bookkeeping[] = []
     const sort = (step: PlanStep): void => {
       if (step.step === 'unchanged') counts.unchanged++
       else if (step.step === 'bookkeeping') bookkeeping.push(step.entry)
-      else if (step.step === 'change') changes.push(step.change)
+      else if (step.step === 'change') changes.push(weighed(step))
       else if (doubts.length < mostDoubts) doubts.push(step)
       else step.asForm.forEach(sort)
     }
     steps.forEach(sort)
     if (bookkeeping.length > 0) workspace.addBookkeeping(bookkeeping)
-    if (changes.length > 0) await takeChanges(changes)
+    if (changes.length > 0) workspace.addChanges(changes, settings)
   }
-  const takeChanges = async (planned: readonly Change[]): Promise<void> => {
-    const keys = planned.map(({ mlsNumber }) => mlsNumber)
-    const heldSince = await store.holds.since(feed.name, keys)
-    const deletes = planned.flatMap(({ kind, mlsNumber }) => (kind === 'delete' ? [mlsNumber] : []))
-    const inLedger = await store.ledger.has(feed.chatbot, feed.name, deletes, settings.now)
-    // It was held, so something about it is not as this list says: another feed's row of it may only be out of sight.
-    const changes = planned.map((change): Change => {
-      const isNew = change.cause === 'new' || change.cause === 'never-sent'
-      return isNew && heldSince.has(change.mlsNumber) ? { ...change, lookUp: true } : change
-    })
-    for (const change of changes) {
-      if (change.kind === 'forget' || change.cause === 'gone-from-service' || change.cause === 'twice-shown')
-        tally.doubts++
-      if (approved.has(approvalKey(change.kind, change.mlsNumber))) tally.letThrough(change)
-      else tally.add(change, change.kind === 'delete' && inLedger.has(change.mlsNumber))
-    }
-    workspace.addChanges(changes, settings, heldSince)
+  const weighed = ({ change: planned, remembered }: Extract<PlanStep, { step: 'change' }>): NewChange => {
+    const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
+    // It was held before, so this list may hide something: another feed's row of it, for one.
+    const change = isNew && remembered.heldSince !== null ? { ...planned, lookUp: true } : planned
+    if (change.kind !== 'hold') scales.add(change, remembered)
+    else if (change.cause === 'grace') scales.addLeavingLater(remembered)
+    else if (change.cause === 'twice-shown') scales.doubts++
+    if (change.kind === 'delete') moves.leaving++
+    else if (change.cause === 'new') moves.arriving++
+    return { change, remembered }
   }
   for (;;) {
     const { done, value } = await chunks.next()
     if (!done) {
-      await take(value)
+      take(value)
       continue
     }
-    await take(settleDoubts(doubts, value, knownForms))
+    take(settleDoubts(doubts, value, past.knownForms))
+    if (moves.leaving > 0 && moves.arriving > 0)
+      workspace.pairHomes((action, remembered) => scales.setRenumbered(action, remembered))
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
-    return { delivery, listed, settings, facts: value, tally, counts, lostAt, isDoubtful: tally.doubts > 0 }
+    const isDoubtful = scales.doubts > 0
+    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, isDoubtful }
   }
 }

@@ -1,38 +1,38 @@
-/** The first step of a run: from the source's bytes to listings in the workspace. */
+/** From the source's bytes to listings in the workspace. */
 import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
-import { emptyDelivery, filledFields, listingAt } from '../core/listing.ts'
+import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
-import { RecordsDigest, writtenOf } from './generation.ts'
+import { homeOf } from '../plan/guard/home.ts'
+import type { Keyless } from '../plan/proof.ts'
 import type { Past } from './recall.ts'
 import type { Feed, Readers } from './tools.ts'
+import { writtenOf } from './written.ts'
 
-/** Listings held before they go to the workspace: what lives longer than a moment is collected late, and memory grows. */
+/** Rows go to the workspace in small batches: what lives longer than a moment is collected late, and memory grows. */
 const rowsHeld = 32
 
 type Source = Pick<
   Feed,
-  'name' | 'chatbot' | 'source' | 'open' | 'decompress' | 'format' | 'transport' | 'mapping' | 'volatile'
+  'name' | 'chatbot' | 'source' | 'open' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan'
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'>
-type Known = Pick<Past, 'moment' | 'validators' | 'lastResult'>
+type Known = Pick<Past, 'moment' | 'validators' | 'lastResult' | 'last' | 'held'>
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
   summary: DeliverySummary
-  /** Rejects without a readable MLSNumber. */
-  unreadable: number
+  /** Its records without a readable MLSNumber. */
+  keyless: readonly Keyless[]
   /** What absence means in it: the document's own word, where it has one, else the mapping's. */
   mode: 'full' | 'delta'
-  /** Whether listings end at a time that their records name: a source that did not change may mean other listings then. */
+  /** Whether records name a time at which their listings end: an unchanged source means other listings then. */
   endsLater: boolean
-  /** A fingerprint of the records; null: there are none, or they were not sent. */
-  digest: string | null
   /** When it says that it was written. */
   written: Written | null
   /** What the source can be asked by whether it has changed. */
@@ -53,6 +53,8 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
     saved !== null &&
     saved.source === feed.source &&
     saved.mapping === feed.mapping.version &&
+    // A held change waits until the feed says it again, and an answer without records says nothing.
+    past.held === 0 &&
     past.lastResult === 'ok'
   const opened = await feed.open(mayBeUnchanged ? saved : null, tools.signal, tools.workspace.folder)
   if (opened !== 'not-modified') return read(feed, tools, past, opened)
@@ -63,10 +65,9 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
   tools.workspace.addAllSeen()
   return {
     summary: { ...saved.summary, bytes: 0 },
-    unreadable: 0,
+    keyless: past.last.keyless,
     mode: feed.mapping.delivery,
     endsLater: false,
-    digest: null,
     written: null,
     validators: saved,
     notes: [],
@@ -74,13 +75,19 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
 }
 
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
-async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opened): Promise<Delivery> {
-  const { mapping, volatile } = feed
+async function read(feed: Source, tools: Tools, { moment, last }: Known, opened: Opened): Promise<Delivery> {
+  const { mapping } = feed
   const { workspace, signal, progress } = tools
   const source = feed.decompress(opened, workspace.folder)
-  const counter = new ByteCounter(source.bytes)
+  let bytes = 0
+  async function* countedBytes(): AsyncGenerator<Buffer> {
+    for await (const chunk of source.bytes) {
+      bytes += chunk.length
+      yield chunk
+    }
+  }
   const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
-  const reading = feed.format.read(counter, {
+  const reading = feed.format.read(countedBytes(), {
     ...mapping.formatOptions,
     encoding,
     maxRecordBytes,
@@ -89,10 +96,9 @@ async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opene
   })
   const summary = emptyDelivery()
   const doubled = new MojibakeCount()
-  const digest = new RecordsDigest()
-  let unreadable = 0
+  const keyless = keylessRecords(last.keyless, moment.now)
   let endsLater = false
-  const leftOut = new ImagesCount()
+  const leftOut = imagesCount()
   const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   for await (const batch of reading.records) {
     signal.throwIfAborted()
@@ -102,7 +108,6 @@ async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opene
     const confirmed = await confirmedFor(feed, tools, moment, reading, batch, isNew)
     for (const record of batch) {
       const raw = context + shortHash(record.raw)
-      digest.add(raw)
       if (countSeen(known.find(raw), workspace, summary)) continue
       const delivered = normalised(mapping, moment, reading, record, confirmed, doubled)
       // A listing that ends by itself is looked at every time.
@@ -111,10 +116,13 @@ async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opene
       const skippable = !ending && delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
-        if (one.kind === 'reject' && one.mlsNumber === null) unreadable++
+        if (one.kind === 'reject' && one.mlsNumber === null)
+          keyless.add(homeOfRecord(mapping, moment, reading, record), raw)
         count(summary, one)
         if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
-        rows.push(newRow(volatile, moment, one, summary.records, skippable ? raw : null, delivered.length))
+        rows.push(
+          newRow(feed.plan.volatile.fields, moment, one, summary.records, skippable ? raw : null, delivered.length),
+        )
       }
       if (rows.length < rowsHeld) continue
       workspace.addDelivered(rows)
@@ -125,14 +133,13 @@ async function read(feed: Source, tools: Tools, { moment }: Known, opened: Opene
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   const mode = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
-  // A delta with nothing in it is a quiet day.
-  if (summary.records === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery holds no record')
+  // A document without a record may be whole: the last listing was sold. One without a byte is none.
+  if (bytes === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery is empty: it holds no byte')
   return {
-    summary: { ...summary, bytes: counter.bytes, reasons: [...reasons], complete: reasons.size === 0 },
-    unreadable,
+    summary: { ...summary, bytes, reasons: [...reasons], complete: reasons.size === 0 },
+    keyless: keyless.all(),
     mode,
     endsLater,
-    digest: digest.value,
     written: writtenOf(reading.written?.() ?? null, opened),
     validators: opened.validators,
     notes: [...leftOut.notes(), ...doubled.notes()],
@@ -182,14 +189,17 @@ function normalised(
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
     return delivered
   } catch (error) {
-    return [
-      {
-        kind: 'reject',
-        at: record.at,
-        mlsNumber: null,
-        problems: [{ field: 'record', value: null, problem: messageOf(error) }],
-      },
-    ]
+    const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
+    return [{ kind: 'reject', at: record.at, mlsNumber: null, problems }]
+  }
+}
+
+/** Where a record's home is; null: it can't be read, or names none. */
+function homeOfRecord(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): string | null {
+  try {
+    return homeOf(mapping.placeOf(reading.parse(record), moment))
+  } catch {
+    return null
   }
 }
 
@@ -218,58 +228,52 @@ function newRow(
   parts: number,
 ): NewDelivered {
   if (delivered.kind !== 'listing')
-    return { position, delivered, content: null, raw: null, parts, filled: 0, movesAt: null }
-  const { openHouseUntil } = delivered.moving
-  const movesAt = openHouseUntil !== undefined && openHouseUntil > moment.now ? openHouseUntil : null
+    return { position, delivered, content: null, raw: null, parts, home: null, movesAt: null }
   const listing = listingAt(delivered, moment.now, moment.today)
-  return {
-    position,
-    delivered,
-    content: contentHash(listing, volatile),
-    raw,
-    parts,
-    filled: filledFields(listing),
-    movesAt,
-  }
+  const content = contentHash(listing, volatile)
+  const ends = movesAt(delivered.moving, moment.now)
+  return { position, delivered, content, raw, parts, home: homeOf(listing), movesAt: ends }
 }
 
-/** Counts the bytes of a document as they pass. */
-export class ByteCounter implements AsyncIterable<Buffer> {
-  bytes = 0
-  #source: AsyncIterable<Buffer>
+/** At most so many records without MLSNumber are told apart: with more of them the feed has lost the column. */
+const mostKeyless = 10_000
 
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    for await (const chunk of this.#source) {
-      this.bytes += chunk.length
-      yield chunk
-    }
+/** The records of a delivery without a readable MLSNumber; one that came before is as it was noted then. */
+function keylessRecords(before: readonly Keyless[], now: number) {
+  const known = new Map(before.map((record) => [record.identity, record]))
+  const found = new Map<string, Keyless>()
+  return {
+    /** `raw`: a hash of its bytes. */
+    add(home: string | null, raw: string): void {
+      const isTold = found.size < mostKeyless
+      const identity = isTold ? (home ?? raw) : 'more'
+      const record = { identity, home: isTold ? home : null, since: now, notedAt: null }
+      found.set(identity, known.get(identity) ?? record)
+    },
+    all: (): Keyless[] => [...found.values()],
   }
 }
 
 /** Counts images that may not be passed on. Records that are skipped as unchanged are not read, and not counted. */
-export class ImagesCount {
-  #listings = 0
-  readonly #hosts = new Map<string, number>()
-
-  add(left: ImagesLeftOut | undefined): void {
-    if (left === undefined) return
-    this.#listings++
-    for (const [host, images] of Object.entries(left)) this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + images)
-  }
-
-  /** One sentence, or none where nothing was left out. */
-  notes(): string[] {
-    if (this.#listings === 0) return []
-    const total = [...this.#hosts.values()].reduce((sum, one) => sum + one, 0)
-    const images = total === 1 ? '1 image' : `${total} images`
-    const listings = this.#listings === 1 ? '1 listing' : `${this.#listings} listings`
-    const hosts = [...this.#hosts].map(([host, times]) => `${host} ${times}`).join(', ')
-    return [
-      `imagesNotFrom: ${images} of ${listings} left out (${hosts}); records that are as in the last run were not read and are not counted`,
-    ]
+function imagesCount() {
+  let listings = 0
+  const hosts = new Map<string, number>()
+  return {
+    add(left: ImagesLeftOut | undefined): void {
+      if (left === undefined) return
+      listings++
+      for (const [host, images] of Object.entries(left)) hosts.set(host, (hosts.get(host) ?? 0) + images)
+    },
+    /** One sentence, or none where nothing was left out. */
+    notes(): string[] {
+      if (listings === 0) return []
+      const total = [...hosts.values()].reduce((sum, one) => sum + one, 0)
+      const images = total === 1 ? '1 image' : `${total} images`
+      const of = listings === 1 ? '1 listing' : `${listings} listings`
+      const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
+      return [
+        `imagesNotFrom: ${images} of ${of} left out (${where}); records that are as in the last run were not read and are not counted`,
+      ]
+    },
   }
 }

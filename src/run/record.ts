@@ -1,20 +1,20 @@
 /**
- * What is around every run, whatever becomes of it: the report of a run that fails, too; and of one that writes, the chatbot's
- * lease, the end of calls when it is told to stop, and its record in the store.
+ * What every run has around it, also one that fails: its report. A run that writes also has the chatbot's lease, the end of
+ * calls when it is told to stop, and its record in the store.
  */
 import { ServiceError, UserError } from '../core/errors.ts'
-import { isFight } from '../plan/guard/measures.ts'
-import type { Report, ReportedChange } from '../report/report.ts'
-import type { Held, Lease, Store } from '../store/store.ts'
-import { driftOf } from './recall.ts'
+import type { PartHeld } from '../plan/guard/hold.ts'
+import type { Report } from '../report/report.ts'
+import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers, Writers } from './tools.ts'
 
 /** Milliseconds that calls under way are waited for after a stop signal: a container has ten seconds in all. */
 const patience = 8000
 
-/** Does `work` and gives its report. What makes it fail is in the report; only a defect is thrown. */
+/** Does `work` and gives its report, which tells of a failure, too; only a defect is thrown. */
 export async function reported(
   mode: Mode,
   feed: Feed,
@@ -81,21 +81,21 @@ export async function recorded(
   }
 }
 
-function behind({ settle }: Feed): string {
+function behind({ plan: { settle } }: Feed): string {
   const minutes = Math.ceil(settle / 60_000)
   return `The store is older than its last run (a restored backup, or lost writes). Creates wait ${minutes} minutes (settle)`
 }
 
-/** Anything but the errors that feed, service and store are known to give is a defect, and is thrown on. */
+/** The message of an error that feed, service or store may give. Any other error is a defect, and is thrown on. */
 function expected(error: unknown): string {
   if (error instanceof UserError || error instanceof ServiceError) return error.message
   throw error
 }
 
-/** Records the run, its delivery as a measure for the next ones, and what it holds. */
+/** Records the run, what it holds, and what of its delivery the next one is compared with. */
 async function record(
   feed: Feed,
-  { store, signal }: Writers,
+  { store, signal, workspace }: Writers,
   report: Report,
   { prepared, applied }: Run,
 ): Promise<void> {
@@ -115,62 +115,76 @@ async function record(
       outcomes: figures?.outcomes,
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
-      // Complete and not doubted: what the metrics tell the age of.
-      accepted: guarded !== null && guarded.measure !== 'none',
+      // Complete, and not held whole: the metrics tell the age of the last such delivery.
+      accepted: guarded?.isAccepted ?? false,
     }),
   })
   if (prepared === null || guarded === null) return
-  const { past, plan } = prepared
-  await store.holds.replace(feed.name, heldOf(report.changes()), finishedAt)
-  if (isFight(guarded.drifted, plan.facts.ours))
-    await store.learnt.setNumber(feed.chatbot, driftOf(feed.name), past.moment.now)
-  const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'recreate')
+  const letGo = { holds: 0 }
+  await store.holds.replace(feed.name, heldOf(workspace, letGo), {
+    // The start of the run: nightly runs begin a day apart, however long they take.
+    now: prepared.past.moment.now,
+    isWhole: guarded.absenceProven,
+    letGo: () => letGo.holds,
+  })
+  const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
   if (isLikeOurs && (await store.learnt.number(feed.chatbot, 'keys')) !== feed.keys)
     await store.learnt.setNumber(feed.chatbot, 'keys', feed.keys)
-  await recordDelivery(feed, store, report, prepared)
+  await recordDelivery(feed, store, report, prepared, applied)
 }
 
-function* heldOf(changes: Iterable<ReportedChange>): Generator<Omit<Held, 'since'>> {
-  for (const change of changes) {
-    if (change.kind !== 'hold') continue
-    // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
-    yield {
-      mlsNumber: change.mlsNumber,
-      kind: change.cause === 'guard' ? change.held : null,
-      why: change.why,
+/** What is held of each change. Counts what was let go and carried out. */
+function* heldOf(workspace: Workspace, letGo: { holds: number }): Generator<NewHeld> {
+  for (const { change, outcome } of workspace.changes()) {
+    const { mlsNumber, why } = change
+    if (change.kind === 'hold') {
+      // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
+      if (change.parts.length === 0) yield { mlsNumber, why, part: null }
+      for (const part of change.parts) yield { mlsNumber, why, part }
+      for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
+      continue
     }
+    if (change.kind === 'update' && change.withheld !== null)
+      for (const part of change.withheld.parts) yield { mlsNumber, why, part }
+    if (outcome?.result === 'done') letGo.holds += change.released.length
+    else for (const part of change.released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }
 }
 
+const partLetGo = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'confirmed' })
+
+/** Whether so much of a first load was carried out that the rest is no load of its own. */
+function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {
+  const { done, failed, unknown, skipped } = outcomes
+  return stopped === null && !late && failed + unknown + skipped <= Math.max(10, done / 2)
+}
+
 /**
- * A delivery that isn't doubted is a measure for the next ones. The
- * validators are kept only where nothing was left to do, as an unchanged feed then means that nothing is.
+ * What the next delivery is compared with. The validators are kept only where nothing was left to do, as an unchanged feed
+ * then means that nothing is.
  */
 async function recordDelivery(
-  feed: Feed,
+  { name, chatbot, source, mapping }: Feed,
   { deliveries }: Store,
   report: Report,
-  { past, delivery, plan, guarded }: Prepared,
+  { past, delivery, guarded }: Prepared,
+  applied: Run['applied'],
 ): Promise<void> {
-  if (guarded.measure === 'none') return
-  const { digest, written, validators, summary } = delivery
+  const { written, validators, summary } = delivery
+  if (!summary.complete) return
   const { now } = past.moment
-  if (digest !== null) await deliveries.recordGeneration(feed.name, feed.source, { digest, at: now, written })
+  const noted: Partial<LastDelivery> = { completeAt: now, mapping: mapping.version }
+  if (guarded.isAccepted) {
+    if (written !== null) noted.written = { by: written.by, at: written.at, source }
+    // After a document without a listing the first load is still to come.
+    const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
+    if (isLoad) noted.loaded = { chatbot, at: now }
+  }
+  await deliveries.record(name, noted)
   const known = validators.etag !== undefined || validators.lastModified !== undefined
-  const isDelta = delivery.mode === 'delta'
-  // Of a delta, "not modified" says nothing of the listings that are not in it.
-  // Nor may what waits for the end of its grace be taken for delivered.
-  const mayBeSkipped = !isDelta && !delivery.endsLater
-  const keep = known && mayBeSkipped && report.command === 'sync' && report.result === 'ok' && report.counts.hold === 0
-  const saved = keep
-    ? {
-        ...validators,
-        source: feed.source,
-        mapping: feed.mapping.version,
-        summary: { ...summary, reasons: [] },
-      }
-    : null
-  // Of a feed that sends both, only the full deliveries can be compared.
-  const record = { at: now, records: summary.records, keys: plan.facts.keys, alone: guarded.measure === 'alone' }
-  await deliveries.record(feed.name, isDelta ? null : record, saved)
+  // An unchanged delta says nothing of the listings that are not in it; and while anything is held the feed has to say it again.
+  const mayBeSkipped = delivery.mode === 'full' && !delivery.endsLater && report.counts.hold === 0
+  const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
+  const saved = { ...validators, source, mapping: mapping.version, summary: { ...summary, reasons: [] } }
+  await deliveries.setValidators(name, keep ? saved : null)
 }

@@ -3,7 +3,7 @@
  * up before and after. Never both copies go: a call that may still land keeps its MLSNumber out until `settle` is over.
  */
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
-import { allowance } from '../plan/guard/measures.ts'
+import { allowed as allowedToLeave } from '../plan/guard/rules.ts'
 import { findDuplicates } from './copies.ts'
 import type { Duplicate } from './copies.ts'
 import type { Feed, Writers } from './tools.ts'
@@ -31,7 +31,7 @@ export interface Repaired {
 export interface RepairPlan {
   duplicates: Duplicate[]
   surplus: number
-  /** How many deletes limits.delete still allows within 24 hours. */
+  /** How many deletes limits.share still allows within 24 hours. */
   allowed: number
 }
 
@@ -51,23 +51,18 @@ export async function repair(
   const { store, runtime, signal } = writers
   const { name, chatbot } = feed
   const startedAt = runtime.clock.now()
-  const repaired: Repaired = {
-    feed: name,
-    chatbot,
-    startedAt,
-    finishedAt: startedAt,
-    duplicates: [],
-    refused: false,
-    error: null,
-  }
+  const about = { feed: name, chatbot, startedAt, finishedAt: startedAt }
+  const repaired: Repaired = { ...about, duplicates: [], refused: false, error: null }
   const lease = await store.lease(chatbot, startedAt)
   const stop = (): void => writers.abandon('stopped by a signal')
   signal.addEventListener('abort', stop, { once: true })
   try {
     const { found, ours } = await findDuplicates(feed, writers)
     repaired.duplicates = found.map((duplicate) => ({ ...duplicate, outcomes: [] }))
-    const deletes24h = await store.ledger.deletes24h(chatbot, name, startedAt)
-    const allowed = Math.max(0, allowance(feed.limits.delete, ours + deletes24h) - deletes24h)
+    const deleted = await store.ledger.counted(chatbot, name, 'delete', startedAt)
+    const { limits } = feed.plan
+    const most = limits.isOff ? Infinity : allowedToLeave({ ours: ours + deleted, isRare: false }, limits)
+    const allowed = Math.max(0, most - deleted)
     const surplus = found.reduce((sum, duplicate) => sum + duplicate.surplus.length, 0)
     repaired.refused = surplus > 0 && !(await agree({ duplicates: found, surplus, allowed }))
     if (!repaired.refused) await carryOut(feed, writers, repaired.duplicates, allowed)
@@ -88,8 +83,7 @@ class RepairError extends UserError {
   override name = 'RepairError'
 }
 
-const byHand =
-  'Perhaps the IDs in its list are not what its Delete takes (service-unknowns U2): take the copies off by hand'
+const byHand = 'Perhaps the IDs in its list are not what its Delete takes: delete the copies by hand'
 
 async function carryOut(
   feed: Feed,
@@ -106,7 +100,7 @@ async function carryOut(
       duplicate.outcomes.push(outcome)
       if (writers.signal.aborted) throw new RepairError('stopped by a signal')
       if (left === 0) {
-        outcome.error = `limits.delete allows ${allowed} more deletes within 24 hours: repair again later`
+        outcome.error = `limits.share allows ${allowed} more deletes within 24 hours: repair again later`
         continue
       }
       const before = await idsOf(writers, duplicate.mlsNumber)
@@ -140,7 +134,7 @@ async function deleteCopy(
       const now = runtime.clock.now()
       await ledger.countDelete(chatbot, name, `${mlsNumber} (ID ${id})`, now)
       // In the ledger under the copy's own name, as the listing itself is not deleted.
-      await ledger.begin(chatbot, name, 'delete', [mlsNumber], now, true)
+      await ledger.begin(chatbot, name, 'delete', [{ key: mlsNumber, counts: [] }], now)
     })
     counted = `${answer.value} deleted`
   } catch (error) {

@@ -1,20 +1,19 @@
 /** The report of a run, made from what the run left in the workspace. */
 import type { Applied } from '../apply/apply.ts'
+import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
-import type { RemoteSummary } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import { fieldsOf } from '../plan/change.ts'
-import type { Counts } from '../plan/change.ts'
+import { fieldsOf, noCounts } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { resultOf } from './result.ts'
+import { keysHeldBy } from './guard.ts'
+import type { Guarded } from './guard.ts'
 import type { Run } from './run.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
 /** What a report reads from, as long as the run's workspace is there. */
 type Sources = Pick<Readers, 'runtime' | 'service' | 'workspace'>
 
-const noCounts: Counts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
 const noOutcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
 
 /** `error`: why the run failed, as a sentence; what was known by then is in the report all the same. */
@@ -41,30 +40,36 @@ export function reportOf(
       estimate: { calls: 0, seconds: 0 },
       digest: '',
       notes: first,
+      holds: [],
       changes: () => [],
       rejects: () => [],
     }
   }
   const { past, delivery, listed, guarded } = prepared
-  const { counts, held, inGrace, trips, estimate, digest } = guarded
-  const notes = [...first, ...guarded.notes]
+  const { complete, reasons, pages, listings } = listed
+  const { counts, trips, estimate, digest } = guarded
+  const isDone = applied !== null && applied.outcomes.skipped + applied.outcomes.failed + applied.outcomes.unknown === 0
+  const verb = mode === 'diff' ? 'would be carried out' : isDone ? 'were carried out' : 'are being carried out'
+  const notes = [...first, ...guarded.notes, ...guarded.letGo(verb)]
   return {
     ...about,
     ...result,
-    result: resultOf({ command: mode, counts, held, inGrace, tripped: trips.length > 0, outcomes, error }),
+    result: resultOf(mode, guarded, outcomes, error),
     delivery: delivery.summary,
-    remote: summaryOf(listed),
+    remote: { complete, reasons, pages, listings },
     counts,
     estimate,
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,
+    holds: trips.map((trip) => ({
+      rule: trip.rule,
+      setting: trip.setting && `limits.${trip.setting}`,
+      numbers: trip.numbers,
+      keys: () => keysHeldBy(trip, workspace),
+    })),
     changes: () => reportedChanges(workspace, past.moment),
     rejects: () => workspace.rejects(),
   }
-}
-
-function summaryOf({ complete, reasons, pages, listings }: RemoteSummary): RemoteSummary {
-  return { complete, reasons, pages, listings }
 }
 
 function lateNote(left: number): string {
@@ -85,4 +90,22 @@ function* reportedChanges(workspace: Workspace, { now, today }: Moment): Generat
     }
     yield { kind, cause, mlsNumber, why, fields, held, heldSince, outcome }
   }
+}
+
+/**
+ * The one word of a run: failed over held over partial; a dry run says that there are changes. What only waits makes no run
+ * partial.
+ */
+function resultOf(
+  mode: Mode,
+  { counts, held, conflicts }: Guarded,
+  outcomes: Applied['outcomes'] | null,
+  error: string | null,
+): RunResult {
+  if (error !== null) return 'failed'
+  if (held > 0) return 'held'
+  const changes = counts.create + counts.update + counts.delete + counts.adopt + counts.forget
+  if (mode === 'diff' && changes > 0) return 'changes'
+  const unfinished = outcomes === null ? 0 : outcomes.failed + outcomes.unknown + outcomes.skipped
+  return unfinished + counts.reject + conflicts > 0 ? 'partial' : 'ok'
 }

@@ -14,7 +14,7 @@ export interface Prepared {
   readonly guarded: Guarded
 }
 
-/** What is known of a run so far; the report of one that fails is made from it, too. */
+/** What is known of a run so far: also what the report of a failed run is made from. */
 export interface Run {
   prepared: Prepared | null
   applied: Applied | null

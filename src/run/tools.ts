@@ -1,11 +1,11 @@
 /** What the steps of a run work on, a feed, and with: its store, service and workspace. */
-import type { FieldName } from '../core/listing.ts'
+import type { ApplyFeed } from '../apply/context.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Reader } from '../feed/format/format.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import type { Opened, TransportEnd, Validators } from '../feed/transport/transport.ts'
-import type { Limits } from '../plan/guard/rule.ts'
+import type { PlanConfig } from '../plan/settings.ts'
 import type { Chatbot, ChatbotReader } from '../service/service.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -14,9 +14,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 export type Mode = 'diff' | 'sync' | 'backfill'
 
 /** One feed of the configuration, with its parts wired. Times in milliseconds. */
-export interface Feed {
-  name: string
-  chatbot: string
+export interface Feed extends ApplyFeed {
   timezone: string
   mapping: Mapping
   /** Identifies the source for saved validators: another address is another feed. */
@@ -26,18 +24,10 @@ export interface Feed {
   decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Reader
   transport: TransportSettings
-  limits: Limits & { grace: { runs: number; hours: number } }
-  ownership: 'tag' | 'snapshot' | 'mirror'
-  /** Feeds of the same chatbot that come after this one: it takes their listings over. */
-  outranks: ReadonlySet<string>
-  drift: 'overwrite' | 'keep' | 'report'
-  volatile: ReadonlySet<FieldName>
-  refresh: number
-  settle: number
+  plan: PlanConfig
   /** How long a `sync` begins changes; what is left then is for the next one. */
   deadline: number
   rate: number
-  concurrency: number
   deleteBatch: number
   /** A fingerprint of the keys to the service, too short to find them by. */
   keys: number

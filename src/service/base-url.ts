@@ -1,6 +1,4 @@
-/** The address under which a service has its operations. */
-
-/** What is wrong with a base address, or null: http or https, with nothing that a path could not follow. */
+/** What is wrong with a base address, or null: http or https, without query or credentials. */
 export function baseUrlProblem(address: string): string | null {
   const url = URL.parse(address)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -11,7 +9,7 @@ export function baseUrlProblem(address: string): string | null {
   return null
 }
 
-/** Whether an address leads to this very machine, where a service may go without keys. */
+/** Whether an address is on this machine, where a service needs no keys. */
 export function isLoopback(address: string): boolean {
   const host = URL.parse(address)?.hostname ?? ''
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)

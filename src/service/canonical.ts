@@ -1,28 +1,27 @@
 /**
- * A list item of the service in the words of the listing input (interface, "List item"), so
- * that the two compare field by field. What can't be read without doubt is named, not guessed.
+ * Reads a list item in the form of the listing input (docs/service.md, "List item"), so that the two compare field by field.
+ * An ambiguous value is named as unreadable, not guessed.
  */
 import { shortHash } from '../core/hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
 import type { ServiceProfile } from './settings-file.ts'
 
-/** A list item as parsed from JSON; nothing about its values is certain. */
+/** A list item as parsed from JSON, unchecked. */
 export type ListItem = Record<string, unknown>
 
 const shownNames: Partial<Record<FieldName, string>> = { Latitude: 'LATITUDE', Longitude: 'LONGITUDE' }
-/** AreaUnit is in no list item. */
 const shownRules = fieldRules
   .filter(({ name }) => name !== 'AreaUnit')
   .map((rule) => ({ ...rule, shownName: shownNames[rule.name] ?? rule.name }))
 
-/** Marks a value that is there but can't be read. */
+/** A value that can't be read. */
 const unreadable = Symbol('unreadable')
 type Reading<T> = T | undefined | typeof unreadable
 
 /**
- * Reads list items. The volatile fields are left out of the hash only. A reader gives null for an item without
- * MLSNumber: nothing can be said about it. `saleTypes` are the sale types as the service is known to spell them.
+ * Volatile fields are left out of the hash only. The reader returns null for an item without MLSNumber. `saleTypes`: how the
+ * service is known to spell the sale types.
  */
 export function createItemReader(
   volatile: ReadonlySet<FieldName>,
@@ -34,7 +33,7 @@ export function createItemReader(
     if (typeof mlsNumber !== 'string') return null
     const fields: Record<string, FieldValue> = {}
     const shown: Shown = {
-      // The key crosses both sides, so it is read as it was sent.
+      // The key of both sides: read as it was sent.
       mlsNumber: unescapeHtml(mlsNumber).trim(),
       id: readId(item.ID),
       fields,
@@ -65,7 +64,7 @@ function readField(rule: FieldRule, value: unknown, saleTypes: ServiceProfile['s
   return rule.choices ? readChoice(rule.choices, value) : readText(value)
 }
 
-/** The text as shown; absent where it is empty. */
+/** The text as shown; empty means absent. */
 function readText(value: unknown): Reading<string> {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -78,7 +77,7 @@ function readId(value: unknown): number | null {
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : null
 }
 
-/** A decimal number in text, of any precision. */
+/** A number as decimal text, of any precision. */
 function readNumber(value: unknown): Reading<number> {
   const text = readText(value)
   if (typeof text !== 'string') return text
@@ -86,8 +85,8 @@ function readNumber(value: unknown): Reading<number> {
   return Number.isFinite(number) ? number : unreadable
 }
 
-/** The display form isn't known, "For Sale" and "FOR_RENT" are likely ones. */
-function readSaleType(value: unknown, known: ServiceProfile['saleTypeShown']): Reading<Listing['SaleType']> {
+/** The display form is not documented; "For Sale" and "FOR_RENT" are likely. */
+export function readSaleType(value: unknown, known?: ServiceProfile['saleTypeShown']): Reading<Listing['SaleType']> {
   const text = readText(value)
   if (typeof text !== 'string') return text
   if (text.trim() === known?.for_sale.trim()) return 'for_sale'
@@ -106,11 +105,11 @@ function readChoice(choices: readonly string[], value: unknown): Reading<string>
   return choices.find((choice) => choice.toLowerCase() === folded) ?? unreadable
 }
 
-/** A JSON array, or addresses with separators between them; every piece has to be an address. */
+/** A JSON array, or separated addresses; every piece must be an address. */
 function readImages(value: unknown): Reading<string[]> {
   const list = Array.isArray(value) ? value : readText(value)
   if (typeof list !== 'string') return Array.isArray(list) ? asTexts(list) : list
-  // The separators may be letters of an escaped address ("&amp;"), so that is undone where the first look fails.
+  // A separator may be part of an escaped address ("&amp;"): if the first attempt fails, unescape.
   for (const text of [list, unescapeHtml(list)]) {
     const parsed = parseArray(text)
     if (parsed) return asTexts(parsed)
@@ -125,7 +124,7 @@ function asTexts(values: unknown[]): Reading<string[]> {
   return values.length > 0 ? values : undefined
 }
 
-/** A serialised array of objects with `Key` and `value`, in whatever letter case. */
+/** A serialised array of objects with `Key` and `value`, in any letter case. */
 function readExtension(value: unknown): Reading<ExtensionEntry[]> {
   const list = Array.isArray(value) ? value : readText(value)
   if (typeof list !== 'string' && !Array.isArray(list)) return list
@@ -147,7 +146,7 @@ function asEntry(value: unknown): ExtensionEntry | null {
   return entry.Key === undefined ? null : { Key: entry.Key, value: entry.value ?? '' }
 }
 
-/** Moves the ownership mark from ExtensionColumn to `owner`; marks that name different feeds name none. */
+/** Moves the ownership mark from ExtensionColumn to `owner`; contradictory marks count as none. */
 function takeOwnerOut(shown: Shown): void {
   const entries = shown.fields.ExtensionColumn ?? []
   const marks = entries.filter(({ Key }) => Key === ownerKey).map(({ value }) => unescapeHtml(value).trim())

@@ -1,4 +1,4 @@
-/** The ClientAsk operation (interface, "2. Message a chatbot"): what is asked, what comes back, in one piece or streamed. */
+/** The ClientAsk operation (docs/service.md, "Message a chatbot"), whole or streamed. */
 import { ServiceError } from '../core/errors.ts'
 import { failureIn } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
@@ -9,11 +9,11 @@ import type { StreamResponse } from './send.ts'
 
 export type ChatAskType = 'Text' | 'Audio' | 'Image' | 'Video'
 
-/** The request body of ClientAsk, but for `stream`. */
+/** The request body of ClientAsk without `stream`. */
 export interface ChatQuestion {
   /** From the service's Create Chat Session operation, whose path is not documented. */
   sessionID: number
-  /** The user's message; may be empty where `chatAskType` is Image, Audio or Video. */
+  /** The user's message; may be empty if `chatAskType` is Image, Audio or Video. */
   content: string
   /** Default: Text. */
   chatAskType?: ChatAskType | null
@@ -27,7 +27,6 @@ export interface ChatQuestion {
 /** `Data` of an answer in one piece. */
 export interface ChatAnswer {
   messageid: number
-  /** The answer. */
   content: string
   /** Tokens consumed. */
   totalToken: number
@@ -42,7 +41,7 @@ export interface ChatPiece {
 
 /** The final object of a streamed answer. */
 export interface ChatEnd {
-  /** Message ID of the request; null where the service answered in one piece although a stream was asked for. */
+  /** Message ID of the request; null if the service sent a whole answer instead of a stream. */
   QuestionID: number | null
   /** Message ID of the answer. */
   AnswerID: number
@@ -50,31 +49,32 @@ export interface ChatEnd {
   Answer: string
   /** Tokens consumed. */
   TotalToken: number
-  /** Only where the service says it: the document names it for answers in one piece. */
+  /** Only if the service sends it: it is documented for whole answers only. */
   noAnswer?: boolean
 }
 
-/** A stream that ended or broke off before its final object; `received` is the answer as far as it came. */
+/** A stream that ended before its final object; `received`: the answer so far. */
 export class BrokenAnswerError extends ServiceError {
   override name = 'BrokenAnswerError'
   readonly received: string
   constructor(problem: string, received: string, cause?: unknown) {
-    const came = received === '' ? 'nothing of the answer had come' : `${received.length} characters of it had come`
+    const came =
+      received === '' ? 'nothing of the answer had arrived' : `${received.length} characters of it had arrived`
     super('transient', `${problem}; ${came}`, { effect: 'unknown', cause })
     this.received = received
   }
 }
 
-/** Not repeatable: a message that was perhaps taken would be asked, counted and paid twice. */
+/** Not repeatable: a message might be asked, counted and paid twice. */
 export const askOperation: Operation<ChatAnswer> = {
   path: '/chat/Chat/ClientAsk',
   kind: 'ask',
   repeatable: false,
   read: readChatAnswer,
-  lost: 'the chatbot may have taken the message all the same, so it was not sent again',
+  lost: 'the chatbot may have received the message, so it was not sent again',
 }
 
-/** The body that is sent. Throws `RequestError` with everything that the document's rules forbid. */
+/** The body to send. Throws `RequestError` with every problem. */
 export function askBody(question: ChatQuestion, stream: boolean): object {
   const { sessionID, content, chatAskType = null, fileIds = null } = question
   const problems: string[] = []
@@ -102,8 +102,8 @@ export function askBody(question: ChatQuestion, stream: boolean): object {
 }
 
 /**
- * The parts of a streamed answer: pieces, then the final object. Throws `ServiceError` where the service says no, in an
- * envelope or by its status, and `BrokenAnswerError` where the final object does not come.
+ * The pieces of a streamed answer, then its final object. Throws `ServiceError` if the service refuses, in an envelope or by
+ * its status, and `BrokenAnswerError` if the final object is missing.
  */
 export async function* chatParts(
   { status, headers, chunks }: StreamResponse,
@@ -124,7 +124,7 @@ export async function* chatParts(
           return
         }
         if (part === null) {
-          // Perhaps an error in a form of its own.
+          // Perhaps an undocumented form of error.
           passedOver = JSON.stringify(object).slice(0, 200)
           continue
         }
@@ -134,8 +134,8 @@ export async function* chatParts(
       }
     }
   } catch (error) {
-    if (error instanceof SyntaxError) throw new BrokenAnswerError('The stream holds what is no JSON', received, error)
-    // Without a code it tells of the connection, not of the service's word.
+    if (error instanceof SyntaxError) throw new BrokenAnswerError('The stream contains invalid JSON', received, error)
+    // Without a code the connection failed, not the service.
     if (error instanceof ServiceError && error.code === null)
       throw new BrokenAnswerError(error.message, received, error)
     throw error
@@ -155,7 +155,7 @@ function* answered(envelope: unknown, failure: (body: string) => ServiceError): 
   yield { QuestionID: null, AnswerID: messageid, Answer: content, TotalToken: totalToken, noAnswer }
 }
 
-/** What an object of the stream is; null: nothing that the document names, such as a sign of life. */
+/** The kind of an object in a stream; null: undocumented, such as a keep-alive. */
 function readPart(object: unknown): ChatPiece | ChatEnd | 'envelope' | null {
   const { content, QuestionID, AnswerID, Answer, TotalToken, noAnswer, Success } = object as Record<string, unknown>
   if (typeof Success === 'boolean') return 'envelope'
@@ -167,7 +167,7 @@ function readPart(object: unknown): ChatPiece | ChatEnd | 'envelope' | null {
 function readChatAnswer(data: unknown): ChatAnswer | undefined {
   if (typeof data !== 'object' || data === null) return undefined
   const { messageid, content, totalToken, noAnswer } = data as Record<string, unknown>
-  // Where there is no answer, its text may be absent, too.
+  // Without an answer its text may be absent, too.
   const text = noAnswer === true ? (content ?? '') : content
   if (!isInteger(messageid) || typeof text !== 'string' || !isInteger(totalToken) || typeof noAnswer !== 'boolean')
     return undefined

@@ -1,11 +1,10 @@
-/** One chatbot for one run: adds its SerialNumber, the feed's mark and the profile to each call, walks pages, looks up. */
+/** One chatbot for one run: adds SerialNumber, the feed's mark and the profile to each call, walks pages, looks up. */
 import { ServiceError } from '../core/errors.ts'
 import { fieldRules, ownerKey } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldValue, Listing, Shown } from '../core/listing.ts'
 import type { Clock } from '../core/machine.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
-import type { Endpoint } from './endpoint.ts'
 import { walkPages } from './observe.ts'
 import type { WalkOptions } from './observe.ts'
 import { createOperation, deleteOperation, listOperation, updateOperation } from './operations.ts'
@@ -13,20 +12,19 @@ import type { Operation } from './operations.ts'
 import type { Answer, BeforeSend, Calls, Chatbot } from './service.ts'
 import type { ServiceProfile } from './settings-file.ts'
 
-/** What a run says of the chatbot that it is about. */
 export interface Binding {
   profile: ServiceProfile
-  /** Fields that move by themselves: left out of the hash of what is shown. */
+  /** Left out of the hash of what is shown. */
   volatile: ReadonlySet<FieldName>
-  /** The feed that its listings are marked with; null: they carry no mark. */
+  /** The feed to mark listings with; null: no mark. */
   mark: string | null
 }
 
-/** What carries its calls. */
 interface Carrier {
   call<T>(this: void, operation: Operation<T>, body: object, beforeSend?: BeforeSend): Promise<Answer<T>>
   calls: Calls
-  endpoint: Endpoint
+  /** The PageSize that the service accepted after refusing a larger one. */
+  endpoint: { pageSize: number }
   clock: Clock
 }
 
@@ -68,7 +66,7 @@ export function bindChatbot(
           // Under a filter VirtualCount may count all listings or the matching ones.
           virtualCount: profile.virtualCount === 'total' ? 'end' : 'unknown',
           reset: () => (found = []),
-          // The filter may be ignored, or match a part of the number.
+          // The filter may be ignored, or match part of a number.
           add: (items) => void found.push(...readItems(items).filter((shown) => shown.mlsNumber === mlsNumber)),
         },
       )
@@ -89,9 +87,9 @@ export function bindChatbot(
 }
 
 /**
- * The fields of a Create or an Update: all that the listing has, in the interface's order, with the feed's mark last in
- * ExtensionColumn. Fields in `clear` that the listing lacks are sent empty where the service takes that for a field to
- * disappear; numbers have no empty form and are left out.
+ * The body of a Create or Update: all fields of the listing in the order of `fieldRules`, with the feed's mark last in
+ * ExtensionColumn. Missing fields in `clear` are sent empty if that clears them on the service; numbers have no empty form
+ * and are left out.
  */
 export function listingBody(
   listing: Listing,
@@ -109,7 +107,7 @@ export function listingBody(
 }
 
 function withMark(entries: ExtensionEntry[] | undefined, mark: string | null): ExtensionEntry[] | undefined {
-  // A feed must not be able to mark its listings as another feed's.
+  // A feed must not mark its listings as another feed's.
   const own = entries?.filter(({ Key }) => Key !== ownerKey)
   return mark === null ? own : [...(own ?? []), { Key: ownerKey, value: mark }]
 }

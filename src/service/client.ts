@@ -1,19 +1,19 @@
 /**
- * The client of the listing service: every operation of the interface, one method each, with bodies and answers as the
- * document spells them, and the same operations bound to one chatbot, for runs.
+ * The client of the listing service: one method for each operation, with bodies and answers as documented (docs/service.md),
+ * and the same operations bound to one chatbot, for runs.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
-import type { Runtime } from '../core/machine.ts'
+import type { Clock, Runtime } from '../core/machine.ts'
 import { askBody, askOperation, chatParts } from './chat.ts'
 import type { ChatAnswer, ChatEnd, ChatPiece, ChatQuestion } from './chat.ts'
 import { bindChatbot } from './chatbot.ts'
 import type { Binding } from './chatbot.ts'
-import { Endpoint } from './endpoint.ts'
 import { createCleaner, readAnswer } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { createVersionCheck, headersOf } from './headers.ts'
 import type { ServiceKeys, VersionCheck } from './headers.ts'
+import { Limiter } from './limiter.ts'
 import type { ListFilter, ListPage } from './list-item.ts'
 import {
   checkBody,
@@ -26,34 +26,65 @@ import {
 } from './operations.ts'
 import type { KeyType, ListingOperation, Operation } from './operations.ts'
 import { Breaker, Caller } from './retry.ts'
-import type { SendRequest } from './send.ts'
+import type { Connections, SendRequest } from './send.ts'
 import type { Chatbot } from './service.ts'
 import type { ChatbotSettings, ServiceSettings } from './settings-file.ts'
+
+/** One service, shared by all its callers: connections, rate, and accepted page size. */
+export class Endpoint {
+  readonly limiter: Limiter
+  /** The PageSize that it accepted after refusing a larger one. */
+  pageSize = Infinity
+  readonly #open: () => Promise<Connections>
+  #connections: Promise<Connections> | null = null
+
+  /**
+   * The network library is loaded with the first call: it changes the process's globals, and importing a client should not.
+   */
+  constructor(
+    { baseUrl, rate, concurrency }: Pick<ServiceSettings, 'baseUrl' | 'rate' | 'concurrency'>,
+    clock: Clock,
+    open = async (): Promise<Connections> => (await import('./send.ts')).openConnections(baseUrl, concurrency, clock),
+  ) {
+    this.limiter = new Limiter(clock, rate, concurrency)
+    this.#open = open
+  }
+
+  connect(): Promise<Connections> {
+    return (this.#connections ??= this.#open())
+  }
+
+  /** Closes the connections; calls in flight are lost. */
+  async close(): Promise<void> {
+    const open = this.#connections
+    this.#connections = null
+    await (await open)?.close()
+  }
+}
 
 /** How to reach a service; `ClientOptions` of the library says more. */
 export type ClientSettings = Omit<ServiceSettings, 'profile'>
 
-/** What any call takes beside its body. */
 export interface CallOptions {
   /** Ends the call and its waiting. */
   signal?: AbortSignal
 }
 
-/** What a call about listings takes beside that; the last three are for learning what a service does (`probe`). */
+/** The last three are for learning what a service does (`probe`). */
 export interface ListingCallOptions extends CallOptions {
-  /** Ends its waiting only: once the call is under way, its answer is waited for. */
+  /** Ends its waiting only: a call in flight is completed. */
   stop?: AbortSignal
-  /** Sent with this call instead of the client's keys: a service says by its answer which of them it takes. */
+  /** Replaces the client's keys in this call. */
   keys?: ServiceKeys
-  /** Sends a body that the document forbids, to learn what the service says to it. */
+  /** Sends the body even if it is invalid. */
   unchecked?: true
-  /** Told the HTTP status of every answer, also of those that are no success. */
+  /** Called with the HTTP status of every answer. */
   answered?: (status: number) => void
 }
 
 /**
- * All calls throw `RequestError` for a body that the document forbids, before anything is sent, and `ServiceError` where the
- * service says no or gives no answer; its `effect` says whether the call was perhaps carried out all the same.
+ * All calls throw `RequestError` for an invalid body before anything is sent, and `ServiceError` if the service refuses or
+ * does not answer; its `effect` says whether the call may have been carried out.
  */
 export class ServiceClient {
   readonly #settings: ClientSettings
@@ -62,10 +93,10 @@ export class ServiceClient {
   readonly #headers: SendRequest['headers']
   readonly #clean: Cleaner
   readonly #heardVersion: VersionCheck
-  /** Of the runs; a call that is made by itself is tried whatever failed before it. */
+  /** For runs; a single call is tried whatever failed before. */
   #breaker = new Breaker()
 
-  /** `endpoint` is for clients that share one. Throws `UserError` for a key that no header can carry. */
+  /** `endpoint`: to share one between clients. Throws `UserError` for a key that a header cannot carry. */
   constructor(settings: ClientSettings, runtime: Runtime, endpoint = new Endpoint(settings, runtime.clock)) {
     this.#settings = settings
     this.#runtime = runtime
@@ -76,9 +107,8 @@ export class ServiceClient {
   }
 
   /**
-   * The client for one run over one chatbot. Aborting `signal` ends its waiting and its calls under way, aborting `stop`
-   * its waiting only. Runs end together: what trips the breaker ends the calls of every chatbot of this client; one that is
-   * bound after that may try again.
+   * The client for one run over one chatbot. Aborting `signal` ends waiting and calls in flight, aborting `stop` waiting only.
+   * When the breaker trips, the calls of every chatbot of this client end; one that is bound later may try again.
    * @internal
    */
   chatbot(
@@ -97,28 +127,28 @@ export class ServiceClient {
     })
   }
 
-  /** Changes settings of a chatbot (interface, "1. Edit"); what is left out stays. Sent again where an answer was lost. */
+  /** Changes settings of a chatbot; what is left out stays. Sent again if the answer was lost. */
   async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
     const { serialNumber, ...fields } = settings
     const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
-    // Loaded when it is needed: it leaves something in the process's globals, and importing a client should not.
+    // Loaded late: it changes the process's globals, and importing a client should not.
     problems.push(...(await import('./settings-file.ts')).settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
     const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
-    if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit, and 1 means success`)
+    if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit; only 1 means success`)
   }
 
   /**
-   * Asks the chatbot and waits for the whole answer (interface, "2. Message a chatbot"). Sent again only where it surely
-   * was not taken; where the answer was lost the error says so.
+   * Asks the chatbot and waits for the whole answer. Sent again only if the question was certainly not received; the error
+   * says if the answer was lost.
    */
   async ask(question: ChatQuestion, options?: CallOptions): Promise<ChatAnswer> {
     return this.#call(askOperation, askBody(question, false), options)
   }
 
   /**
-   * The same, streamed: pieces `{ content }` as they come, then the final object with `Answer`. Throws `BrokenAnswerError`
-   * where that does not come. Leaving the loop early ends the call, but not what the chatbot does.
+   * The same, streamed: pieces `{ content }`, then the final object with `Answer`. Throws `BrokenAnswerError` without it.
+   * Leaving the loop early ends the call; the chatbot may go on answering.
    */
   async *askStreaming(
     question: ChatQuestion,
@@ -140,16 +170,16 @@ export class ServiceClient {
   }
 
   /**
-   * Creates a listing (interface, "3. Create") and gives its identifier, which need not be the ID that List shows. Sent
-   * again only where it surely was not carried out: after a lost answer look the listing up first.
+   * Creates a listing and returns its identifier, which need not be the ID that List shows. Sent again only if it was
+   * certainly not carried out: after a lost answer look the listing up first.
    */
   async create(body: Listing & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
     return this.#checkedCall(createOperation, body, options)
   }
 
   /**
-   * Updates the listings that a key names (interface, "4. Update") and gives how many. What happens to fields that are left
-   * out is not documented; a key that names nothing may give 0 or a refusal.
+   * Updates the listings with a key and returns their number. What happens to fields that are left out is not documented; a
+   * key without listings may yield 0 or a refusal.
    */
   async update(
     body: Listing & { SerialNumber: string; Key: string; KeyType: KeyType },
@@ -159,14 +189,14 @@ export class ServiceClient {
   }
 
   /**
-   * One page of listings (interface, "5. List"). Order and the meaning of VirtualCount are not documented: pages may
-   * overlap, and only an empty page says that there are no more.
+   * One page of listings. Order and the meaning of VirtualCount are not documented: pages may overlap, and only an empty page
+   * means that there are no more.
    */
   async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
     return (await this.#checkedCall(listOperation, filter, options)) as unknown as ListPage
   }
 
-  /** Deletes listings by their keys (interface, "6. Delete") and gives SuccessCount; it may be less than the keys. */
+  /** Deletes listings by their keys and returns SuccessCount, perhaps fewer than the keys. */
   async delete(
     body: { SerialNumber: string; Keys: string[]; KeyType: KeyType },
     options?: ListingCallOptions,
@@ -174,7 +204,7 @@ export class ServiceClient {
     return this.#checkedCall(deleteOperation, body, options)
   }
 
-  /** Closes the connections; calls under way are lost. */
+  /** Closes the connections; calls in flight are lost. */
   async close(): Promise<void> {
     await this.#endpoint.close()
   }
@@ -188,7 +218,7 @@ export class ServiceClient {
     return this.#once(operation, options, await this.#exchange(operation, body, options, this.#heardVersion))
   }
 
-  /** Carries out a call that is made by itself. */
+  /** A single call, outside of runs. */
   async #once<T>(operation: Operation<unknown>, options: ListingCallOptions, exchange: () => Promise<T>): Promise<T> {
     try {
       return (await this.#caller(options, null).carryOut(operation, exchange)).value
@@ -205,7 +235,7 @@ export class ServiceClient {
     return new Caller(this.#runtime, this.#endpoint.limiter, this.#settings, options, breaker)
   }
 
-  /** What makes one attempt of a call and reads its answer. */
+  /** Returns the function that makes one attempt and reads its answer. */
   async #exchange<T>(
     operation: Operation<T>,
     body: object,
@@ -223,7 +253,7 @@ export class ServiceClient {
     }
   }
 
-  /** What a call carries, the same in each of its attempts. */
+  /** The request, the same in every attempt. */
   #request({ path }: Operation<unknown>, body: object, { signal, keys }: ListingCallOptions): SendRequest {
     const headers = keys === undefined ? this.#headers : headersOf(keys)
     return { path, headers, body: JSON.stringify(body), timeout: this.#settings.timeout, signal }

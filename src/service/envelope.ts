@@ -1,13 +1,13 @@
 /**
- * What an answer of the service means (interface, "Errors"): the one place where success, refusal, a passing failure and a
- * perhaps executed call are told apart.
+ * What an answer of the service means (docs/service.md, "Errors"): the one place that distinguishes success, refusal,
+ * temporary failure, and a call that may have been carried out.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import { scrubber, withoutScheme } from '../core/secrets.ts'
 import type { SendResponse } from './send.ts'
 
-/** Makes a text of the service fit to be shown: see `createCleaner`. */
+/** Makes a text of the service safe to show: see `createCleaner`. */
 export type Cleaner = (text: string) => string
 
 interface Envelope {
@@ -21,9 +21,8 @@ interface Envelope {
 const rateLimitMessage = /rate.{0,3}limit|too many (?:requests|calls)|throttl/i
 
 /**
- * The value of a successful answer, with the API version as the service spells it (null: it named none); everything else
- * is thrown as a `ServiceError`. `read` gives undefined where `Data` is not what the interface says; `now` (milliseconds)
- * turns a Retry-After date into a wait.
+ * The value of a successful answer, with the API version as the service spells it (null: none); everything else is thrown as
+ * a `ServiceError`. `read` returns undefined for invalid `Data`; `now` (milliseconds) turns a Retry-After date into a wait.
  */
 export function readAnswer<T>(
   response: SendResponse,
@@ -40,7 +39,7 @@ export function readAnswer<T>(
   throw failureOf(response, envelope, now, clean)
 }
 
-/** The failure that an answer tells of, where it is known to be no success. */
+/** The failure in an answer that is known not to be a success. */
 export function failureIn(response: SendResponse, now: number, clean: Cleaner): ServiceError {
   return failureOf(response, parseEnvelope(response.body), now, clean)
 }
@@ -48,7 +47,7 @@ export function failureIn(response: SendResponse, now: number, clean: Cleaner): 
 function failureOf({ status, headers }: SendResponse, envelope: Envelope | null, now: number, clean: Cleaner) {
   const message = envelope ? clean(envelope.Message) : ''
   const code = envelope ? envelope.Code : status
-  const said = `HTTP ${status}${envelope ? `, Code ${envelope.Code}` : ''}${message && `: ${message}`}`
+  const details = `HTTP ${status}${envelope ? `, Code ${envelope.Code}` : ''}${message && `: ${message}`}`
   const either = (codes: number[]) => codes.includes(status) || codes.includes(code)
   const transient = (effect: Effect, problem: string, code: number) =>
     new ServiceError('transient', problem, { effect, code, retryAfter: readRetryAfter(headers, now) })
@@ -57,22 +56,22 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
     return new ServiceError('stopped', `The service redirects (HTTP ${status}); check service.baseUrl`, {
       code: status,
     })
-  if (status >= 500) return transient('unknown', `The service failed (${said})`, status)
-  if (either([401, 403])) return new ServiceError('credentials', `The service refused the keys (${said})`, { code })
-  if (either([425, 429])) return transient('none', `The service takes no more calls now (${said})`, 429)
-  if (either([408])) return transient('unknown', `The service gave up waiting (${said})`, 408)
-  if (code >= 500 && code < 600) return transient('unknown', `The service failed (${said})`, code)
+  if (status >= 500) return transient('unknown', `The service failed (${details})`, status)
+  if (either([401, 403])) return new ServiceError('credentials', `The service refused the keys (${details})`, { code })
+  if (either([425, 429])) return transient('none', `The service accepts no more calls at the moment (${details})`, 429)
+  if (either([408])) return transient('unknown', `The service gave up waiting (${details})`, 408)
+  if (code >= 500 && code < 600) return transient('unknown', `The service failed (${details})`, code)
   if (envelope && !envelope.Success && rateLimitMessage.test(message))
-    return transient('none', `The service takes no more calls now (${said})`, code)
+    return transient('none', `The service accepts no more calls at the moment (${details})`, code)
   if (status < 300 && (!envelope || (envelope.Success && code === 200)))
-    return transient('unknown', `The service answered something else than the interface says (${said})`, status)
-  return new ServiceError('refused', message || `The service refused without a message (${said})`, { code })
+    return transient('unknown', `The service sent an answer that is not in its documented form (${details})`, status)
+  return new ServiceError('refused', message || `The service refused without a message (${details})`, { code })
 }
 
 function parseEnvelope(body: string): Envelope | null {
   let parsed: Partial<Record<keyof Envelope, unknown>> | null
   try {
-    // .NET services like to begin with a byte order mark.
+    // .NET services often send a byte order mark.
     parsed = JSON.parse(body.startsWith('\ufeff') ? body.slice(1) : body)
   } catch {
     return null
@@ -85,8 +84,8 @@ function parseEnvelope(body: string): Envelope | null {
 }
 
 /**
- * A function that takes secrets and control characters out of a text and cuts it at 500 characters, since a service may
- * echo the key it refuses and a terminal obeys what it is shown.
+ * Removes secrets and control characters from a text and cuts it at 500 characters: a service may echo a refused key, and a
+ * terminal obeys control characters.
  */
 export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
   const scrub = scrubber(secrets.flatMap((secret) => (secret === null ? [] : withoutScheme(secret))))
@@ -98,12 +97,12 @@ export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
   }
 }
 
-/** Shortest wait that is taken from the header: a past date or a zero is no leave to hammer. */
+/** The shortest wait, even for 0 or a past date. */
 const shortestWait = 1000
-/** More does not fit into a timer, which would then fire at once. */
+/** A timer with a longer wait would fire at once. */
 const longestWait = 2 ** 31 - 1
 
-/** Milliseconds to wait by Retry-After (seconds or an HTTP date); null where there is none or it makes no sense. */
+/** Milliseconds to wait by Retry-After (seconds or an HTTP date); null: none, or invalid. */
 export function readRetryAfter(headers: SendResponse['headers'], now: number): number | null {
   const value = headers['retry-after']
   if (typeof value !== 'string') return null
@@ -112,9 +111,9 @@ export function readRetryAfter(headers: SendResponse['headers'], now: number): n
   return Number.isNaN(wait) ? null : Math.min(longestWait, Math.max(shortestWait, wait))
 }
 
-/** Milliseconds since the epoch of one of HTTP's three date forms; NaN for anything else. */
+/** One of HTTP's three date forms as milliseconds since the epoch; NaN for anything else. */
 function parseHttpDate(text: string): number {
-  // Date.parse alone takes "-5" for a day in 2001.
+  // Date.parse alone reads "-5" as a day in 2001.
   if (!/^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? /i.test(text)) return Number.NaN
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

@@ -1,27 +1,27 @@
 /**
- * The JSON objects of a stream whose framing the interface leaves open: `data:` lines, one object a line, objects
- * over several lines or back to back, cut at any byte. Comments, blank lines, other SSE fields and `[DONE]` are passed over.
+ * The JSON objects of a stream with undocumented framing: `data:` lines, one object per line, over several lines or back to
+ * back, cut at any byte. Comments, blank lines, other SSE fields and `[DONE]` are skipped.
  */
 
-/** Longest text beside objects that is kept for a message. */
+/** Most text outside of objects that is kept for a message. */
 const longestRest = 200
 
 export class ObjectSplitter {
   readonly #decoder = new TextDecoder()
-  /** The object begun, without what the framing put into it. */
+  /** The current object, without framing. */
   #text = ''
   #depth = 0
   #inString = false
   #escaped = false
-  /** The line outside of objects, up to here. */
+  /** The current line outside of objects. */
   #line = ''
-  /** Within an object: nothing but white space since the line began. */
+  /** Within an object: only white space since the line began. */
   #lineBegins = false
-  /** Within the `data:` that begins a line inside an object. */
+  /** Within a `data:` that begins a line inside an object. */
   #inPrefix = false
   #beside = ''
 
-  /** The objects that these bytes finish, in their order. Throws `SyntaxError` for one that is no JSON. */
+  /** The objects completed by these bytes, in order. Throws `SyntaxError` for invalid JSON. */
   push(bytes: Uint8Array): unknown[] {
     const finished: unknown[] = []
     for (const character of this.#decoder.decode(bytes, { stream: true })) {
@@ -34,7 +34,7 @@ export class ObjectSplitter {
     return finished
   }
 
-  /** What came that belongs to no finished object, cut; empty where the stream was in order. */
+  /** Text outside of complete objects, cut; empty for a correct stream. */
   get rest(): string {
     return (this.#text || this.#beside || unframed(this.#line)).slice(0, longestRest)
   }
@@ -86,7 +86,7 @@ function isPassedOver(line: string): boolean {
   return /^\s*(?::|(?:event|id|retry)\s*:)/.test(line)
 }
 
-/** What a line holds beside framing. */
+/** The line without framing. */
 function unframed(line: string): string {
   return isPassedOver(line) ? '' : line.replace(/^\s*data\s*:?\s*(?:\[DONE\])?/, '').replaceAll(/[\s\p{Cc},[\]]+/gu, '')
 }

@@ -1,44 +1,43 @@
 /**
- * The rate of calls to one service, shared by all its chatbots: evenly paced, first
- * come first served, with at most `concurrency` calls under way.
+ * Limits the rate of calls to one service for all its chatbots: evenly spaced, first come first served, with at most
+ * `concurrency` calls in flight.
  *
- * The pace is a grid of slots 1/rate apart (GCRA). A slot that is used late keeps the grid where it is, as long as it is
- * late by less than a slot, so that the jitter of timers costs no throughput; and no window of one second ever sees more
- * than rate + 1 calls.
+ * Calls use slots 1/rate apart (GCRA). A call that is late by less than a slot does not move the later slots, so that timer
+ * jitter costs no throughput. No second ever sees more than rate + 1 calls.
  */
 import type { Clock } from '../core/machine.ts'
 
-/** How long after the last slowing the rate grows by a step, in milliseconds. */
+/** The rate grows by a step this long after it was last halved, in milliseconds. */
 const recoveryInterval = 10_000
 /**
- * How late, as a share of a slot, a call may be without moving the grid. With a whole slot the bound of rate + 1 would be
- * met to the very millisecond, and calls that are held up a little on their way would break it (52 were seen at 50/s).
+ * How late, as a share of a slot, a call may be without moving later slots. With a whole slot, calls delayed on their way
+ * would break the limit of rate + 1 (52 were seen at 50/s).
  */
 const longestDebt = 0.75
 /**
- * No more than `rate` calls start within a second less this share of a slot, however late their timers were: then the next
- * one makes rate + 1 in a second, and what delays calls on their way to the service has room to make no more of it.
+ * At most `rate` calls start within a second less this share of a slot, however late their timers were, which leaves room for
+ * delays on the way to the service.
  */
 const windowSlack = 0.5
-/** A step of recovery, and the least the rate falls to, as a share of the configured rate. */
+/** A step of recovery, and the lowest rate, as a share of the configured rate. */
 const smallestShare = 1 / 16
 
 export class Limiter {
   readonly #clock: Clock
   readonly #configured: number
   readonly #concurrency: number
-  /** In the order of arrival; `leave` ends a wait that would be longer than `patience`. */
+  /** In order of arrival; `leave` ends a wait that would exceed `patience`. */
   readonly #waiting = new Map<() => void, { patience: number; leave: () => void }>()
   #running = 0
   #nextAt: number
   #pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: AbortController | null = null
-  /** When the last `rate` calls started, a ring: what a late call makes good must not crowd a second. */
+  /** Start times of the last `rate` calls, a ring: catching up must not crowd a second. */
   readonly #starts: number[]
   #oldest = 0
 
-  /** `rate` in calls a second; Infinity for no limit. */
+  /** `rate`: calls per second; Infinity: no limit. */
   constructor(clock: Clock, rate: number, concurrency: number) {
     this.#clock = clock
     this.#configured = rate
@@ -48,30 +47,29 @@ export class Limiter {
     this.#slowed = { at: -Infinity, to: rate }
   }
 
-  /** Calls a second at present: the configured rate, or less for a while after `slowDown`. */
+  /** Calls per second now: the configured rate, or less after `slowDown`. */
   get rate(): number {
     const steps = Math.max(0, Math.floor((this.#clock.now() - this.#slowed.at) / recoveryInterval))
     return Math.min(this.#configured, this.#slowed.to + steps * this.#configured * smallestShare)
   }
 
-  /** Calls that wait for their turn. */
   get waiting(): number {
     return this.#waiting.size
   }
 
-  /** Calls under way. */
+  /** Calls in flight. */
   get running(): number {
     return this.#running
   }
 
-  /** Milliseconds that a pause still lasts. */
+  /** Milliseconds left of a pause. */
   get paused(): number {
     return Math.max(0, Math.min(this.#pause.until - this.#clock.now(), this.#pause.length))
   }
 
   /**
-   * Resolves when it is the caller's turn; `done` must follow. Rejects with the signal's reason when aborted before, and
-   * at once where a pause lasts longer than `patience` milliseconds.
+   * Resolves when it is the caller's turn; `done` must follow. Rejects with the signal's reason when aborted before, and at
+   * once if a pause lasts longer than `patience` milliseconds.
    */
   async take(signal?: AbortSignal, patience = Infinity): Promise<void> {
     if (signal?.aborted) throw signal.reason
@@ -84,7 +82,7 @@ export class Limiter {
       }
       const leave = () => {
         this.#waiting.delete(start)
-        // Nobody is left to be woken, and a timer would keep the process alive.
+        // Nothing waits any more, and the timer would keep the process alive.
         if (this.#waiting.size === 0) this.#sleeping?.abort()
         signal?.removeEventListener('abort', leave)
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is the caller's own.
@@ -96,13 +94,13 @@ export class Limiter {
     })
   }
 
-  /** A call that `take` let through is over. */
+  /** Ends a call that `take` let through. */
   done(): void {
     this.#running--
     this.#startWaiting()
   }
 
-  /** Lets nobody start for so many milliseconds (Retry-After); a longer pause already under way stays. */
+  /** Starts no calls for so many milliseconds (Retry-After), or until the end of a longer pause. */
   pause(milliseconds: number): void {
     const until = this.#clock.now() + milliseconds
     if (until > this.#pause.until) this.#pause = { until, length: milliseconds }
@@ -110,8 +108,8 @@ export class Limiter {
   }
 
   /**
-   * Halves the rate (429, 503), which then grows back step by step. `sentAt` is when the call went out that was told so:
-   * several calls refused at once are one piece of news.
+   * Halves the rate (429, 503), which then grows back step by step. `sentAt`: when the refused call was sent, as several calls
+   * refused together halve the rate only once.
    */
   slowDown(sentAt: number): void {
     if (sentAt <= this.#slowed.at || this.#configured === Infinity) return
@@ -126,7 +124,7 @@ export class Limiter {
   /** Milliseconds until the next call may start. */
   #wait(): number {
     const now = this.#clock.now()
-    // A clock that was set back must not stop the calls until it has caught up.
+    // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
     this.#pause.until = Math.min(this.#pause.until, now + this.#pause.length)
     const window = 1000 - windowSlack * this.#slot()
@@ -164,7 +162,7 @@ export class Limiter {
       this.#sleeping = null
       this.#startWaiting()
     }
-    // Timers take whole milliseconds and cut the rest off.
+    // Timers truncate to whole milliseconds.
     this.#clock.sleep(Math.ceil(wait), sleeping.signal).then(woken, woken)
   }
 }

@@ -1,5 +1,6 @@
-/** The bodies of List (interface, "5. List" and "List item"). */
-/** What is listed. */
+import type { Listing } from '../core/listing.ts'
+
+/** The body of List. */
 export interface ListFilter {
   SerialNumber: string
   CityName?: string
@@ -7,54 +8,29 @@ export interface ListFilter {
   MLSNumber?: string
   /** Default: 1. */
   PageNumber?: number
-  /** Default: 20. Above its undocumented maximum a service may clamp or refuse it. */
+  /** Default: 20. Above an undocumented maximum it may be clamped or refused. */
   PageSize?: number
 }
 
-/** One page. */
 export interface ListPage {
   List: RealEstateListItem[]
-  /** Its meaning is not documented. null: the answer had none. */
+  /** Its meaning is not documented. null: none in the answer. */
   VirtualCount: number | null
 }
 
 /**
- * A listing as the service shows it; handed on unchecked. Money and numbers are decimal texts, what is absent an empty
- * one. SaleType is in a display form; AreaUnit is not shown.
+ * A listing as the service shows it, unchecked. Numbers are decimal texts, absent values empty texts. SaleType is in a display
+ * form; Location and AreaUnit are not shown.
  */
-export interface RealEstateListItem {
+export interface RealEstateListItem extends Record<
+  Exclude<keyof Listing, 'AreaUnit' | 'Location' | 'Latitude' | 'Longitude'>,
+  string
+> {
   ID: number
-  PropertyType: string
-  SaleType: string
-  Status: string
-  Images: string
-  CurrencySymbol: string
-  Price: string
-  State: string
-  City: string
-  Address: string
-  ZIP: string
   LATITUDE: number
   LONGITUDE: number
+  Price: string
   Area: string
-  Bathrooms: string
-  Bedrooms: string
-  Url: string
-  Tours: string
-  YearBuilt: string
-  MLSNumber: string
-  DaysOnMarket: string
-  LotArea: string
-  BuildingArea: string
-  ParkingSpots: string
-  Description: string
   /** The serialised array of `{ Key, value }`. */
   ExtensionColumn: string
-  RentPrice: string
-  SpaceType: string
-  DepositFee: string
-  SalePrice: string
-  UnitAreaPrice: string
-  EstimatePrice: string
-  HOAMonth: string
 }

@@ -1,41 +1,39 @@
 /**
- * The walk over the pages of List. Neither the order, nor the page size, nor VirtualCount, nor what comes after the last
- * page can be relied on, so a walk is complete only if nothing in it speaks against it.
+ * Walks the pages of List. Order, page size, VirtualCount and what follows the last page are not documented, so a walk counts
+ * as complete only if nothing in it contradicts that.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
 
-/** One answer of List. */
 export interface Page {
   List: ListItem[]
-  /** null: the answer has no number there. */
+  /** null: not a number. */
   VirtualCount: number | null
 }
 
-/** How to walk. */
 export interface WalkOptions {
   /** Asks for one page, numbered from 1. Throws `ServiceError`. */
   list(pageNumber: number, pageSize: number): Promise<Page>
   /** PageSize to begin with. */
   pageSize: number
-  /** Told the PageSize that the service took after it had refused a larger one. */
+  /** Called with the PageSize that the service accepted after refusing a larger one. */
   rememberPageSize(pageSize: number): void
   /**
-   * What VirtualCount is worth: nothing, the number of all items (a walk that disagrees is contradictory), or only a
-   * reason to stop where it is reached.
+   * What VirtualCount means: nothing, the number of all items (a walk that disagrees is contradictory), or only where to
+   * stop.
    */
   virtualCount: 'unknown' | 'total' | 'end'
-  /** A walk that is this long without an end is given up; left out: after a hundred thousand. */
+  /** Gives up a walk after so many pages; default: a hundred thousand. */
   maxPages?: number
   now(): number
-  /** A contradictory walk is begun again: forget what was added. */
+  /** A contradictory walk starts again: forget what was added. */
   reset(): void
-  /** Every item once, as far as IDs can tell. */
+  /** Gets every item once, by its ID. */
   add(items: ListItem[]): void | Promise<void>
 }
 
-/** How one walk ended: why it can't be trusted, and whether another one may do better. */
+/** How one walk ended: why it is not complete, and whether another may be. */
 interface WalkEnd {
   reasons: string[]
   again: boolean
@@ -46,12 +44,12 @@ interface WalkEnd {
 }
 
 const mostWalks = 3
-/** A million listings fit even where a service gives no more than ten a page. */
+/** A million listings at ten per page. */
 const mostPages = 100_000
-/** A walk that goes wrong on every page needs no sentence for each. */
+/** Limits the sentences of a walk that fails on every page. */
 const mostReasons = 5
 
-/** Walks until a walk doesn't contradict itself, three times at most. Throws `ServiceError` where page 1 can't be had. */
+/** Walks until a walk doesn't contradict itself, at most three times. Throws `ServiceError` if page 1 can't be read. */
 export async function walkPages(options: WalkOptions): Promise<RemoteSummary & { startedAt: number }> {
   let { pageSize } = options
   for (let number = 1; ; number++) {
@@ -59,7 +57,7 @@ export async function walkPages(options: WalkOptions): Promise<RemoteSummary & {
     const end = await walkOnce(options, pageSize, number === mostWalks)
     if (!end.again || number === mostWalks) {
       const reasons = end.again
-        ? [...end.reasons, `${mostWalks} walks over the pages contradicted themselves.`]
+        ? [...end.reasons, `${mostWalks} readings of the list contradicted themselves.`]
         : end.reasons
       return { complete: reasons.length === 0, reasons, pages: end.pages, listings: end.items, startedAt }
     }
@@ -68,7 +66,7 @@ export async function walkPages(options: WalkOptions): Promise<RemoteSummary & {
   }
 }
 
-/** One walk. Only the last one goes on after a contradiction, to show as much as it can. */
+/** One walk. Only the last one goes on after a contradiction, to find as much as possible. */
 async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): Promise<WalkEnd> {
   const first = await firstPage(options, asked)
   const end: WalkEnd = { reasons: [], again: false, pages: 0, items: 0, pageSize: first.pageSize }
@@ -77,7 +75,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     end.again = true
     end.pageSize = nextPageSize
   }
-  /** The walk has come past the last page. */
+  /** After the last page. */
   const finish = () => {
     if (options.virtualCount === 'total' && virtualCount !== end.items)
       contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount ?? 'nothing'}.`)
@@ -97,22 +95,22 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
       if (error.kind === 'transient') {
-        end.reasons.push(`Page ${number} could not be had: ${error.message}.`)
+        end.reasons.push(`Page ${number} could not be read: ${error.message}.`)
         return end
       }
-      // Past the end a service may refuse. After a full page that proves nothing; with one item fewer the last is short.
+      // A service may refuse a page after the end. After a full page that proves nothing; with a smaller page size the last is short.
       if (previous.length < (number === 2 ? first.pageSize : effective)) return finish()
       contradict(`Page ${number} was refused after a full one: ${error.message}.`, Math.max(1, effective - 1))
       return end
     }
     if (items.length === 0) return finish()
     if (isRepeated(items, previous)) {
-      // A service may show its last page again. Where that is page 1 it may as well ignore PageNumber: smaller pages tell.
+      // A service may repeat its last page. If that is page 1, it may also ignore PageNumber: smaller pages show which.
       if (number > 2 || (effective === 1 && first.pageSize > 1)) return finish()
       contradict('Page 2 repeats page 1.', Math.ceil(effective / 2))
       return end
     }
-    // Past the end a service may begin again. Page 1 after other pages is the end, as long as it is the very same.
+    // After the end a service may start again: an identical page 1 after other pages is the end.
     if (number > 2 && isRepeated(items, first.page.List)) return finish()
     if (number > 1 && (previous.length !== effective || items.length > effective)) {
       const held = `${previous.length} and ${items.length} listings, page 1 ${effective}`
@@ -126,14 +124,14 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     if (options.virtualCount !== 'unknown' && end.items === virtualCount) return end
     if (options.virtualCount === 'total' && virtualCount !== null && end.items > virtualCount) return finish()
     if (number >= (options.maxPages ?? mostPages)) {
-      end.reasons.push(`There was no end after ${number} pages.`)
+      end.reasons.push(`The list did not end after ${number} pages.`)
       return end
     }
     previous = items
   }
 }
 
-/** Page 1, with PageSize halved as long as it is refused. */
+/** Page 1, with PageSize halved until it is accepted. */
 async function firstPage(options: WalkOptions, asked: number): Promise<{ page: Page; pageSize: number }> {
   for (let pageSize = asked; ; pageSize = Math.floor(pageSize / 2)) {
     try {
@@ -146,7 +144,7 @@ async function firstPage(options: WalkOptions, asked: number): Promise<{ page: P
   }
 }
 
-/** Whether the ID wasn't shown before; items without one can't be told apart. */
+/** Whether the ID is new; items without one always count as new. */
 function isNew(seen: IdSet, { ID }: ListItem): boolean {
   return typeof ID !== 'number' && typeof ID !== 'string' ? true : seen.add(ID)
 }
@@ -159,14 +157,14 @@ function isRepeated(items: ListItem[], previous: ListItem[]): boolean {
   )
 }
 
-/** The IDs of list items seen in one walk: whole numbers in a flat table, eight bytes each, as a walk may show a million. */
+/** IDs seen in one walk, perhaps a million: a flat table with eight bytes each. */
 export class IdSet {
   #slots = new Uint32Array(1024)
   #size = 0
-  /** IDs that are no whole numbers from 1 to 2³² − 1; the interface says integer. */
+  /** IDs that are not whole numbers from 1 to 2³² − 1. */
   readonly #others = new Set<number | string>()
 
-  /** Whether the ID was not there before. */
+  /** Returns whether the ID is new. */
   add(id: number | string): boolean {
     if (typeof id !== 'number' || id < 1 || id > 0xffffffff || !Number.isInteger(id)) {
       const { size } = this.#others

@@ -1,4 +1,4 @@
-/** The operations of the interface but ClientAsk: paths, what a body may hold, what `Data` must hold. */
+/** The operations except ClientAsk: paths, rules for bodies, and how `Data` is read. */
 import { UserError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldRule } from '../core/listing.ts'
@@ -7,28 +7,27 @@ import type { ListItem } from './canonical.ts'
 import type { Page } from './observe.ts'
 import type { Repetition } from './retry.ts'
 
-/** One operation. */
 export interface Operation<T> extends Repetition {
   path: string
-  /** Takes the value out of `Data`; undefined where that is not what the interface says. */
+  /** The value in `Data`; undefined: `Data` is invalid. */
   read(this: void, data: unknown): T | undefined
-  /** What to know where nobody can tell whether it was carried out. */
+  /** Added to the message if the call may have been carried out. */
   lost?: string
 }
 
-/** An operation on listings, by its name in the interface. */
+/** An operation on listings. */
 export interface ListingOperation<T> extends Operation<T> {
   name: string
   rules: readonly MemberRule[]
 }
 
-/** What one member of a body takes. */
+/** The rule for one member of a body. */
 type MemberRule = Pick<FieldRule, 'required' | 'choices'> & {
   name: string
   type: FieldRule['type'] | 'integer' | 'texts'
 }
 
-/** A request that the interface's document forbids: nothing was sent. Each problem begins with the name of its field. */
+/** An invalid request, which was not sent. Each problem begins with the name of its field. */
 export class RequestError extends UserError {
   override name = 'RequestError'
   readonly problems: string[]
@@ -38,7 +37,7 @@ export class RequestError extends UserError {
   }
 }
 
-/** What `Key` and `Keys` of Update and Delete hold. */
+/** The meaning of `Key` and `Keys` in Update and Delete. */
 export type KeyType = 'NativeId' | 'MLSNumber' | 'URL'
 
 const serialNumber: MemberRule = { name: 'SerialNumber', type: 'text', required: true }
@@ -54,7 +53,7 @@ export const createOperation: ListingOperation<string> = {
   repeatable: false,
   rules: createRules,
   read: (data) => (typeof data === 'string' ? data : undefined),
-  lost: 'the listing may be there all the same, so it was not sent again; look it up first',
+  lost: 'the listing may have been created, so it was not sent again; look it up first',
 }
 
 /** Data is the number of records updated. */
@@ -96,7 +95,7 @@ export const deleteOperation: ListingOperation<number> = {
   read: (data) => (isObject(data) ? readCount(data.SuccessCount) : undefined),
 }
 
-/** Data is an integer, 1 indicates success. The same settings twice are the same settings. */
+/** Data is an integer, 1 means success. Repeatable: the same settings twice change nothing more. */
 export const editOperation: Operation<number> = {
   path: '/chat/Chatbot/Edit',
   kind: 'edit',
@@ -108,7 +107,7 @@ function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
-/** Its meaning is open and no walk needs it, so that an answer without one, or with another kind of one, is a page too. */
+/** Its meaning is not documented and no walk needs it, so a missing or invalid one is accepted. */
 function readVirtualCount(value: unknown): number | null {
   return readCount(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value) ?? null
 }
@@ -117,14 +116,14 @@ function isObject(value: unknown): value is ListItem {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Throws `RequestError` with everything that is wrong with a body. Members that are undefined count as left out. */
+/** Throws `RequestError` with every problem of a body. Undefined members count as left out. */
 export function checkBody({ name: operation, rules }: ListingOperation<unknown>, body: object): void {
   const members = new Map<string, unknown>(Object.entries(body).filter(([, value]) => value !== undefined))
   const names = rules.map(({ name }) => name)
   const unknown = [...members.keys()].filter((name) => !names.includes(name))
   const problems = unknown.map((name) => {
     const nearest = nearestName(name, names)
-    return `${name}: unknown field; ${nearest === null ? `known are ${names.join(', ')}` : `did you mean ${nearest}?`}`
+    return `${name}: unknown field; ${nearest === null ? `use one of ${names.join(', ')}` : `did you mean ${nearest}?`}`
   })
   for (const rule of rules) {
     const problem = members.has(rule.name)
@@ -149,10 +148,7 @@ const kinds: Record<MemberRule['type'], { words: string; holds(value: unknown): 
   integer: { words: 'a whole number', holds: (value) => Number.isSafeInteger(value) },
   texts: { words: 'a list of texts', holds: areTexts },
   images: { words: 'a list of addresses', holds: areTexts },
-  extension: {
-    words: 'a list of { Key, value }',
-    holds: (value) => Array.isArray(value) && value.every(isEntry),
-  },
+  extension: { words: 'a list of { Key, value }', holds: (value) => Array.isArray(value) && value.every(isEntry) },
 }
 
 function isText(value: unknown): boolean {

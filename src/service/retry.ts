@@ -1,6 +1,6 @@
 /**
- * Decides what is sent again: a call is carried out until its answer is certain or no further attempt is allowed, and a
- * run's calls end together. Callers know nothing of slots, waits and repetitions.
+ * Repeats calls: a call is sent until its answer is certain or no further attempt is allowed, and all calls of a run end
+ * together. Callers see no slots, waits or repetitions.
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
@@ -9,45 +9,44 @@ import type { Limiter } from './limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
 import type { ServiceSettings } from './settings-file.ts'
 
-/** Failures in a row after which a run asks nothing more of the service. */
+/** After so many failures in a row a run makes no more calls. */
 const failuresInARow = 10
 
 /**
- * How long a Retry-After that is beyond the caller's patience is remembered at most, in milliseconds: nobody calls before
- * it is over, but after an hour one call asks whether it still holds, as a broken answer may ask for years.
+ * The longest that a Retry-After beyond the caller's patience is obeyed, in milliseconds: after an hour one call tries again,
+ * as a broken answer may ask for years.
  */
 const longestPause = 3_600_000
 
-/** What has to be known of an operation to send it again. */
 export interface Repetition {
-  /** What an attempt is counted as. */
+  /** How attempts are counted. */
   kind: keyof Calls | 'edit' | 'ask'
-  /** Sent again even where it was perhaps carried out. */
+  /** Sent again even if it may have been carried out. */
   repeatable: boolean
 }
 
-/** Ends all calls of a run to a service that fails, redirects or refuses the keys; calls under way are let through. */
+/** Ends all calls of a run to a service that fails, redirects or refuses the keys; calls in flight are completed. */
 export class Breaker {
   #failures = 0
   #error: ServiceError | null = null
   readonly #stop = new AbortController()
 
-  /** Aborted once no more calls may go out. */
+  /** Aborted once no more calls may be sent. */
   get signal(): AbortSignal {
     return this.#stop.signal
   }
 
-  /** Why no more calls may go out; null as long as they may. */
+  /** Why no more calls may be sent; null: they may. */
   get error(): ServiceError | null {
     return this.#error
   }
 
-  /** The service gave a certain answer, be it a refusal. */
+  /** The service gave a definite answer, perhaps a refusal. */
   answered(): void {
     this.#failures = 0
   }
 
-  /** Counts a failed call. Gives the error to throw: the one given, or `stopped` where it was the last straw. */
+  /** Counts a failed call. Returns the error to throw: the same, or `stopped` after too many failures. */
   failed(error: ServiceError): ServiceError {
     if (error.kind === 'refused') {
       this.answered()
@@ -67,7 +66,7 @@ export class Breaker {
   }
 }
 
-/** Whose calls these are: a run's over one chatbot, or (without a breaker) whoever makes a single one. */
+/** The calls of a run to one chatbot or, without a breaker, single calls. */
 export class Caller {
   /** Attempts sent. */
   readonly calls: Calls & Partial<Record<Repetition['kind'], number>> = { create: 0, update: 0, delete: 0, list: 0 }
@@ -76,10 +75,10 @@ export class Caller {
   readonly #settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>
   readonly #signal: AbortSignal | undefined
   readonly #breaker: Breaker | null
-  /** Ends waiting. A call under way is let through when the breaker trips, since its answer would be lost for nothing. */
+  /** Ends waiting. When the breaker trips, a call in flight is completed, so that its answer is not lost. */
   readonly #ending: AbortSignal
 
-  /** `signal` ends waiting and calls under way; `stop` ends waiting only: no further attempt begins. */
+  /** `signal` ends waiting and calls in flight; `stop` ends waiting only: no further attempt begins. */
   constructor(
     runtime: Runtime,
     limiter: Limiter,
@@ -92,12 +91,11 @@ export class Caller {
     this.#settings = settings
     this.#signal = signal
     this.#breaker = breaker
-    this.#ending = AbortSignal.any([signal, stop, breaker?.signal].filter((one) => one !== undefined))
+    this.#ending = AbortSignal.any([signal, stop, breaker?.signal].filter((each) => each !== undefined))
   }
 
   /**
-   * Makes an exchange as often as it takes. Throws `ServiceError` whose effect covers every attempt, and what `beforeSend`
-   * throws.
+   * Repeats an exchange as needed. Throws a `ServiceError` whose effect covers every attempt, and what `beforeSend` throws.
    */
   async carryOut<T>(
     { kind, repeatable }: Repetition,
@@ -117,7 +115,7 @@ export class Caller {
         const last = attempt >= attempts || (unsettled && !repeatable)
         if (error.kind !== 'transient' || last) throw withEffect(error, effect)
         log.warn({ operation: kind, attempt, problem: error.message }, 'call failed, trying again')
-        // With Retry-After the limiter makes everyone wait.
+        // With Retry-After the limiter makes every call wait.
         if (error.retryAfter !== null) continue
         const longest = Math.min(backoff.max, backoff.base * 2 ** (attempt - 1))
         await clock.sleep(this.#runtime.random() * longest, this.#ending).catch(() => {
@@ -137,7 +135,7 @@ export class Caller {
       throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused))
     })
     try {
-      // The breaker may have tripped between the limiter's word and this line, or a stop come while the mark was written.
+      // The breaker may have tripped since the limiter let the call through, or a stop come while `beforeSend` ran.
       if (this.#ending.aborted) throw this.#ended()!
       await beforeSend?.()
       if (this.#ending.aborted) throw this.#ended()!
@@ -155,11 +153,11 @@ export class Caller {
     }
   }
 
-  /** Draws the consequences of a failed attempt for every other call, before the next one starts. */
+  /** Applies a failed attempt to all other calls before the next one starts. */
   #judge(thrown: unknown, sentAt: number): unknown {
     if (!(thrown instanceof ServiceError)) return thrown
     const limiter = this.#limiter
-    // That the call was interrupted is our doing and says nothing about the service.
+    // We interrupted the call ourselves, which says nothing about the service.
     if (this.#signal?.aborted && thrown.code === null) return withEffect(this.#ended()!, thrown.effect)
     const tooMany = thrown.kind === 'transient' && thrown.code !== null && thrown.effect === 'none'
     if (tooMany || thrown.code === 503) limiter.slowDown(sentAt)
@@ -173,18 +171,19 @@ export class Caller {
     return this.#failed(thrown)
   }
 
-  /** The service asks for too long a wait: by its `answer` to this call, or earlier by one to another. */
+  /** The service asks for too long a wait, in its `answer` to this call or in one to an earlier call. */
   #tooLong(wait: number, answer?: ServiceError): ServiceError {
     const length = `${answer ? '' : 'another '}${Math.ceil(wait / 1000)} s`
-    const message = `The service asks to wait ${length}, longer than service.patience (${this.#settings.patience / 1000} s)`
-    return new ServiceError('stopped', answer ? `${message}: ${answer.message}` : message, answer)
+    const patience = `${this.#settings.patience / 1000} s`
+    const message = `The service asks for a wait of ${length}, longer than service.patience (${patience}); the run stops, and the next one goes on`
+    return new ServiceError('stopped', answer ? `${message} (${answer.message})` : message, answer)
   }
 
   #failed(error: ServiceError): ServiceError {
     return this.#breaker?.failed(error) ?? error
   }
 
-  /** Whether no more calls may go out, and why. */
+  /** Why no more calls may be sent, or null. */
   #ended(): ServiceError | null {
     const error = this.#breaker?.error
     if (error) return new ServiceError(error.kind, error.message, { code: error.code })

@@ -1,6 +1,6 @@
 /**
- * One request to the service and its answer, whole or as it comes, without any opinion about either. The port that the
- * simulation replaces; the real one is undici.
+ * Sends one request and returns the answer, whole or streamed, without interpreting it. Uses undici; the simulation replaces
+ * it.
  */
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
@@ -12,9 +12,9 @@ export interface SendRequest {
   path: string
   headers: Record<string, string>
   body: string
-  /** Milliseconds for the whole exchange; of a stream, which may go on for longer, the longest silence. */
+  /** Milliseconds for the whole exchange; for a stream, the longest silence. */
   timeout: number
-  /** Ends the exchange before its time. */
+  /** Ends the exchange early. */
   signal: AbortSignal | undefined
 }
 
@@ -25,31 +25,29 @@ export interface SendResponse {
   body: string
 }
 
-/** An answer that has begun. */
 export interface StreamResponse {
   status: number
   headers: SendResponse['headers']
-  /** The body's bytes. Throws `ServiceError` as `Send` does where they do not come to an end; leaving them ends the exchange. */
+  /** The body. Throws `ServiceError` as `Send` does if it breaks off; leaving the loop ends the exchange. */
   chunks: AsyncIterable<Uint8Array>
 }
 
 /**
- * Resolves with whatever the service answered, any status. Rejects with a `ServiceError` of kind `transient` where there
- * was no whole answer: effect `none` only if nothing of the request can have been written.
+ * Resolves with any answer, whatever its status. Rejects with a `ServiceError` of kind `transient` without a complete answer:
+ * effect `none` only if nothing of the request can have been written.
  * Never follows a redirect, never repeats a request.
  */
 export type Send = (request: SendRequest) => Promise<SendResponse>
 
-/** The ways to one service. */
 export interface Connections {
   /**
-   * Callers must not have more requests under way than there are connections: one that waits for a connection would go
-   * out later than the limiter allowed it.
+   * Callers must not have more requests in flight than there are connections: one that waits for a connection would be sent
+   * later than the limiter allowed.
    */
   send: Send
   /** Resolves once the answer begins, whatever its status; rejects as `Send` does. */
   stream(this: void, request: SendRequest): Promise<StreamResponse>
-  /** Takes the timer away that may still run from the last call: it keeps a process up that has nothing else to do. */
+  /** Clears the timer of the last call, which would keep the process alive. */
   rest(): void
   close(): Promise<void>
 }
@@ -57,11 +55,11 @@ export interface Connections {
 /** Largest answer read, in bytes. */
 const maxResponseSize = 32 * 1024 * 1024
 
-/** At most `concurrency` connections to the origin of `baseUrl`, and one more for each stream: none keeps a call waiting. */
+/** At most `concurrency` connections to the origin of `baseUrl`, and one more for each stream, so that it delays no call. */
 export function openConnections(baseUrl: string, concurrency: number, clock: Clock): Connections {
   const url = new URL(baseUrl)
   const prefix = url.pathname.replace(/\/+$/, '')
-  // undici's timers are a second coarse and none of them bounds the whole exchange: `Deadlines` does.
+  // undici's timers are accurate to a second and none limits the whole exchange, as `Deadlines` does.
   const options = { pipelining: 1, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 }
   const pool = new Pool(url.origin, { ...options, connections: concurrency })
   const streams = new Pool(url.origin, options)
@@ -96,7 +94,7 @@ export function openConnections(baseUrl: string, concurrency: number, clock: Clo
   }
 }
 
-/** The dispatch handler: half the processor time of `Pool.request`, and it knows whether writing has begun. */
+/** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly response: Promise<T>
   protected resolve!: (response: T) => void
@@ -113,11 +111,11 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
 
   abstract onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void
   abstract onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void
-  /** Called once, when the answer is whole or (with an error) never will be. */
+  /** Called once, when the answer is complete or has failed. */
   protected abstract finish(error: ServiceError | null): void
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Ended while it waited for the connection: abort() here keeps undici from writing it, so "none" stays true.
+    // Ended while waiting for the connection: abort() keeps undici from writing, so effect "none" stays true.
     if (this.#isOver) controller.abort(new Error('ended before it was sent'))
     else this.#controller = controller
   }
@@ -130,14 +128,14 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     // An AggregateError of several addresses has no message of its own.
-    const said = messageOf(error) || String((error as NodeJS.ErrnoException).code)
-    this.#fail(this.#controller ? `The answer was lost: ${said}` : `No connection to the service: ${said}`, error)
+    const reason = messageOf(error) || String((error as NodeJS.ErrnoException).code)
+    this.#fail(this.#controller ? `The answer was lost: ${reason}` : `No connection to the service: ${reason}`, error)
   }
 
-  /** Ends the exchange from our side; `why` becomes the message. */
+  /** Ends the exchange; `why` becomes the message. */
   end(why: string): void {
     if (this.#isOver) return
-    this.#fail(this.#controller ? `${why} before the answer was whole` : `${why} before a connection was there`)
+    this.#fail(this.#controller ? `${why} before the answer was complete` : `${why} before a connection was open`)
     this.#controller?.abort(new Error(why))
   }
 
@@ -220,7 +218,7 @@ class StreamExchange extends Exchange<StreamResponse> {
     }
   }
 
-  /** Ends the exchange once nothing was heard for `timeout`. */
+  /** Ends the exchange after a silence of `timeout`. */
   async #listen(timeout: number): Promise<void> {
     for (;;) {
       const left = this.#heardAt + timeout - this.#clock.now()
@@ -230,7 +228,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   }
 }
 
-/** Ends exchanges at their deadline with one timer for all of them: a timer a call costs as much as the call. */
+/** Ends exchanges at their deadline with one timer for all: a timer for each call costs as much as the call. */
 class Deadlines {
   readonly #clock: Clock
   readonly #due = new Map<WholeExchange, { at: number; timeout: number }>()
@@ -276,7 +274,7 @@ class Deadlines {
     let next = Infinity
     for (const [exchange, { at, timeout }] of this.#due) {
       if (at > this.#clock.now()) next = Math.min(next, at)
-      else exchange.end(`The ${timeout / 1000} s for a call were over`)
+      else exchange.end(`The call took longer than ${timeout / 1000} s`)
     }
     if (next < Infinity) this.#sleepUntil(next)
   }

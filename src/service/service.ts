@@ -1,24 +1,21 @@
-/**
- * The listing service as a run sees it, bound to one chatbot. Callers never see a page, a retry, the envelope or the rate.
- */
+/** The listing service for a run, bound to one chatbot, without pages, retries, envelope or rate. */
 import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
 
-/** The value of a call that succeeded. */
 export interface Answer<T> {
   value: T
-  /** An earlier attempt of this call got no certain answer and may still land. */
+  /** An earlier attempt of this call had no definite answer and may still take effect. */
   unsettled: boolean
 }
 
-/** Where `observe` puts what the pages show, one page after the other. `reset`: a contradictory walk is begun again. */
+/** Receives the items of `observe` page by page. `reset`: a contradictory walk starts again. */
 export interface ShownSink {
   reset(): void
   add(items: Shown[]): void | Promise<void>
 }
 
 /**
- * Called before each attempt, after its place under the rate limit has come: the moment to mark it in flight. The request
- * goes out once it is through.
+ * Called before each attempt, after the rate limit let it through, to mark it as in flight. The request is sent when it
+ * resolves.
  */
 export type BeforeSend = () => void | Promise<void>
 
@@ -27,29 +24,29 @@ export type Calls = Record<'create' | 'update' | 'delete' | 'list', number>
 
 export interface ChatbotReader {
   /**
-   * Walks every page of List into the sink. The summary says whether the walk can be trusted to have shown everything;
-   * `startedAt` is when the walk that counts began. Throws `ServiceError` where listing fails altogether.
+   * Walks every page of List into the sink. The summary says whether the walk was complete; `startedAt`: when the last walk
+   * began. Throws `ServiceError` if listing fails.
    */
   observe(sink: ShownSink): Promise<RemoteSummary & { startedAt: number }>
-  /** Every listing shown for exactly this MLSNumber. Throws `ServiceError`. */
+  /** Every listing with exactly this MLSNumber. Throws `ServiceError`. */
   lookUp(mlsNumber: string): Promise<Shown[]>
   /** Calls sent so far, retries included. */
   readonly calls: Calls
 }
 
-/** All methods throw `ServiceError` where no attempt succeeded; its `effect` covers every attempt made. */
+/** All methods throw `ServiceError` if no attempt succeeded; its `effect` covers every attempt. */
 export interface Chatbot extends ChatbotReader {
-  /** The feed that Create and Update mark listings with, in ExtensionColumn; null: they carry no mark. */
+  /** The feed to mark listings with, in ExtensionColumn; null: no mark. */
   readonly mark: string | null
-  /** Never sent again where an attempt was perhaps executed. Gives the identifier of the new listing. */
+  /** Never sent again if an attempt may have been carried out. Returns the identifier of the new listing. */
   create(listing: Listing, beforeSend: BeforeSend): Promise<Answer<string>>
-  /** Updates by MLSNumber: sends every field of the listing, and makes `clear` disappear. Gives the number of records updated. */
+  /** Updates by MLSNumber: sends every field and clears `clear`. Returns the number of records updated. */
   update(listing: Listing, clear: readonly FieldName[], beforeSend: BeforeSend): Promise<Answer<number>>
-  /** Deletes by MLSNumber. Gives SuccessCount. */
+  /** Deletes by MLSNumber. Returns SuccessCount. */
   delete(mlsNumbers: readonly string[], beforeSend: BeforeSend): Promise<Answer<number>>
   /**
-   * Deletes by the ID of a list item, as `NativeId`. The interface does not say whether that is the identifier which Create
-   * gave: look up what became of it. Gives SuccessCount.
+   * Deletes by the ID of a list item, as `NativeId`, which may not be the identifier from Create (docs/service.md, S2): look up
+   * the result. Returns SuccessCount.
    */
   deleteById(id: number, beforeSend: BeforeSend): Promise<Answer<number>>
 }

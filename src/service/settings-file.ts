@@ -1,35 +1,39 @@
 /**
- * What of the configuration is the service's: how it is reached and what was learnt of it (`service:`), and the settings
- * of a chatbot (`settings:`, or a file of its own). For zod's `error` give `issueSentence`.
+ * The configuration of the service (`service:`) and of a chatbot's settings (`settings:`, or a file). Pass `issueSentence` as
+ * zod's `error`.
  */
 import { z } from 'zod'
 import { figureNames, namesIn } from '../core/figures.ts'
 import { issueSentence, located } from '../core/schema-words.ts'
-import { choice, duration, headerValue, number, positiveDuration, text, whole } from '../core/setting-kinds.ts'
+import {
+  choice,
+  duration,
+  headerValue,
+  judgedBy,
+  number,
+  positiveDuration,
+  text,
+  whole,
+} from '../core/setting-kinds.ts'
 import { nearestName } from '../core/text.ts'
 import { baseUrlProblem } from './base-url.ts'
 
 const saleTypeShown = z
-  .strictObject({
-    for_sale: text('What for_sale is listed as'),
-    for_rent: text('What for_rent is listed as'),
-  })
-  .refine((shown) => shown.for_sale.trim() !== shown.for_rent.trim(), 'says the same for both: leave it out')
+  .strictObject({ for_sale: text('How for_sale is listed'), for_rent: text('How for_rent is listed') })
+  .refine((shown) => shown.for_sale.trim() !== shown.for_rent.trim(), 'is the same for both: leave it out')
 
 const profileSchema = z.strictObject({
-  pageSize: whole('PageSize to ask for (U8)', { min: 1, max: 10_000 }).prefault(100),
-  deleteBatch: whole('Most Keys in one Delete (U7)', { min: 1, max: 10_000 }).prefault(50),
-  virtualCount: choice('Whether VirtualCount is the number of all listings (U9)', ['unknown', 'total']).prefault(
-    'unknown',
-  ),
-  clear: choice('How a field is made to disappear: sent empty, or left out (U4)', ['empty', 'omit']).prefault('empty'),
+  pageSize: whole('PageSize to request', { min: 1, max: 10_000 }).prefault(100),
+  deleteBatch: whole('Most Keys in one Delete', { min: 1, max: 10_000 }).prefault(50),
+  virtualCount: choice('Whether VirtualCount is the number of all listings', ['unknown', 'total']).prefault('unknown'),
+  clear: choice('How a field is cleared: sent empty, or left out', ['empty', 'omit']).prefault('empty'),
   saleTypeShown: saleTypeShown.optional().meta({
-    description: 'How list items spell the sale types, where neither "sale", "rent" nor "lease" is in it (U10)',
+    description: 'How list items spell the sale types, if without "sale", "rent" or "lease"',
   }),
 })
 
 const backoff = z.strictObject({
-  base: duration('First wait before a call is tried again; doubled each time, with jitter').prefault('500ms'),
+  base: duration('First wait before a call is repeated; doubled each time, with jitter').prefault('500ms'),
   max: duration('Longest of these waits').prefault('30s'),
 })
 
@@ -39,35 +43,31 @@ const keySchema = (description: string) =>
     .transform((key) => key || null)
     .meta({ description })
 
-/** Settings of the listing service, whole: the top `service`, or it with a feed's own put over it. */
+/** Settings of the service: `service`, overridden by those of a feed. */
 export const serviceSchema = z.strictObject({
   baseUrl: text('Address of the service, http or https')
-    .superRefine((value, context) => {
-      const problem = baseUrlProblem(value)
-      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-    })
+    .superRefine(judgedBy(baseUrlProblem))
     .transform((value) => value.replace(/\/+$/, '')),
-  secretKey: keySchema('Sent as Authorization, as it is (U1)'),
-  sessionKey: keySchema('Sent as chatrobot-sessionkey (U1)'),
-  rate: number('Calls a second, shared by every feed of this service (U15)', { min: 0.01, max: 1000 }).prefault(5),
-  concurrency: whole('Calls under way at one time', { min: 1, max: 256 }).prefault(4),
+  secretKey: keySchema('Sent as the Authorization header, unchanged'),
+  sessionKey: keySchema('Sent as the chatrobot-sessionkey header'),
+  rate: number('Calls per second, shared by all feeds of this service', { min: 0.01, max: 1000 }).prefault(5),
+  concurrency: whole('Most calls in flight at a time', { min: 1, max: 256 }).prefault(4),
   timeout: positiveDuration('Longest wait for the answer to one call').prefault('30s'),
-  patience: duration('Longest Retry-After that a run waits for; beyond it the run stops').prefault('5m'),
-  attempts: whole('Times a call is sent at most', { min: 1, max: 20 }).prefault(5),
-  backoff: backoff.prefault({}),
-  profile: profileSchema.prefault({}).meta({ description: 'Answers to what the interface leaves open' }),
+  patience: duration('Longest Retry-After to wait for; if the service asks for more, the run stops').prefault('5m'),
+  attempts: whole('Most attempts of one call', { min: 1, max: 20 }).prefault(5),
+  backoff: backoff.prefault({}).meta({ description: 'How long to wait before a call is sent again' }),
+  profile: profileSchema
+    .prefault({})
+    .meta({ description: 'How this service behaves where its documentation does not say' }),
 })
 
-/** How the service is called: times in milliseconds, `baseUrl` without a slash at its end, an absent key null. */
+/** Times in milliseconds, `baseUrl` without a final slash, a missing key null. */
 export type ServiceSettings = z.output<typeof serviceSchema>
 
-/** What the interface leaves open, as this service answers it. */
+/** The known answers to the open questions of docs/service.md. */
 export type ServiceProfile = z.output<typeof profileSchema>
 
-const colour = z.string().superRefine((value, context) => {
-  const problem = colourProblem(value)
-  if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-})
+const colour = z.string().superRefine(judgedBy(colourProblem))
 
 const language = z
   .string()
@@ -77,91 +77,60 @@ const freeText = z.string()
 const integer = z.int()
 const flag = z.boolean()
 
-/** What Edit can change, by the names and in the order of the interface's table. */
+/** The settings of Edit, in the documented order. */
 const settingFields = {
-  /** New chatbot name. */
-  Name: freeText,
-  /** AI model ID, from the service's Get Model List operation, whose path is not documented. */
-  Model: freeText,
-  /** System prompt. */
-  SystemMessage: freeText,
-  /** Temperature for responses; its range is not documented. */
-  Temperature: integer,
-  /** Time zone name. */
-  TimeZone: freeText,
-  /** Text appended to answers. */
-  AnswerSuffix: freeText,
-  /** File ID of the profile picture. */
-  ChatProfilePicture: freeText,
-  /** File ID of the bubble icon. */
-  ChatIcon: freeText,
-  /** Alignment of the chat bubble; its values are not documented. */
-  ChatBubbleAlign: integer,
-  /** Bubble colour, `rgb(r,g,b)` with 0 to 255. */
-  ChatBubbleColor: colour,
-  /** Show the popup only once. */
-  ChatbotPopupOnce: flag,
-  ChatbotPrivacyPolicyDescription: freeText,
-  ChatbotPrivacyPolicyName: freeText,
-  ChatbotPrivacyPolicyUrl: freeText,
-  EnablePushToTalk: flag,
-  EnableUploadImage: flag,
-  /** Social page URL. */
-  FacebookUrl: freeText,
-  /** Social profile URL. */
-  InstagramUrl: freeText,
-  /** Clear chat history when the browser closes. */
-  RemoveChatLogOnBrowserClose: flag,
-  /** Suggested messages. */
-  SuggestedMessage: freeText,
-  /** E-mail address for human handoff. */
-  TalkToHumanEmail: freeText,
-  /** Message shown when transferring to a human. */
-  TalkToHumanResponseMessage: freeText,
-  /** Placeholder text of the input field. */
-  UserInputPlaceholder: freeText,
-  /** Colour of user messages, `rgb(r,g,b)` with 0 to 255. */
-  UserMessageColor: colour,
-  /** Initial greeting. */
-  WelcomeMessage: freeText,
-  /** Messaging contact URL. */
-  WhatsappUrl: freeText,
-  /** Enable domain verification. */
-  VerifyDomain: flag,
-  /** Allowed domains for embedding. */
-  Domains: freeText,
-  /** Maximum messages allowed within the rate-limit window. */
-  RateLimitCount: integer,
-  /** Message shown when the rate limit is exceeded. */
-  RateLimitMessage: freeText,
-  /** Rate-limit duration in seconds. */
-  RateLimitTime: integer,
-  /** Custom domain for embedding. */
-  CustomDomain: freeText,
-  /** E-mail address receiving daily chat logs. */
-  EmailForDailyChatLogs: freeText,
-  /** E-mail address receiving daily leads. */
-  EmailForDailyLeads: freeText,
-  /** Language of AI responses, given as the full language name. */
-  AIResponseLanguage: language,
-  /** Maximum messages per month; -1 means unlimited. */
-  MessageLimit: integer,
+  Name: freeText.describe('Name of the chatbot'),
+  Model: freeText.describe("AI model ID, from the service's Get Model List operation, whose path is not documented"),
+  SystemMessage: freeText.describe('System prompt'),
+  Temperature: integer.describe('Temperature for responses; its range is not documented'),
+  TimeZone: freeText.describe('Time zone name'),
+  AnswerSuffix: freeText.describe('Text appended to answers'),
+  ChatProfilePicture: freeText.describe('File ID of the profile picture'),
+  ChatIcon: freeText.describe('File ID of the bubble icon'),
+  ChatBubbleAlign: integer.describe('Alignment of the chat bubble; its values are not documented'),
+  ChatBubbleColor: colour.describe('Bubble colour, rgb(r,g,b) with 0 to 255'),
+  ChatbotPopupOnce: flag.describe('Show the popup only once'),
+  ChatbotPrivacyPolicyDescription: freeText.describe('Text about the privacy policy'),
+  ChatbotPrivacyPolicyName: freeText.describe('Name of the privacy policy'),
+  ChatbotPrivacyPolicyUrl: freeText.describe('Address of the privacy policy'),
+  EnablePushToTalk: flag.describe('Let visitors speak their messages'),
+  EnableUploadImage: flag.describe('Let visitors send images'),
+  FacebookUrl: freeText.describe('Social page URL'),
+  InstagramUrl: freeText.describe('Social profile URL'),
+  RemoveChatLogOnBrowserClose: flag.describe('Clear chat history when the browser closes'),
+  SuggestedMessage: freeText.describe('Suggested messages'),
+  TalkToHumanEmail: freeText.describe('E-mail address for human handoff'),
+  TalkToHumanResponseMessage: freeText.describe('Message shown when transferring to a human'),
+  UserInputPlaceholder: freeText.describe('Placeholder text of the input field'),
+  UserMessageColor: colour.describe('Colour of user messages, rgb(r,g,b) with 0 to 255'),
+  WelcomeMessage: freeText.describe('Initial greeting'),
+  WhatsappUrl: freeText.describe('Messaging contact URL'),
+  VerifyDomain: flag.describe('Enable domain verification'),
+  Domains: freeText.describe('Allowed domains for embedding'),
+  RateLimitCount: integer.describe('Maximum messages allowed within the rate-limit window'),
+  RateLimitMessage: freeText.describe('Message shown when the rate limit is exceeded'),
+  RateLimitTime: integer.describe('Rate-limit duration in seconds'),
+  CustomDomain: freeText.describe('Custom domain for embedding'),
+  EmailForDailyChatLogs: freeText.describe('E-mail address receiving daily chat logs'),
+  EmailForDailyLeads: freeText.describe('E-mail address receiving daily leads'),
+  AIResponseLanguage: language.describe('Language of AI responses, given as the full language name'),
+  MessageLimit: integer.describe('Maximum messages per month; -1 means unlimited'),
 }
 
-/** What Edit can change. A field that is left out stays as it is. */
+/** A field that is left out stays as it is. */
 export type ChatbotSettings = { [Name in keyof typeof settingFields]?: z.output<(typeof settingFields)[Name]> }
 
-const textWithFigures = freeText.superRefine((value, context) => {
+function checkFigures(value: string, context: z.core.$RefinementCtx<string>): void {
   const unknown = namesIn(value).filter((name) => !figureNames.includes(name))
   for (const name of new Set(unknown)) context.addIssue({ code: 'custom', message: unknownFigure(name) })
-})
+}
 
-/** The settings as a configuration has them, before the figures of the feed in their texts are filled in. */
+/** The settings as written, with figures of the feed not yet filled in. */
 export const writtenSettings: z.ZodType<ChatbotSettings, ChatbotSettings> = z.strictObject(
   Object.fromEntries(
     Object.entries(settingFields).map(([name, field]) => [
       name,
-      (field === freeText ? textWithFigures : field).optional(),
+      (field instanceof z.ZodString ? field.superRefine(checkFigures) : field).optional(),
     ]),
   ),
 )
@@ -169,8 +138,10 @@ export const writtenSettings: z.ZodType<ChatbotSettings, ChatbotSettings> = z.st
 function unknownFigure(name: string): string {
   const nearest = nearestName(name, figureNames)
   const known =
-    nearest === null ? `known are ${figureNames.map((one) => `{${one}}`).join(', ')}.` : `did you mean {${nearest}}?`
-  return `{${name}} is no figure of the feed; ${known} For the text itself write {{${name}}}`
+    nearest === null
+      ? `use one of ${figureNames.map((figure) => `{${figure}}`).join(', ')}.`
+      : `did you mean {${nearest}}?`
+  return `{${name}} is not a figure of the feed; ${known} For the text itself write {{${name}}}`
 }
 
 function colourProblem(value: string): string | null {
@@ -182,10 +153,10 @@ function colourProblem(value: string): string | null {
   const parts = spaced.slice(1).map(Number)
   if (parts.some((part) => part > 255)) return `takes 0 to 255 for each part, not ${JSON.stringify(value)}`
   const written = `rgb(${parts.join(',')})`
-  return value === written ? null : `takes rgb(r,g,b), spelled just so: ${example(parts)}`
+  return value === written ? null : `takes rgb(r,g,b), spelled exactly so: ${example(parts)}`
 }
 
-/** Everything that the interface forbids about settings, each beginning with the setting's name. */
+/** Problems of settings, each beginning with the setting's name. */
 export function settingsProblems(settings: object): string[] {
   const { error } = z
     .strictObject(settingFields)

@@ -1,14 +1,13 @@
 import { answerTo } from './answer.ts'
 import type { Said } from './answer.ts'
-import type { AskRequest } from './check-chat.ts'
+import type { AskKind, Asked } from './check.ts'
 import { Refusal, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
-import { checkFiles } from './files.ts'
 import type { Call, ServiceParts } from './parts.ts'
 import { streamOf } from './stream.ts'
 
-/** Answers one message: from the session over the limits and the search to the answer's form. Throws `Refusal`. */
-export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply {
+/** Answers one message. Throws `Refusal`. */
+export function ask(request: Asked<'ClientAsk'>, call: Call, parts: ServiceParts): Reply {
   const { chatbots, messages, profile, rows, lag } = parts
   checkFiles(request, parts.files)
   const serialNumber = chatbotOf(request.sessionId, parts)
@@ -30,7 +29,7 @@ export function ask(request: AskRequest, call: Call, parts: ServiceParts): Reply
   return reply(request, { ...said, content }, tokens(request.content) + tokens(content), parts)
 }
 
-/** The interface does not show how sessions are made: they are given with the settings, or there is only one chatbot. */
+/** How sessions are created is not documented: they are in the settings, or there is only one chatbot. */
 function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: ServiceParts): string {
   if (sessions) {
     if (!Object.hasOwn(sessions, String(sessionId))) {
@@ -41,7 +40,9 @@ function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: Ser
     throw new Refusal('chatbot', `There is no chatbot ${serialNumber}`)
   }
   const known = new Set([...rows.serialNumbers, ...chatbots.serialNumbers])
-  const used = [...known].filter((one) => rows.count(one) > 0 || Object.keys(chatbots.settings(one)).length > 0)
+  const used = [...known].filter(
+    (serialNumber) => rows.count(serialNumber) > 0 || Object.keys(chatbots.settings(serialNumber)).length > 0,
+  )
   const all = profile.chatbots ?? (used.length > 0 ? used : [...known])
   if (all.length === 1) return all[0]
   const held = all.length === 0 ? 'no chatbot' : `chatbots ${all.join(', ')}`
@@ -49,7 +50,12 @@ function chatbotOf(sessionId: number, { sessions, chatbots, rows, profile }: Ser
   throw new Refusal('session', `There is no chat session ${sessionId}: ${why}, and it has ${held}`)
 }
 
-function reply({ stream }: AskRequest, { content, noAnswer }: Said, totalToken: number, parts: ServiceParts): Reply {
+function reply(
+  { stream }: Asked<'ClientAsk'>,
+  { content, noAnswer }: Said,
+  totalToken: number,
+  parts: ServiceParts,
+): Reply {
   const { messages, profile } = parts
   const [question, answer] = [messages.nextId(), messages.nextId()]
   const whole = success({ messageid: answer, content, totalToken, noAnswer }, profile.version)
@@ -58,7 +64,28 @@ function reply({ stream }: AskRequest, { content, noAnswer }: Said, totalToken: 
   return { ...whole, stream: streamOf(final, profile) }
 }
 
-/** About what a model would count: four characters each. */
+/** Roughly what a model would count: four characters each. */
 function tokens(text: string): number {
   return Math.ceil(text.length / 4)
+}
+
+/** Formats and sizes (docs/service.md, "Message a chatbot"); there is no limit for audio. MPEG files have either extension. */
+const rules: Record<Exclude<AskKind, 'Text'>, { endings: readonly string[]; mostBytes: number }> = {
+  Image: { endings: ['png', 'jpeg', 'jpg', 'webp', 'gif'], mostBytes: 20 * 1024 * 1024 },
+  Video: { endings: ['mp4', 'mkv', 'avi', 'flv', 'mpeg', 'mpg'], mostBytes: 100 * 1024 * 1024 },
+  Audio: { endings: ['wav'], mostBytes: Infinity },
+}
+
+/** Checks the files of a message against the rules for its kind. Throws `Refusal`. */
+function checkFiles({ kind, fileIds }: Asked<'ClientAsk'>, files: ServiceParts['files']): void {
+  if (!files || kind === 'Text') return
+  const { endings, mostBytes } = rules[kind]
+  for (const id of fileIds) {
+    if (!Object.hasOwn(files, String(id))) throw new Refusal('file', `There is no file ${id}`)
+    const { name, bytes, animated } = files[String(id)]
+    const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+    if (!endings.includes(ending)) throw new Refusal('file', `File ${id} must be one of ${endings.join(', ')}`)
+    if (animated) throw new Refusal('file', `File ${id} must not be animated`)
+    if (bytes > mostBytes) throw new Refusal('file', `File ${id} must not be larger than ${mostBytes} bytes`)
+  }
 }

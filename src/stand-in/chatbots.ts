@@ -1,6 +1,6 @@
 import type { ChatbotSettings } from './setting-fields.ts'
 
-/** What Edit has set, chatbot by chatbot, in memory. `onChange` hears of each write, after it. */
+/** The settings of each chatbot by Edit, in memory. `onChange` is called after each write. */
 export class Chatbots {
   readonly #settings = new Map<string, ChatbotSettings>()
   readonly #onChange: (serialNumber: string, settings: ChatbotSettings) => void
@@ -9,12 +9,12 @@ export class Chatbots {
     this.#onChange = onChange
   }
 
-  /** The chatbots of which something has been set, in the order of their first Edit. */
+  /** The chatbots with settings, in the order of their first Edit. */
   get serialNumbers(): string[] {
     return [...this.#settings.keys()]
   }
 
-  /** Never changed in place: the next write puts a new object there. */
+  /** Never changed in place: the next write makes a new object. */
   settings(serialNumber: string): Readonly<ChatbotSettings> {
     return this.#settings.get(serialNumber) ?? {}
   }

@@ -7,18 +7,19 @@ import type { World } from './world.ts'
 
 type Answer = (world: World, url: URL, request: IncomingMessage) => Promise<[status: number, json: unknown]>
 
-/** The paths by which the stand-in is told what to do. None of them is part of the interface. */
+/** Reads something of the chatbot that the query names. */
+const ofChatbot =
+  (read: (world: World, serialNumber: string) => unknown): Answer =>
+  async (world, url) => {
+    const serialNumber = url.searchParams.get('SerialNumber')
+    if (serialNumber === null) return [400, { problems: ['SerialNumber: required in the query'] }]
+    return [200, read(world, serialNumber)]
+  }
+
+/** Paths that control the stand-in; a real service has none of them. */
 const paths: Record<string, Answer> = {
-  'GET /_stand-in/listings': async (world, url) => {
-    const serialNumber = url.searchParams.get('SerialNumber')
-    if (serialNumber === null) return [400, { problems: ['SerialNumber: required in the query'] }]
-    return [200, world.rows.all(serialNumber)]
-  },
-  'GET /_stand-in/settings': async (world, url) => {
-    const serialNumber = url.searchParams.get('SerialNumber')
-    if (serialNumber === null) return [400, { problems: ['SerialNumber: required in the query'] }]
-    return [200, world.chatbots.settings(serialNumber)]
-  },
+  'GET /_stand-in/listings': ofChatbot((world, serialNumber) => world.rows.all(serialNumber)),
+  'GET /_stand-in/settings': ofChatbot((world, serialNumber) => world.chatbots.settings(serialNumber)),
   'GET /_stand-in/journal': async (world) => [200, { counts: world.journal.counts, requests: world.journal.entries }],
   'POST /_stand-in/faults': async (world, _url, request) => {
     const json = parseJson((await readBody(request)) ?? Buffer.alloc(0))

@@ -1,24 +1,14 @@
 import type { ServerResponse } from 'node:http'
-import { failure } from './envelope.ts'
-import type { Envelope, Reply } from './envelope.ts'
+import { failure, success } from './envelope.ts'
+import type { Reply } from './envelope.ts'
 import type { Fault } from './faults.ts'
 import type { Operation } from './fields.ts'
 import type { Call } from './parts.ts'
-import {
-  drip,
-  htmlPage,
-  reset,
-  send,
-  sendHalf,
-  sendJson,
-  sendReply,
-  streamType,
-  wholeText,
-  writeStream,
-} from './wire.ts'
+import type { Stream } from './stream.ts'
+import { htmlPage, reset, send, sendReply } from './wire.ts'
 import type { Delay } from './wire.ts'
 
-/** What a fault may do with a call: have it carried out (now, or after so many further requests), or not. */
+/** How a fault can handle a call: carry it out now or after so many further requests, or not at all. */
 export interface Handling {
   call: Call
   version: string
@@ -27,15 +17,15 @@ export interface Handling {
   carryOutLater(call: Call, requests: number): void
 }
 
-/** Answers a call as the fault has it; without a fault, as a healthy service does. */
+/** Answers a call by the fault or, without one, like a healthy service. */
 export async function deliver(fault: Fault | null, response: ServerResponse, handling: Handling): Promise<void> {
   const { call, version } = handling
   if (!fault) return sendWhole(response, handling.carryOut(call), handling)
   switch (fault.kind) {
     case 'status': {
       if (fault.carriedOut) handling.carryOut(call)
-      const headers = retryAfter(fault.retryAfter)
-      const { status, message } = fault
+      const { status, message, retryAfter } = fault
+      const headers: Reply['headers'] = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
       if (fault.body === 'html') return send(response, status, 'text/html', htmlPage, headers)
       if (fault.body === 'empty') return send(response, status, 'text/plain', '', headers)
       return sendReply(response, { ...failure(status, message, version, status), headers })
@@ -61,7 +51,7 @@ export async function deliver(fault: Fault | null, response: ServerResponse, han
     case 'body':
       return sendBroken(response, fault, fault.carriedOut ? handling.carryOut(call) : null, handling)
     case 'pretend':
-      return sendJson(response, 200, envelope(pretended(call), version))
+      return sendReply(response, success(pretended(call), version))
     case 'partly':
       return sendReply(response, handling.carryOut(withFirstKeys(call, fault.keys)))
     case 'hide':
@@ -84,14 +74,14 @@ export async function deliver(fault: Fault | null, response: ServerResponse, han
   }
 }
 
-/** As a healthy service answers: the envelope, or the stream to its end. */
+/** Sends the envelope, or the whole stream. */
 async function sendWhole(response: ServerResponse, reply: Reply, { delay }: Handling): Promise<void> {
   if (!reply.stream) return sendReply(response, reply)
   await writeStream(response, reply.stream, [...reply.stream.pieces, reply.stream.end], delay)
   response.end()
 }
 
-/** A call that was refused has no stream to cut: its refusal is sent. */
+/** A refused call has no stream to cut: its refusal is sent. */
 async function sendCutStream(
   response: ServerResponse,
   { pieces, by }: Extract<Fault, { kind: 'cut-stream' }>,
@@ -100,7 +90,7 @@ async function sendCutStream(
 ): Promise<void> {
   if (!reply.stream) return sendReply(response, reply)
   await writeStream(response, reply.stream, reply.stream.pieces.slice(0, pieces), delay)
-  // A reset would take along what has been sent and not been read yet.
+  // A reset would discard what was sent but not read yet.
   if (by === 'cut') return void response.socket?.destroy()
   if (by === 'hang') return
   response.end(by === 'end' ? '' : JSON.stringify(failure(500, 'The answer broke off', version).body))
@@ -113,7 +103,7 @@ function sendBroken(
   reply: Reply | null,
   { call, version }: Handling,
 ): void {
-  const text = reply ? wholeText(reply) : JSON.stringify(envelope(pretended(call), version))
+  const text = wholeText(reply ?? success(pretended(call), version))
   const type = reply?.stream ? streamType : 'application/json'
   switch (form) {
     case 'html':
@@ -125,22 +115,17 @@ function sendBroken(
     case 'success-false':
       return sendReply(response, failure(500, 'Something went wrong', version))
     case 'null-data':
-      return sendJson(response, 200, envelope(null, version))
+      return sendReply(response, success(null, version))
   }
 }
 
-function envelope(data: unknown, version: string): Envelope {
-  return { Data: data, Version: version, Success: true, Code: 200, Message: '' }
-}
-
-/** What success looks like for a call that is not carried out. */
+/** A successful answer for a call that is not carried out. */
 function pretended({ operation, json }: Call): unknown {
-  const keys = keysOf(json)
   const data: Record<Operation, unknown> = {
     Create: '999999999',
     Update: 1,
     List: { List: [], VirtualCount: 0 },
-    Delete: { SuccessCount: keys.length },
+    Delete: { SuccessCount: keysOf(json).length },
     Edit: 1,
     ClientAsk: { messageid: 999999999, content: '', totalToken: 0, noAnswer: false },
   }
@@ -165,6 +150,60 @@ function onlyFirstItems(reply: Reply, count: number): Reply {
   return { ...reply, body: { ...reply.body, Data: { List: items, VirtualCount: items.length } } }
 }
 
-function retryAfter(value: number | string | undefined): Record<string, string> {
-  return value === undefined ? {} : { 'retry-after': String(value) }
+/** The complete text of a reply: the envelope, or all of the stream. */
+function wholeText({ body, stream }: Reply): string {
+  return stream ? [...stream.pieces, stream.end].join('') : JSON.stringify(body)
+}
+
+/** Sends the head and half of the announced body, then cuts the connection. */
+function sendHalf(response: ServerResponse, reply: Reply): void {
+  const bytes = startWhole(response, reply)
+  response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroy())
+}
+
+/** Sends the body in small pieces, each after a pause. */
+async function drip(response: ServerResponse, reply: Reply, size: number, pause: () => Promise<void>): Promise<void> {
+  const bytes = startWhole(response, reply)
+  for (let from = 0; from < bytes.length && !response.destroyed; from += size) {
+    await pause()
+    response.write(bytes.subarray(from, from + size))
+  }
+  response.end()
+}
+
+/** Sends the head and returns the body to follow. Only a stream's length is not announced. */
+function startWhole(response: ServerResponse, reply: Reply): Buffer {
+  const bytes = Buffer.from(wholeText(reply))
+  const head = reply.stream
+    ? { 'content-type': streamType }
+    : { 'content-type': 'application/json', 'content-length': bytes.length }
+  response.writeHead(reply.status, { ...head, ...reply.headers })
+  return bytes
+}
+
+/** The documented type of streams, whatever their framing. */
+const streamType = 'text/event-stream'
+
+/** Starts a stream and writes the given texts, each after the last was sent; the caller ends it. */
+async function writeStream(
+  response: ServerResponse,
+  { bytesPerWrite, pause }: Stream,
+  texts: readonly string[],
+  delay: Delay,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': streamType })
+  response.flushHeaders()
+  const writes = bytesPerWrite === null ? texts.map((text) => Buffer.from(text)) : cut(texts.join(''), bytesPerWrite)
+  for (const [index, bytes] of writes.entries()) {
+    if (response.destroyed) return
+    if (index > 0 && pause > 0) await delay(pause)
+    await new Promise<void>((resolve) => void response.write(bytes, () => resolve()))
+  }
+}
+
+function cut(text: string, size: number): Buffer[] {
+  const bytes = Buffer.from(text)
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  )
 }

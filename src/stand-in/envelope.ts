@@ -1,7 +1,8 @@
+import { refusalCodes } from './profile.ts'
 import type { RefusalReason, StandInProfile } from './profile.ts'
 import type { Stream } from './stream.ts'
 
-/** The body of every answer (interface, "Errors"). */
+/** The body of every answer. */
 export interface Envelope {
   Data: unknown
   Version: string
@@ -10,16 +11,16 @@ export interface Envelope {
   Message: string
 }
 
-/** An answer before it goes over the wire. */
+/** An answer before it is sent. */
 export interface Reply {
   status: number
   headers: Record<string, string>
   body: Envelope
-  /** What comes instead of the body where a stream was asked for. */
+  /** Sent instead of the body if a stream was requested. */
   stream?: Stream
 }
 
-/** Thrown by an operation that says no; becomes an envelope with Success false. */
+/** Thrown by an operation that refuses; becomes an envelope with Success false. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly reason: RefusalReason
@@ -31,25 +32,6 @@ export class Refusal extends Error {
   }
 }
 
-/** The codes are invented: the interface shows none but 200 (U14). */
-const codes: Record<RefusalReason, number> = {
-  credentials: 401,
-  contentType: 415,
-  json: 400,
-  invalid: 400,
-  tooLong: 400,
-  chatbot: 404,
-  session: 404,
-  file: 400,
-  messages: 429,
-  duplicate: 409,
-  notFound: 404,
-  tooManyKeys: 400,
-  pageSize: 400,
-  page: 404,
-  rate: 429,
-}
-
 export function success(data: unknown, version: string): Reply {
   return { status: 200, headers: {}, body: { Data: data, Version: version, Success: true, Code: 200, Message: '' } }
 }
@@ -58,10 +40,10 @@ export function failure(code: number, message: string, version: string, status =
   return { status, headers: {}, body: { Data: null, Version: version, Success: false, Code: code, Message: message } }
 }
 
-/** The refusal as the profile wants it spelled (U14, U15). */
+/** The answer to a refusal by the profile. */
 export function refused(refusal: Refusal, profile: StandInProfile): Reply {
   const wanted = profile.refusals[refusal.reason]
-  const code = wanted?.code ?? codes[refusal.reason]
+  const code = wanted?.code ?? refusalCodes[refusal.reason]
   const usual = refusal.reason === 'rate' && profile.rateLimit ? profile.rateLimit.via : profile.refusalsVia
   const overHttp = (wanted?.via ?? usual) === 'http'
   const reply = failure(code, wanted?.message ?? refusal.message, profile.version, overHttp ? code : 200)

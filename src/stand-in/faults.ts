@@ -5,7 +5,7 @@ import { seededRandom } from './random.ts'
 
 const milliseconds = z.int().min(0)
 
-/** What goes wrong with a call. `carriedOut` says whether the call has its effect all the same. */
+/** A fault of a call; `carriedOut`: whether it takes effect. F numbers are those of docs/faults.md. */
 const faultSchema = z.discriminatedUnion('kind', [
   /** An HTTP status with a page as a gateway sends it, an envelope, or nothing; Retry-After in seconds or as a date. */
   z.strictObject({
@@ -18,13 +18,13 @@ const faultSchema = z.discriminatedUnion('kind', [
   }),
   /** Success false under HTTP 200. */
   z.strictObject({ kind: z.literal('refuse'), code: z.int().default(400), message: z.string().default('Refused') }),
-  /** The keys are no longer good. */
+  /** The keys are no longer valid. */
   z.strictObject({
     kind: z.literal('credentials'),
     code: z.union([z.literal(401), z.literal(403)]).default(401),
     via: z.enum(['http', 'envelope']).default('http'),
   }),
-  /** The connection is cut: before the body is read, before or after the call has its effect, or in mid-answer. */
+  /** The connection is cut: before the body is read, before or after the call takes effect, or within the answer. */
   z.strictObject({
     kind: z.literal('reset'),
     when: z.enum(['before-reading', 'after-reading', 'after-carrying-out', 'in-the-answer']),
@@ -37,23 +37,23 @@ const faultSchema = z.discriminatedUnion('kind', [
     requests: z.int().min(0),
     answer: z.enum(['reset', 'hang', 'gateway-timeout']).default('reset'),
   }),
-  /** HTTP 200 with something that is no proper answer. */
+  /** HTTP 200 with an invalid answer. */
   z.strictObject({
     kind: z.literal('body'),
     form: z.enum(['html', 'cut-json', 'empty', 'success-false', 'null-data']),
     carriedOut: z.boolean().default(true),
   }),
-  /** Success, and nothing was done (F110). */
+  /** Reports success without doing anything (F110). */
   z.strictObject({ kind: z.literal('pretend') }),
   /** Delete does the first keys only. */
   z.strictObject({ kind: z.literal('partly'), keys: z.int().min(1) }),
   /** List shows only the first items, and says that this is all (F85, F87). */
   z.strictObject({ kind: z.literal('hide'), shown: z.int().min(0).default(0) }),
-  /** ClientAsk says this, whatever it was asked: an answer that does not agree with the listings. */
+  /** The answer of ClientAsk, whatever was asked, to contradict the listings. */
   z.strictObject({ kind: z.literal('say'), content: z.string(), noAnswer: z.boolean().default(false) }),
   /**
-   * A streamed answer breaks off after so many pieces: it ends as if it were whole but for the final object, the connection
-   * is cut, nothing more comes, or an envelope with Success false comes.
+   * A streamed answer breaks off after so many pieces: it ends without the final object, the connection is cut, nothing more
+   * comes, or an envelope with Success false comes.
    */
   z.strictObject({
     kind: z.literal('cut-stream'),
@@ -71,10 +71,10 @@ const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('slow'), wait: milliseconds }),
 ])
 
-/** When something goes wrong, and what. Of the calls that match, `nth`, `every` and `probability` pick some; else all are. */
+/** A fault and when it strikes: at all matching calls, or those picked by `nth`, `every` and `probability`. */
 export const faultRuleSchema = z
   .strictObject({
-    /** Shown in the journal; the fault's kind where left out. */
+    /** Shown in the journal; default: the kind of the fault. */
     name: z.string().optional(),
     operations: z.array(z.enum(operations)).min(1).optional(),
     /** The call's MLSNumber, Key, or one of its Keys. */
@@ -86,7 +86,7 @@ export const faultRuleSchema = z
     every: z.int().min(1).optional(),
     probability: z.number().min(0).max(1).optional(),
     seed: z.int().default(1),
-    /** The rule is spent after so many times. */
+    /** The rule ends after so many times. */
     times: z.int().min(1).optional(),
     fault: faultSchema,
   })
@@ -97,7 +97,6 @@ export const faultRuleSchema = z
 
 export type Fault = z.output<typeof faultSchema>
 export type FaultRule = z.output<typeof faultRuleSchema>
-/** A rule as written: what is left out takes its default. */
 export type FaultRuleInput = z.input<typeof faultRuleSchema>
 
 interface KeptRule {
@@ -107,11 +106,11 @@ interface KeptRule {
   used: number
 }
 
-/** The rules in force. The first one that trips decides; a call counts for every rule that it matches. */
+/** The active rules. The first one that applies decides; a call counts for every rule that it matches. */
 export class Faults {
   #rules: KeptRule[] = []
 
-  /** Throws a ZodError where the rule is not well-formed. */
+  /** Throws a ZodError for an invalid rule. */
   add(input: FaultRuleInput): void {
     const rule = faultRuleSchema.parse(input)
     this.#rules.push({ rule, random: seededRandom(rule.seed), matched: 0, used: 0 })

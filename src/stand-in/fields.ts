@@ -1,49 +1,44 @@
 /**
- * The listing as the interface's table has it ("Real estate listing"). This folder is a second reading of that document,
- * on purpose apart from `src/listing.ts`: what the client has misread must not be misread here in the same way.
+ * The listing of docs/service.md, "Listing input". This folder reads that page independently of `src/core/listing.ts`, so that
+ * a misreading of the client is not repeated here.
  */
 
-/** What one field takes. `values` are the only texts allowed. */
+/** `values`: the only texts allowed. */
 export interface ListingField {
   type: 'text' | 'number' | 'texts' | 'pairs'
   required: boolean
   values?: readonly string[]
 }
 
-/** Every input field of Create and Update but SerialNumber. */
+const fields = <Name extends string, Type extends ListingField['type'], Required extends boolean>(
+  type: Type,
+  required: Required,
+  ...names: Name[]
+) =>
+  Object.fromEntries(names.map((name) => [name, { type, required }])) as Record<
+    Name,
+    { type: Type; required: Required }
+  >
+
+/** Every input field of Create and Update except SerialNumber. */
 export const listingFields = {
   SaleType: { type: 'text', required: true, values: ['for_sale', 'for_rent'] },
   Status: { type: 'text', required: true, values: ['Active', 'PreOnMarket', 'Sold'] },
-  CurrencySymbol: { type: 'text', required: true },
-  PropertyType: { type: 'text', required: true },
-  Bedrooms: { type: 'number', required: true },
-  Bathrooms: { type: 'number', required: true },
-  Url: { type: 'text', required: true },
-  MLSNumber: { type: 'text', required: true },
-  YearBuilt: { type: 'number', required: true },
-  DaysOnMarket: { type: 'number', required: true },
-  LotArea: { type: 'number', required: true },
-  BuildingArea: { type: 'number', required: true },
+  ...fields('text', true, 'CurrencySymbol', 'PropertyType'),
+  ...fields('number', true, 'Bedrooms', 'Bathrooms'),
+  ...fields('text', true, 'Url', 'MLSNumber'),
+  ...fields('number', true, 'YearBuilt', 'DaysOnMarket', 'LotArea', 'BuildingArea'),
   AreaUnit: { type: 'text', required: true, values: ['Square Feet', 'Square Meters'] },
-  ParkingSpots: { type: 'number', required: true },
-  Images: { type: 'texts', required: false },
+  ...fields('number', true, 'ParkingSpots'),
+  ...fields('texts', false, 'Images'),
   Tours: { type: 'text', required: false, values: ['OpenHouse', '3D'] },
-  Description: { type: 'text', required: false },
-  ExtensionColumn: { type: 'pairs', required: false },
-  Location: { type: 'text', required: false },
-  Address: { type: 'text', required: false },
-  City: { type: 'text', required: false },
-  State: { type: 'text', required: false },
-  ZIP: { type: 'text', required: false },
-  Latitude: { type: 'number', required: false },
-  Longitude: { type: 'number', required: false },
-  SalePrice: { type: 'number', required: false },
-  UnitAreaPrice: { type: 'number', required: false },
-  HOAMonth: { type: 'number', required: false },
-  EstimatePrice: { type: 'number', required: false },
-  RentPrice: { type: 'number', required: false },
+  ...fields('text', false, 'Description'),
+  ...fields('pairs', false, 'ExtensionColumn'),
+  ...fields('text', false, 'Location', 'Address', 'City', 'State', 'ZIP'),
+  ...fields('number', false, 'Latitude', 'Longitude', 'SalePrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice'),
+  ...fields('number', false, 'RentPrice'),
   SpaceType: { type: 'text', required: false, values: ['Entire place', 'Room'] },
-  DepositFee: { type: 'number', required: false },
+  ...fields('number', false, 'DepositFee'),
 } as const satisfies Record<string, ListingField>
 
 export type ListingFieldName = keyof typeof listingFields
@@ -60,26 +55,19 @@ export interface Pair {
   value: string
 }
 
-type ValueOf<Type> = Type extends 'number'
-  ? number
-  : Type extends 'texts'
-    ? string[]
-    : Type extends 'pairs'
-      ? Pair[]
-      : string
+type Values = { text: string; number: number; texts: string[]; pairs: Pair[] }
 
 /**
- * A listing as kept: input names and types, absent fields left out. All but MLSNumber may be absent and texts are not held
- * to their value sets, since rows put there by hand need not be what Create would have let in.
+ * A listing as kept: input names and types, absent fields left out. Only MLSNumber is required and any text is allowed, since
+ * rows added by hand need not be valid for Create.
  */
 export type StandInListing = { MLSNumber: string } & {
-  [Name in ListingFieldName]?: ValueOf<(typeof listingFields)[Name]['type']>
+  [Name in ListingFieldName]?: Values[(typeof listingFields)[Name]['type']]
 }
 
-/** The six operations of the interface, as its section "Authentication" names them. */
+/** The six operations. */
 export const operations = ['Create', 'Update', 'List', 'Delete', 'Edit', 'ClientAsk'] as const
 export type Operation = (typeof operations)[number]
 
-/** What `Key` and `Keys` may contain. */
 export const keyTypes = ['NativeId', 'MLSNumber', 'URL'] as const
 export type KeyType = (typeof keyTypes)[number]

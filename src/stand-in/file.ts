@@ -7,9 +7,8 @@ import { isSettingName, settingProblem } from './setting-fields.ts'
 import type { ChatbotSettings } from './setting-fields.ts'
 
 /*
- * One JSON document a line: first `{"nextId"}`, then one line per write: the row or null where it was removed, or all
- * settings of a chatbot. A write costs one line however many rows there are; the file is written anew, without what has been
- * overwritten, at each start.
+ * One JSON document per line: first `{"nextId"}`, then one line per write: the row, or null if it was removed, or all settings
+ * of a chatbot. So a write costs one line, however many rows there are; each start rewrites the file without old values.
  */
 
 const firstLine = z.object({ nextId: z.int() })
@@ -19,7 +18,7 @@ const settingsLine = z.object({
     (value) =>
       typeof value === 'object' &&
       value !== null &&
-      Object.entries(value).every(([name, one]) => isSettingName(name) && settingProblem(name, one) === null),
+      Object.entries(value).every(([name, setting]) => isSettingName(name) && settingProblem(name, setting) === null),
   ),
 })
 const rowLine = z.object({
@@ -41,8 +40,8 @@ const writeLine = z.union([settingsLine, rowLine])
 
 /**
  * Fills `rows` and `chatbots` from the file, if there is one, and rewrites it (under another name first, so that a crash
- * leaves the old one). A last line without its end is a write that was never answered and is dropped. Throws an Error naming
- * the line where the file is anything else.
+ * leaves the old one). An incomplete last line is a write that was never answered and is dropped. Throws an Error with the line
+ * for any other content.
  */
 export function loadWorld(path: string, rows: Rows, chatbots: Chatbots): void {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
@@ -73,7 +72,7 @@ export function loadWorld(path: string, rows: Rows, chatbots: Chatbots): void {
 /** One write to the listings or the settings. */
 type FileWrite = Omit<RowChange, 'before'> | { serialNumber: string; settings: ChatbotSettings }
 
-/** Adds one write to the file, before its call is answered. */
+/** Appends one write to the file, before its call is answered. */
 export function appendWrite(path: string, write: FileWrite): void {
   appendFileSync(path, lineOf(write))
 }

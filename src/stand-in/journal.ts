@@ -1,23 +1,23 @@
 import type { Operation } from './fields.ts'
 
-/** One request as it was received. Of the keys only their presence is noted, never their values. */
+/** One request as received, with the presence of keys, never their values. */
 export interface JournalEntry {
-  /** Number of the request since the start or the last `resetCounts`, from 0. */
+  /** Number since the start or the last `resetCounts`, from 0. */
   index: number
   /** Milliseconds since the epoch. */
   at: number
   operation: Operation
-  /** The body's JSON; undefined where it was not read or is not JSON. */
+  /** The body's JSON; undefined: not read, or not JSON. */
   body: unknown
   authorization: boolean
   sessionKey: boolean
-  /** Name (or else kind) of the fault that struck, or null. */
+  /** Name or kind of the fault, or null. */
   fault: string | null
-  /** What carrying the call out came to; null while (or where) it was not carried out. */
+  /** Whether the call succeeded; null: not carried out (yet). */
   success: boolean | null
 }
 
-/** The requests, the last `keep` of them at least; the counts cover all. */
+/** At least the last `keep` requests; the counts cover all. */
 export class Journal {
   readonly #keep: number
   readonly #entries: JournalEntry[] = []

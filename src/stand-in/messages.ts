@@ -1,13 +1,10 @@
 import type { StandInProfile } from './profile.ts'
 import type { ChatbotSettings } from './setting-fields.ts'
 
-/** Who sends a message to which chatbot. */
-export interface Sender {
-  serialNumber: string
-  sessionId: number
-}
+/** The sender of a message, and the chatbot that gets it. */
+type Sender = { serialNumber: string; sessionId: number }
 
-/** Numbers the messages and holds their senders to the chatbot's limits. Begins anew with each start of the stand-in. */
+/** Numbers the messages and applies the chatbot's limits. Starts again with each start of the stand-in. */
 export class Messages {
   readonly #instants = new Map<string, number[]>()
   readonly #months = new Map<string, { month: string; count: number }>()
@@ -18,13 +15,16 @@ export class Messages {
   }
 
   /**
-   * Lets a message through and counts it, or says why not (interface, "Limits"): RateLimitCount within the last
-   * RateLimitTime seconds, MessageLimit in a calendar month of UTC. What is turned away counts for neither. `now` is in
-   * milliseconds since the epoch.
+   * Counts a message, or returns why it is refused: RateLimitCount within the last RateLimitTime seconds, MessageLimit in a
+   * calendar month of UTC. Refused messages are not counted. `now` is in milliseconds since the epoch.
    */
-  refusal(sender: Sender, settings: ChatbotSettings, profile: StandInProfile, now: number): string | null {
+  refusal(
+    { serialNumber, sessionId }: Sender,
+    settings: ChatbotSettings,
+    profile: StandInProfile,
+    now: number,
+  ): string | null {
     const { RateLimitCount, RateLimitTime, RateLimitMessage, MessageLimit = -1 } = settings
-    const { serialNumber, sessionId } = sender
     const counted = JSON.stringify(
       profile.messagesCountedPer === 'session' ? [serialNumber, sessionId] : [serialNumber],
     )

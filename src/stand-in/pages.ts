@@ -1,30 +1,21 @@
-import type { CheckedRequest } from './check.ts'
+import type { Asked } from './check.ts'
 import { Refusal } from './envelope.ts'
-import { listItem } from './item.ts'
-import type { ListItem } from './item.ts'
+import type { Pair, StandInListing } from './fields.ts'
 import type { StandInProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import type { Row } from './rows.ts'
 
-type ListRequest = Extract<CheckedRequest, { operation: 'List' }>
-
-/** Data of List. */
-export interface Page {
-  List: ListItem[]
-  VirtualCount: number
-}
-
 /**
- * Filters, orders and cuts out one page (U8, U9). `rows` come in order of ID; `request` numbers the calls, so that a
- * shuffled order differs from one page to the next; `totalBefore` is the lagging total. Throws `Refusal`.
+ * Data of List: filters, sorts and cuts out one page. `rows`: in order of ID; `request`: the number of the call, so that a
+ * shuffled order differs from page to page; `totalBefore`: the lagging total. Throws `Refusal`.
  */
 export function page(
   rows: readonly Row[],
-  wanted: ListRequest,
+  wanted: Asked<'List'>,
   profile: StandInProfile,
   request: number,
   totalBefore: number,
-): Page {
+) {
   const size = pageSize(wanted.size, profile)
   const found = inOrder(filtered(rows, wanted, profile), profile, request)
   const pages = Math.max(1, Math.ceil(found.length / size))
@@ -51,7 +42,7 @@ function pageSize(wanted: number, profile: StandInProfile): number {
   return Math.min(wanted, most)
 }
 
-function filtered(rows: readonly Row[], wanted: ListRequest, profile: StandInProfile): readonly Row[] {
+function filtered(rows: readonly Row[], wanted: Asked<'List'>, profile: StandInProfile): readonly Row[] {
   const { city, saleType, mlsNumber } = wanted
   const tests: ((row: Row) => boolean)[] = []
   if (city) tests.push((row) => row.listing.City === city)
@@ -77,10 +68,10 @@ const orders: Record<Exclude<Order, 'shuffled'>, (rows: readonly Row[]) => reado
   MLSNumber: (rows) => rows.toSorted(byMlsNumber),
 }
 
-/** A walk over the pages of a hundred thousand rows would sort them a thousand times without this. */
+/** A cache: reading all pages of a hundred thousand rows would otherwise sort them a thousand times. */
 const sortedOnce = new WeakMap<readonly Row[], Map<Order, readonly Row[]>>()
 
-/** U9. Rows with one MLSNumber stay in order of ID. */
+/** Rows with the same MLSNumber stay in order of ID. */
 function inOrder(rows: readonly Row[], profile: StandInProfile, request: number): readonly Row[] {
   const { order } = profile
   if (order === 'shuffled') return shuffled(rows, seededRandom(profile.seed + request))
@@ -99,4 +90,88 @@ function shuffled(rows: readonly Row[], random: () => number): Row[] {
     ;[mixed[last], mixed[other]] = [mixed[other], mixed[last]]
   }
   return mixed
+}
+
+/** A list item (docs/service.md): every value is a string except ID, LATITUDE and LONGITUDE. */
+type ListItem = Record<string, string | number | null>
+
+const separators = { comma: ',', semicolon: ';', bar: '|', blank: ' ' }
+
+/** The row as List shows it, without Location, AreaUnit and SerialNumber. */
+export function listItem(row: Row, profile: StandInProfile): ListItem {
+  const listing = row.listing
+  const text = (name: 'PropertyType' | 'State' | 'City' | 'Address' | 'ZIP' | 'Description') => {
+    const trimmed = profile.trim ? listing[name]?.trim() : listing[name]
+    const whole = (profile.htmlEscape ? escapeHtml(trimmed ?? '') : trimmed) ?? ''
+    return whole.slice(0, profile.cut[name] ?? whole.length)
+  }
+  const money = (value: number | undefined) => decimal(value, profile.moneyShown)
+  const number = (value: number | undefined) => decimal(value, profile.numbersShown)
+  return {
+    ID: row.id,
+    PropertyType: text('PropertyType'),
+    SaleType: saleType(listing.SaleType, profile),
+    Status: listing.Status ?? '',
+    Images: images(listing.Images ?? [], profile),
+    CurrencySymbol: listing.CurrencySymbol ?? '',
+    Price: money(listing.SaleType === 'for_rent' ? listing.RentPrice : listing.SalePrice),
+    State: text('State'),
+    City: text('City'),
+    Address: text('Address'),
+    ZIP: text('ZIP'),
+    LATITUDE: coordinate(listing.Latitude, profile),
+    LONGITUDE: coordinate(listing.Longitude, profile),
+    Area: listing.BuildingArea === undefined ? '' : `${number(listing.BuildingArea)} ${listing.AreaUnit ?? ''}`.trim(),
+    Bathrooms: number(listing.Bathrooms),
+    Bedrooms: number(listing.Bedrooms),
+    Url: listing.Url ?? '',
+    Tours: listing.Tours ?? '',
+    YearBuilt: number(listing.YearBuilt),
+    MLSNumber: listing.MLSNumber,
+    DaysOnMarket: number(listing.DaysOnMarket),
+    LotArea: number(listing.LotArea),
+    BuildingArea: number(listing.BuildingArea),
+    ParkingSpots: number(listing.ParkingSpots),
+    Description: text('Description'),
+    ExtensionColumn: pairs(listing.ExtensionColumn ?? []),
+    RentPrice: money(listing.RentPrice),
+    SpaceType: listing.SpaceType ?? '',
+    DepositFee: money(listing.DepositFee),
+    SalePrice: money(listing.SalePrice),
+    UnitAreaPrice: money(listing.UnitAreaPrice),
+    EstimatePrice: money(listing.EstimatePrice),
+    HOAMonth: money(listing.HOAMonth),
+  }
+}
+
+/** Other values, entered by hand, are shown unchanged. */
+function saleType(value: StandInListing['SaleType'], profile: StandInProfile): string {
+  return value === 'for_sale' || value === 'for_rent' ? profile.saleTypeShown[value] : (value ?? '')
+}
+
+function images(addresses: readonly string[], profile: StandInProfile): string {
+  const shown = addresses.slice(0, profile.cut.Images ?? addresses.length)
+  if (shown.length === 0) return ''
+  return profile.imagesShown === 'json' ? JSON.stringify(shown) : shown.join(separators[profile.imagesShown])
+}
+
+function pairs(column: readonly Pair[]): string {
+  return column.length === 0 ? '' : JSON.stringify(column)
+}
+
+function decimal(value: number | undefined, form: StandInProfile['moneyShown']): string {
+  if (value === undefined) return ''
+  if (form === 'two-decimals') return value.toFixed(2)
+  return form === 'many-decimals' ? value.toFixed(10) : String(value)
+}
+
+function coordinate(degrees: number | undefined, profile: StandInProfile): string | number | null {
+  if (degrees === undefined) return { zero: 0, empty: '', null: null }[profile.absentCoordinates]
+  return profile.coordinateDecimals === null ? degrees : Number(degrees.toFixed(profile.coordinateDecimals))
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character])
 }

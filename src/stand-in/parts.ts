@@ -1,13 +1,13 @@
 import type { Said } from './answer.ts'
 import type { Chatbots } from './chatbots.ts'
 import type { Operation } from './fields.ts'
-import type { Files } from './files.ts'
 import type { Lag } from './lag.ts'
 import type { Messages } from './messages.ts'
 import type { StandInProfile } from './profile.ts'
 import type { Rows } from './rows.ts'
+import type { StandInSettings } from './settings.ts'
 
-/** One call as it came in. `json` is undefined where the body is not JSON. */
+/** One call as received; `json` undefined: the body is not JSON. */
 export interface Call {
   operation: Operation
   /** Number of the request since the start. */
@@ -16,28 +16,16 @@ export interface Call {
   sessionKey: string | undefined
   contentType: string | undefined
   json: unknown
-  /** What ClientAsk is to say in place of its own answer. */
+  /** Replaces the answer of ClientAsk. */
   say?: Said
 }
 
-/** Keys that must be right where they are sent; one that is not configured is right whatever it is. */
-export interface StandInKeys {
-  secret?: string | undefined
-  session?: string | undefined
-}
-
-export interface ServiceParts {
+export interface ServiceParts extends Pick<StandInSettings, 'keys' | 'sessions' | 'files'> {
   rows: Rows
   lag: Lag
   chatbots: Chatbots
   messages: Messages
-  keys: StandInKeys
-  sessions: Sessions
-  files: Files
   profile: StandInProfile
   /** Milliseconds since the epoch. */
   now: () => number
 }
-
-/** Which chatbot each session (its ID in digits) belongs to; null: any session is one of the only chatbot. */
-export type Sessions = Readonly<Record<string, string>> | null

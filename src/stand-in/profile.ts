@@ -1,20 +1,148 @@
 import { z } from 'zod'
 import { listingFieldNames, operations } from './fields.ts'
 
-/** The part of the profile that is about ClientAsk. The interface leaves all of this open. */
-export const chatProfile = {
-  /** chatAskType Image without a file: only Video and Audio are said to need one. */
+const limits = z.partialRecord(z.enum(listingFieldNames), z.int().min(1))
+const required = z.enum(['either', 'secret', 'session', 'both', 'none'])
+const via = z.enum(['http', 'envelope'])
+const numberForm = z.enum(['plain', 'two-decimals', 'many-decimals'])
+
+/** The reasons for refusals, with their codes. These are invented: only 200 is documented. */
+export const refusalCodes = {
+  credentials: 401,
+  contentType: 415,
+  json: 400,
+  invalid: 400,
+  tooLong: 400,
+  chatbot: 404,
+  session: 404,
+  file: 400,
+  messages: 429,
+  duplicate: 409,
+  notFound: 404,
+  tooManyKeys: 400,
+  pageSize: 400,
+  page: 404,
+  rate: 429,
+}
+export type RefusalReason = keyof typeof refusalCodes
+const refusalReasons = Object.keys(refusalCodes) as RefusalReason[]
+
+/**
+ * The answers to the open questions of docs/service.md, by its S numbers (F: docs/faults.md). The defaults are the most likely
+ * answers of a real service.
+ */
+export const profileSchema = z.strictObject({
+  /** S1: which key header each operation requires. A configured key must also be right. */
+  headers: z
+    .strictObject({
+      Create: required.default('either'),
+      Update: required.default('either'),
+      List: required.default('either'),
+      Delete: required.default('either'),
+      Edit: required.default('either'),
+      ClientAsk: required.default('either'),
+    } satisfies Record<(typeof operations)[number], unknown>)
+    .prefault({}),
+  /** S1: Content-Type may be missing (the examples send none), but what is given must be JSON; or it must be there. */
+  contentType: z.enum(['json-when-given', 'required', 'any']).default('json-when-given'),
+  /** The chatbots that exist; null: any SerialNumber does. */
+  chatbots: z.array(z.string()).nullable().default(null),
+  /** S2: Create returns the ID as text, something unrelated, or what looks like another listing's ID. */
+  createdIdentifier: z.enum(['id', 'guid', 'next-id']).default('id'),
+  /** S3: Create for an MLSNumber that is there already: a second row, a refusal, or the row that is there is updated. */
+  duplicates: z.enum(['allowed', 'refused', 'replaced']).default('allowed'),
+  /** S3, F112: which rows Update and Delete touch where a key matches several. */
+  doubles: z.enum(['all', 'first']).default('all'),
+  /** F49: keys and the MLSNumber filter match without regard to case. */
+  caseInsensitiveKeys: z.boolean().default(false),
+  /** S4: optional fields missing from an Update. */
+  omitted: z.enum(['kept', 'cleared']).default('kept'),
+  /** S4: whether an Update must carry all required fields. */
+  requiredOnUpdate: z.enum(['sent', 'optional']).default('sent'),
+  /** S4: `""` in an optional text, in one with a value set, and `[]`. */
+  emptyText: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  emptyChoice: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  emptyArray: z.enum(['clears', 'ignored', 'refused']).default('clears'),
+  /** S5: Update whose Key matches nothing: Data 0, Success false, or (by MLSNumber) a new row. */
+  updateWithoutMatch: z.enum(['zero', 'refused', 'created']).default('zero'),
+  /** S5: an Update that changes no value counts its row, or not (as some databases count). */
+  unchangedUpdate: z.enum(['counted', 'zero']).default('counted'),
+  /** S6: Delete keys that match nothing: left out of the count, the whole call refused, or the rest done and then refused. */
+  deleteWithoutMatch: z.enum(['short-count', 'refuse-all', 'refuse-after']).default('short-count'),
+  /** S6, F114: what SuccessCount counts. `sent` counts every key, matched or not. */
+  deleteCounts: z.enum(['rows', 'keys', 'sent']).default('rows'),
+  /** S7: most Keys in one Delete; null: any number. */
+  maxKeys: z.int().min(1).nullable().default(null),
+  /** S8: largest PageSize, and what becomes of a larger one. */
+  maxPageSize: z.int().min(1).nullable().default(100),
+  largerPageSize: z.enum(['clamped', 'refused']).default('clamped'),
+  /** S8: pages after the last. */
+  pastTheEnd: z.enum(['empty', 'last-page', 'refused']).default('empty'),
+  /** S9: order of List. `shuffled` is another order for each request, drawn from `seed`. */
+  order: z.enum(['id', 'id-descending', 'changed-first', 'shuffled', 'MLSNumber']).default('id-descending'),
+  seed: z.int().default(1),
+  /** S9: VirtualCount. `lagging` is the total before the last Create or Delete. */
+  virtualCount: z.enum(['total', 'pages', 'zero', 'items', 'lagging']).default('total'),
+  /** S13: what is kept of an MLSNumber; `cut` are its first 20 characters. */
+  mlsNumberKept: z.enum(['as-sent', 'upper-case', 'cut']).default('as-sent'),
+  /** What the MLSNumber filter of List compares. */
+  mlsNumberFilter: z.enum(['exact', 'contains', 'ignored']).default('exact'),
+  /** F86: a write is shown by List only after so many further requests. */
+  listLag: z.int().min(0).default(0),
+  /** S10: how list items spell the two sale types. */
+  saleTypeShown: z
+    .strictObject({ for_sale: z.string().default('For Sale'), for_rent: z.string().default('For Rent') })
+    .prefault({}),
+  /** S11: how Images becomes one string. */
+  imagesShown: z.enum(['json', 'comma', 'semicolon', 'bar', 'blank']).default('json'),
+  /** S12: money, the other numbers, and coordinates (decimals kept; null: all). */
+  moneyShown: numberForm.default('two-decimals'),
+  numbersShown: numberForm.default('plain'),
+  coordinateDecimals: z.int().min(0).max(15).nullable().default(null),
+  absentCoordinates: z.enum(['zero', 'empty', 'null']).default('zero'),
+  /** S13: what happens to free text on its way back. `cut` is characters per text field, entries for Images. */
+  trim: z.boolean().default(false),
+  htmlEscape: z.boolean().default(false),
+  cut: limits.default({}),
+  /** S14: whether refusals come with their code as HTTP status too, or under HTTP 200; and code, text, way of single ones. */
+  refusalsVia: via.default('envelope'),
+  refusals: z
+    .partialRecord(
+      z.enum(refusalReasons),
+      z.strictObject({ code: z.int().optional(), message: z.string().optional(), via: via.optional() }),
+    )
+    .default({}),
+  /** S15: calls let through in each window of one second; null: no limit. */
+  rateLimit: z
+    .strictObject({
+      callsPerSecond: z.int().min(1),
+      retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
+      via: via.default('http'),
+    })
+    .nullable()
+    .default(null),
+  /** S19 */
+  version: z.string().default('1.0.0'),
+  /** S21: 0 and `""` in required fields. */
+  zeroRequired: z.enum(['accepted', 'refused']).default('accepted'),
+  emptyRequired: z.enum(['accepted', 'refused']).default('refused'),
+  /** S22: longest value per field that is not refused: characters of a text, entries of an array. */
+  maxLengths: limits.default({}),
+  /** What becomes of the settings that an Edit leaves out, and whether `""` is let in as a setting. */
+  omittedSettings: z.enum(['kept', 'cleared']).default('kept'),
+  emptySetting: z.enum(['accepted', 'refused']).default('accepted'),
+  /** chatAskType Image without a file: only Video and Audio are documented to need one. */
   imageWithoutFile: z.enum(['accepted', 'refused']).default('refused'),
   /**
-   * How a message beyond RateLimitCount or MessageLimit is turned away: as a failure, or by an answer that says so, with
-   * noAnswer true and no tokens.
+   * How a message beyond RateLimitCount or MessageLimit is rejected: as a failure, or by an answer with noAnswer true and no
+   * tokens.
    */
   tooManyMessages: z.enum(['refused', 'answered']).default('refused'),
-  /** An answer knows of a write only after so many further requests; null: as List does (`listLag`). */
+  /** An answer reflects a write only after so many further requests; null: like List (`listLag`). */
   answerLag: z.int().min(0).nullable().default(null),
   /** Whose messages RateLimitCount counts: those of one session, or of all sessions of the chatbot. */
   messagesCountedPer: z.enum(['session', 'chatbot']).default('session'),
-  /** U17: how a stream looks. */
+  /** S17: the framing of a stream. */
   stream: z
     .strictObject({
       /** JSON objects with nothing between, one a line, `data:` lines, or events (`data:` lines with a blank one after). */
@@ -34,138 +162,6 @@ export const chatProfile = {
       pause: z.int().min(0).default(0),
     })
     .prefault({}),
-}
-
-const limits = z.partialRecord(z.enum(listingFieldNames), z.int().min(1))
-const required = z.enum(['either', 'secret', 'session', 'both', 'none'])
-const via = z.enum(['http', 'envelope'])
-const numberForm = z.enum(['plain', 'two-decimals', 'many-decimals'])
-
-/** Everything for which this service can say no. */
-const refusalReasons = [
-  'credentials',
-  'contentType',
-  'json',
-  'invalid',
-  'tooLong',
-  'chatbot',
-  'session',
-  'file',
-  'messages',
-  'duplicate',
-  'notFound',
-  'tooManyKeys',
-  'pageSize',
-  'page',
-  'rate',
-] as const
-export type RefusalReason = (typeof refusalReasons)[number]
-
-/**
- * The answers to the questions which the interface leaves open (service-unknowns.md, by U-number). The defaults are what
- * seems likeliest of a real service.
- */
-export const profileSchema = z.strictObject({
-  /** U1: which key header each operation asks for. A key that is configured must also be right. */
-  headers: z
-    .strictObject({
-      Create: required.default('either'),
-      Update: required.default('either'),
-      List: required.default('either'),
-      Delete: required.default('either'),
-      Edit: required.default('either'),
-      ClientAsk: required.default('either'),
-    } satisfies Record<(typeof operations)[number], unknown>)
-    .prefault({}),
-  /** U1: Content-Type may be missing (the examples send none), but what is given must be JSON; or it must be there. */
-  contentType: z.enum(['json-when-given', 'required', 'any']).default('json-when-given'),
-  /** The chatbots that exist; null: any SerialNumber does. */
-  chatbots: z.array(z.string()).nullable().default(null),
-  /** U2: Create returns the ID as text, something unrelated, or what looks like another listing's ID. */
-  createdIdentifier: z.enum(['id', 'guid', 'next-id']).default('id'),
-  /** U3: Create for an MLSNumber that is there already: a second row, a refusal, or the row that is there takes what was sent. */
-  duplicates: z.enum(['allowed', 'refused', 'replaced']).default('allowed'),
-  /** U3, F112: which rows Update and Delete touch where a key matches several. */
-  doubles: z.enum(['all', 'first']).default('all'),
-  /** F49: keys and the MLSNumber filter match without regard to case. */
-  caseInsensitiveKeys: z.boolean().default(false),
-  /** U4: optional fields that an Update leaves out. */
-  omitted: z.enum(['kept', 'cleared']).default('kept'),
-  /** U4: whether an Update must carry all required fields. */
-  requiredOnUpdate: z.enum(['sent', 'optional']).default('sent'),
-  /** U4: `""` in an optional text, in one with a value set, and `[]`. */
-  emptyText: z.enum(['clears', 'ignored', 'refused']).default('clears'),
-  emptyChoice: z.enum(['clears', 'ignored', 'refused']).default('clears'),
-  emptyArray: z.enum(['clears', 'ignored', 'refused']).default('clears'),
-  /** U5: Update whose Key matches nothing: Data 0, Success false, or (by MLSNumber) a new row. */
-  updateWithoutMatch: z.enum(['zero', 'refused', 'created']).default('zero'),
-  /** U5: an Update that changes no value counts its row, or not (as some databases count). */
-  unchangedUpdate: z.enum(['counted', 'zero']).default('counted'),
-  /** U6: Delete keys that match nothing: left out of the count, the whole call refused, or the rest done and then refused. */
-  deleteWithoutMatch: z.enum(['short-count', 'refuse-all', 'refuse-after']).default('short-count'),
-  /** U6, F114: what SuccessCount counts. `sent` counts every key, matched or not. */
-  deleteCounts: z.enum(['rows', 'keys', 'sent']).default('rows'),
-  /** U7: most Keys in one Delete; null: any number. */
-  maxKeys: z.int().min(1).nullable().default(null),
-  /** U8: largest PageSize, and what becomes of a larger one. */
-  maxPageSize: z.int().min(1).nullable().default(100),
-  largerPageSize: z.enum(['clamped', 'refused']).default('clamped'),
-  /** U8: pages after the last. */
-  pastTheEnd: z.enum(['empty', 'last-page', 'refused']).default('empty'),
-  /** U9: order of List. `shuffled` is another order for each request, drawn from `seed`. */
-  order: z.enum(['id', 'id-descending', 'changed-first', 'shuffled', 'MLSNumber']).default('id-descending'),
-  seed: z.int().default(1),
-  /** U9: VirtualCount. `lagging` is the total before the last Create or Delete. */
-  virtualCount: z.enum(['total', 'pages', 'zero', 'items', 'lagging']).default('total'),
-  /** U13: what is kept of an MLSNumber; `cut` are its first 20 characters. */
-  mlsNumberKept: z.enum(['as-sent', 'upper-case', 'cut']).default('as-sent'),
-  /** What the MLSNumber filter of List compares. */
-  mlsNumberFilter: z.enum(['exact', 'contains', 'ignored']).default('exact'),
-  /** F86: a write is shown by List only after so many further requests. */
-  listLag: z.int().min(0).default(0),
-  /** U10: how list items spell the two sale types. */
-  saleTypeShown: z
-    .strictObject({ for_sale: z.string().default('For Sale'), for_rent: z.string().default('For Rent') })
-    .prefault({}),
-  /** U11: how Images becomes one string. */
-  imagesShown: z.enum(['json', 'comma', 'semicolon', 'bar', 'blank']).default('json'),
-  /** U12: money, the other numbers, and coordinates (decimals kept; null: all). */
-  moneyShown: numberForm.default('two-decimals'),
-  numbersShown: numberForm.default('plain'),
-  coordinateDecimals: z.int().min(0).max(15).nullable().default(null),
-  absentCoordinates: z.enum(['zero', 'empty', 'null']).default('zero'),
-  /** U13: what happens to free text on its way back. `cut` is characters per text field, entries for Images. */
-  trim: z.boolean().default(false),
-  htmlEscape: z.boolean().default(false),
-  cut: limits.default({}),
-  /** U14: whether refusals come with their code as HTTP status too, or under HTTP 200; and code, text, way of single ones. */
-  refusalsVia: via.default('envelope'),
-  refusals: z
-    .partialRecord(
-      z.enum(refusalReasons),
-      z.strictObject({ code: z.int().optional(), message: z.string().optional(), via: via.optional() }),
-    )
-    .default({}),
-  /** U15: calls let through in each window of one second; null: no limit. */
-  rateLimit: z
-    .strictObject({
-      callsPerSecond: z.int().min(1),
-      retryAfter: z.enum(['seconds', 'date', 'none']).default('seconds'),
-      via: via.default('http'),
-    })
-    .nullable()
-    .default(null),
-  /** U19 */
-  version: z.string().default('1.0.0'),
-  /** U21: 0 and `""` in required fields. */
-  zeroRequired: z.enum(['accepted', 'refused']).default('accepted'),
-  emptyRequired: z.enum(['accepted', 'refused']).default('refused'),
-  /** U22: longest value per field that is not refused: characters of a text, entries of an array. */
-  maxLengths: limits.default({}),
-  /** What becomes of the settings that an Edit leaves out, and whether `""` is let in as a setting. */
-  omittedSettings: z.enum(['kept', 'cleared']).default('kept'),
-  emptySetting: z.enum(['accepted', 'refused']).default('accepted'),
-  ...chatProfile,
 })
 
 /** A profile with every answer given. */

@@ -1,13 +1,13 @@
-/** What a message asks for, as far as it was understood. */
+/** What a message asks for, as far as understood. */
 export interface Question {
-  /** The message, folded, for numbers and addresses that stand in it whole. */
+  /** The folded message, for numbers and addresses in it. */
   folded: string
   greeting: boolean
-  /** A person is asked for. */
+  /** It asks for a person. */
   human: boolean
-  /** The words that are neither glue nor understood as something else; a listing may have them or not. */
+  /** The remaining words; a listing may have them or not. */
   words: string[]
-  /** Words that name a place, as they come after "in" or "near": without a listing that has them nothing fits. */
+  /** Places, as in "in" or "near" a place: only listings with these words fit. */
   places: string[]
   saleType?: 'for_sale' | 'for_rent'
   status?: 'Active' | 'PreOnMarket' | 'Sold'
@@ -15,17 +15,17 @@ export interface Question {
   bathrooms?: Range
   price?: Range
   order?: 'cheapest' | 'dearest'
-  /** Listings are asked for in general: "which homes do you have". */
+  /** It asks for listings in general: "which homes do you have". */
   anything: boolean
 }
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export interface Range {
   least: number
   most: number
 }
 
-/** Lower case, compatibility forms as the usual ones, one blank between words. */
+/** Lower case, NFKC, one blank between words. */
 export function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim()
 }
@@ -35,7 +35,7 @@ export function wordsOf(text: string): string[] {
   return fold(text).match(/[\p{L}\p{N}]+(?:['’\-_.][\p{L}\p{N}]+)*/gu) ?? []
 }
 
-/** Reads a message in English; what it does not understand stays among the words. */
+/** Reads a message in English; what it does not understand is left among the words. */
 export function readQuestion(message: string): Question {
   const folded = fold(message)
   const reading: Reading = {
@@ -56,7 +56,7 @@ export function readQuestion(message: string): Question {
   return question
 }
 
-/** A message from which one understood part after another is taken away. */
+/** A message from which understood parts are removed one by one. */
 interface Reading {
   rest: string
   question: Question
@@ -101,7 +101,7 @@ const between = new RegExp(`\\b(?:between|from)\\s+${money}\\s+(?:and|to)\\s+${m
 const atMost = new RegExp(`\\b(?:under|below|less than|up to|at most|max|maximum|cheaper than)\\s+${money}`, 'u')
 const atLeast = new RegExp(`\\b(?:over|above|more than|at least|min|minimum|from)\\s+${money}`, 'u')
 
-/** "between 300,000 and 400k", "under $500000", "over 1.5 million". Under and over include the figure itself. */
+/** "between 300,000 and 400k", "under $500000", "over 1.5 million". Under and over include the number itself. */
 function takePrice(reading: Reading): void {
   const both = take(reading, between)
   if (both) reading.question.price = { least: amount(both[1], both[2]), most: amount(both[3], both[4]) }
@@ -114,7 +114,7 @@ function takePrice(reading: Reading): void {
   }
 }
 
-/** Three digits after every mark mean thousands; else a point means a fraction. */
+/** Three digits after every separator mean thousands; else a point means a fraction. */
 function amount(digits: string, unit: string | undefined): number {
   const plain = /^\d{1,3}(?:[,.]\d{3})+$/.test(digits) ? digits.replaceAll(/[,.]/g, '') : digits.replaceAll(',', '')
   const units: Record<string, number> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6 }
@@ -132,7 +132,7 @@ const glue = new Set(
   while who why will with would yes you your`.split(/\s+/),
 )
 
-/** Words that any listing answers to. */
+/** Words that fit any listing. */
 const general = new Set(
   'listing listings home homes house houses property properties place places anything something offer offers'.split(
     ' ',

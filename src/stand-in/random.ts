@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that are the same in every repetition with the same seed (mulberry32). */
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = Math.imul(seed, 0x9e3779b1)
   return () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { KeyType, StandInListing } from './fields.ts'
 
-/** One listing as kept. Never changed in place: every write puts a new object there. */
+/** One listing. Never changed in place: every write makes a new object. */
 export interface Row {
   readonly id: number
   /** What Create returned: the `NativeId`. */
@@ -11,7 +11,7 @@ export interface Row {
   readonly listing: Readonly<StandInListing>
 }
 
-/** One write: `row` is null where it was removed. */
+/** One write; `row` null: removed. */
 export interface RowChange {
   serialNumber: string
   id: number
@@ -28,7 +28,7 @@ interface Chatbot {
   totalBefore: number
 }
 
-/** The listings of every chatbot, in memory. `onChange` hears of each write, after it. */
+/** The listings of every chatbot, in memory. `onChange` is called after each write. */
 export class Rows {
   readonly #chatbots = new Map<string, Chatbot>()
   readonly #onChange: (change: RowChange) => void
@@ -58,7 +58,7 @@ export class Rows {
     return this.#chatbot(serialNumber).rows.size
   }
 
-  /** How many there were before the last row came or went. */
+  /** The number of rows before the last one was added or removed. */
   countBefore(serialNumber: string): number {
     return this.#chatbot(serialNumber).totalBefore
   }
@@ -87,7 +87,7 @@ export class Rows {
     this.#write(serialNumber, row.id, null)
   }
 
-  /** Puts a row back as it was kept in a file. */
+  /** Restores a row from a file. */
   restore(serialNumber: string, id: number, row: Row | null): void {
     this.#writes = Math.max(this.#writes, row?.changed ?? 0)
     this.startIdsAt(id + 1)
@@ -139,20 +139,20 @@ function rowsOf(chatbot: Chatbot, ids: Iterable<number>): Row[] {
   return [...ids].sort((a, b) => a - b).flatMap((id) => chatbot.rows.get(id) ?? [])
 }
 
-/** One form for the index, so that it serves both ways of matching; exact ones are told apart afterwards. */
+/** One form for the index, for both ways of matching; exact matches are selected afterwards. */
 function fold(mlsNumber: string): string {
   return mlsNumber.toLowerCase()
 }
 
-/** U2: what Create may return. */
+/** What Create may return. */
 const identifierOf = {
   id: (id: number) => String(id),
   guid: (id: number, serialNumber: string) => guid(serialNumber, id),
-  /** The worst that can be: to all appearance an ID, but that of another listing. */
+  /** The worst case: the ID of another listing. */
   'next-id': (id: number) => String(id + 1),
 }
 
-/** Unrelated to the ID to look at, and yet the same in every repetition of a test. */
+/** Looks unrelated to the ID, but is the same in every repetition of a test. */
 function guid(serialNumber: string, id: number): string {
   const hex = createHash('sha256').update(`${serialNumber} ${id}`).digest('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')

@@ -1,32 +1,42 @@
 import { ask } from './chat.ts'
 import { checkRequest } from './check.ts'
-import type { CheckedRequest, SentListing } from './check.ts'
+import type { Asked, SentListing } from './check.ts'
 import { Refusal, failure, refused, success } from './envelope.ts'
 import type { Reply } from './envelope.ts'
 import { isListingField, listingFields } from './fields.ts'
-import type { ListingFieldName, Operation, StandInListing } from './fields.ts'
+import type { ListingFieldName, StandInListing } from './fields.ts'
 import { page } from './pages.ts'
-import type { Page } from './pages.ts'
 import type { Call, ServiceParts } from './parts.ts'
 import type { StandInProfile } from './profile.ts'
-import type { Row, Rows } from './rows.ts'
+import type { Row } from './rows.ts'
 
-/** Checks a call and carries it out, giving the answer a healthy service would send. */
+/** Checks and carries out a call; returns the answer of a healthy service. */
 export function carryOut(call: Call, parts: ServiceParts): Reply {
   const { profile } = parts
   try {
     checkHeaders(call, parts)
     if (call.json === undefined) throw new Refusal('json', 'The body must be JSON')
     const request = checkRequest(call.operation, call.json, profile)
-    if (request.operation === 'ClientAsk') return ask(request, call, parts)
-    return success(data(request, call.request, parts), profile.version)
+    const done = (data: unknown): Reply => success(data, profile.version)
+    switch (request.operation) {
+      case 'Create':
+        return done(create(request, parts))
+      case 'Update':
+        return done(update(request, parts))
+      case 'Delete':
+        return done({ SuccessCount: deleteRows(request, parts) })
+      case 'List':
+        return done(list(request, call.request, parts))
+      case 'Edit':
+        return done(edit(request, parts))
+    }
+    return ask(request, call, parts)
   } catch (error) {
     if (error instanceof Refusal) return refused(error, profile)
     return failure(500, error instanceof Error ? error.message : String(error), profile.version, 500)
   }
 }
 
-/** U1. */
 function checkHeaders(call: Call, { keys, profile }: ServiceParts): void {
   const type = call.contentType?.split(';')[0].trim().toLowerCase()
   const asked = profile.contentType === 'required' || (profile.contentType === 'json-when-given' && type !== undefined)
@@ -39,32 +49,10 @@ function checkHeaders(call: Call, { keys, profile }: ServiceParts): void {
   if (!enough[profile.headers[call.operation]]) throw new Refusal('credentials', 'The key is missing or wrong')
 }
 
-function data(
-  request: Exclude<CheckedRequest, { operation: 'ClientAsk' }>,
-  number: number,
-  parts: ServiceParts,
-): unknown {
+function create({ serialNumber, sent }: Asked<'Create'>, parts: ServiceParts): string {
   const { rows, profile } = parts
-  switch (request.operation) {
-    case 'Create':
-      return create(request, rows, profile)
-    case 'Update':
-      return update(request, rows, profile)
-    case 'Delete':
-      return { SuccessCount: deleteRows(request, rows, profile) }
-    case 'List':
-      return list(request, number, parts)
-    case 'Edit':
-      return edit(request, parts)
-  }
-  return request satisfies never
-}
-
-type Asked<Name extends Operation> = Extract<CheckedRequest, { operation: Name }>
-
-function create({ serialNumber, sent }: Asked<'Create'>, rows: Rows, profile: StandInProfile): string {
   const listing = withSent({}, sent, profile)
-  refuseDuplicate(serialNumber, listing.MLSNumber, [], rows, profile)
+  refuseDuplicate(serialNumber, listing.MLSNumber, [], parts)
   const there = rows.find(serialNumber, 'MLSNumber', listing.MLSNumber, profile.caseInsensitiveKeys)
   if (profile.duplicates === 'replaced' && there.length > 0) {
     rows.replace(serialNumber, there[0], listing)
@@ -73,10 +61,11 @@ function create({ serialNumber, sent }: Asked<'Create'>, rows: Rows, profile: St
   return rows.insert(serialNumber, listing, profile.createdIdentifier).identifier
 }
 
-/** U4, U5. Gives the number of records updated. */
-function update(request: Asked<'Update'>, rows: Rows, profile: StandInProfile): number {
+/** Returns the number of records updated. */
+function update(request: Asked<'Update'>, parts: ServiceParts): number {
+  const { rows, profile } = parts
   const { serialNumber, sent } = request
-  const matched = match(request, request.key, rows, profile)
+  const matched = match(request, request.key, parts)
   if (matched.length === 0 && profile.updateWithoutMatch === 'refused') {
     throw new Refusal('notFound', `There is no listing with ${request.keyType} ${request.key}`)
   }
@@ -87,7 +76,7 @@ function update(request: Asked<'Update'>, rows: Rows, profile: StandInProfile): 
   let updated = 0
   for (const row of matched) {
     const listing = withSent(profile.omitted === 'kept' ? row.listing : requiredOf(row.listing), sent, profile)
-    refuseDuplicate(serialNumber, listing.MLSNumber, matched, rows, profile)
+    refuseDuplicate(serialNumber, listing.MLSNumber, matched, parts)
     const same = JSON.stringify(sorted(listing)) === JSON.stringify(sorted(row.listing))
     if (!same) rows.replace(serialNumber, row, listing)
     if (!same || profile.unchangedUpdate === 'counted') updated++
@@ -95,26 +84,27 @@ function update(request: Asked<'Update'>, rows: Rows, profile: StandInProfile): 
   return updated
 }
 
-function list(request: Asked<'List'>, number: number, { rows, lag, profile }: ServiceParts): Page {
+function list(request: Asked<'List'>, number: number, { rows, lag, profile }: ServiceParts) {
   const { serialNumber } = request
   const shown = lag.rowsAsShown(rows.all(serialNumber), serialNumber, number, profile.listLag)
   return page(shown, request, profile, number, rows.countBefore(serialNumber))
 }
 
-/** Gives 1: "1 indicates success". */
+/** Returns 1, which means success. */
 function edit({ serialNumber, settings }: Asked<'Edit'>, { chatbots, profile }: ServiceParts): number {
   const before = profile.omittedSettings === 'kept' ? chatbots.settings(serialNumber) : {}
   chatbots.replace(serialNumber, { ...before, ...settings })
   return 1
 }
 
-/** U6. Gives SuccessCount. */
-function deleteRows(request: Asked<'Delete'>, rows: Rows, profile: StandInProfile): number {
+/** Returns SuccessCount. */
+function deleteRows(request: Asked<'Delete'>, parts: ServiceParts): number {
+  const { rows, profile } = parts
   const { serialNumber, keys } = request
   if (profile.maxKeys !== null && keys.length > profile.maxKeys) {
     throw new Refusal('tooManyKeys', `Keys must not be more than ${profile.maxKeys}`)
   }
-  const matches = keys.map((key) => match(request, key, rows, profile))
+  const matches = keys.map((key) => match(request, key, parts))
   const missed = keys.find((_, index) => matches[index].length === 0)
   const refusal = new Refusal('notFound', `There is no listing with ${request.keyType} ${missed}`)
   if (missed !== undefined && profile.deleteWithoutMatch === 'refuse-all') throw refusal
@@ -125,19 +115,13 @@ function deleteRows(request: Asked<'Delete'>, rows: Rows, profile: StandInProfil
   return { rows: gone.size, keys: matchedKeys.size, sent: keys.length }[profile.deleteCounts]
 }
 
-function match(request: Asked<'Update' | 'Delete'>, key: string, rows: Rows, profile: StandInProfile): Row[] {
+function match(request: Asked<'Update' | 'Delete'>, key: string, { rows, profile }: ServiceParts): Row[] {
   const found = rows.find(request.serialNumber, request.keyType, key, profile.caseInsensitiveKeys)
   return profile.doubles === 'first' ? found.slice(0, 1) : found
 }
 
-/** U3. `own` are the rows that may have the number already. */
-function refuseDuplicate(
-  serialNumber: string,
-  mlsNumber: string,
-  own: Row[],
-  rows: Rows,
-  profile: StandInProfile,
-): void {
+/** `own`: the rows that may already have the number. */
+function refuseDuplicate(serialNumber: string, mlsNumber: string, own: Row[], { rows, profile }: ServiceParts): void {
   if (profile.duplicates !== 'refused') return
   const others = rows.find(serialNumber, 'MLSNumber', mlsNumber, profile.caseInsensitiveKeys)
   if (others.some((row) => !own.some(({ id }) => id === row.id))) {
@@ -145,7 +129,7 @@ function refuseDuplicate(
   }
 }
 
-/** `base` with what was sent put over it; emptied fields go or stay as the profile has it (U4). */
+/** `base` with the sent values; the profile decides about emptied fields. */
 function withSent(base: Partial<StandInListing>, sent: SentListing, profile: StandInProfile): StandInListing {
   const listing: StandInListing = { MLSNumber: '', ...base }
   for (const [name, value] of sent) {
@@ -158,11 +142,7 @@ function withSent(base: Partial<StandInListing>, sent: SentListing, profile: Sta
   return listing
 }
 
-function clearingOf(
-  name: ListingFieldName,
-  value: unknown,
-  profile: StandInProfile,
-): 'clears' | 'ignored' | 'refused' | null {
+function clearingOf(name: ListingFieldName, value: unknown, profile: StandInProfile) {
   const field = listingFields[name]
   if (field.required) return null
   if (Array.isArray(value) && value.length === 0) return profile.emptyArray

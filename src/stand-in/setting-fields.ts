@@ -1,7 +1,7 @@
-/** What one setting takes. `colour` is a text of the form `rgb(r,g,b)`. */
+/** `colour`: a text of the form `rgb(r,g,b)`. */
 export type SettingType = 'text' | 'integer' | 'flag' | 'colour'
 
-/** The settings of a chatbot ("Chatbot settings") but for `serialNumber`; all of them optional. */
+/** The settings of a chatbot without `serialNumber`; all are optional. */
 export const settingFields = {
   Name: 'text',
   Model: 'text',
@@ -51,10 +51,10 @@ export const settingNames = Object.keys(settingFields).filter(isSettingName)
 
 type ValueOf<Type> = Type extends 'integer' ? number : Type extends 'flag' ? boolean : string
 
-/** What was set of a chatbot; what never was is left out. */
+/** Settings made by Edit; others are left out. */
 export type ChatbotSettings = { [Name in SettingName]?: ValueOf<(typeof settingFields)[Name]> }
 
-/** Why a value does not fit its setting, or null. */
+/** Why a value is invalid for its setting, or null. */
 export function settingProblem(name: SettingName, value: unknown): string | null {
   const { fits, problem } = types[settingFields[name]]
   return fits(value) ? null : problem

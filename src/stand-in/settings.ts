@@ -1,24 +1,34 @@
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { faultRuleSchema } from './faults.ts'
-import { filesSchema } from './files.ts'
 import { profileSchema } from './profile.ts'
 
+/** Uploaded files by their ID in digits (the upload is not documented). The extension is the format. */
+export const filesSchema = z.record(
+  z.string().regex(/^\d+$/, 'a file ID is an integer'),
+  z.strictObject({
+    name: z.string(),
+    bytes: z.int().min(0).default(1),
+    /** For a GIF. */
+    animated: z.boolean().default(false),
+  }),
+)
 const settingsSchema = z.strictObject({
-  /** Keys that calls must carry; one left out is right whatever it is. */
+  /** Keys that calls must carry; a missing one accepts any value. */
   keys: z.strictObject({ secret: z.string().optional(), session: z.string().optional() }).prefault({}),
-  /** `7: SN-1001`: session 7 is one of that chatbot. Left out: any session is one of the only chatbot. */
+  /** `7: SN-1001`: session 7 belongs to that chatbot. Default: any session belongs to the only chatbot. */
   sessions: z.record(z.string().regex(/^-?\d+$/, 'a session ID is an integer'), z.string().min(1)).optional(),
-  /** `31: { name: tour.mp4, bytes: 1000 }`. Left out: any ID is a file that fits. */
+  /** `31: { name: tour.mp4, bytes: 1000 }`. Default: any ID is a valid file. */
   files: filesSchema.optional(),
   profile: profileSchema.prefault({}),
   faults: z.array(faultRuleSchema).default([]),
 })
 
-/** What a settings file says: the keys, the sessions, the files, the profile and the faults to start with. */
+/** A settings file, and the same as written: what is left out takes its default. */
+export type StandInSettingsInput = z.input<typeof settingsSchema>
 export type StandInSettings = z.output<typeof settingsSchema>
 
-/** A settings file with mistakes, all of them at once; each starts with its path in the file. */
+/** All problems of a settings file, each starting with its path. */
 export class StandInSettingsError extends Error {
   override name = 'StandInSettingsError'
   readonly problems: string[]
@@ -28,7 +38,7 @@ export class StandInSettingsError extends Error {
   }
 }
 
-/** Reads settings from YAML; an empty text gives the defaults. Throws `StandInSettingsError`. */
+/** Reads settings from YAML; an empty text means the defaults. Throws `StandInSettingsError`. */
 export function readStandInSettings(yamlText: string): StandInSettings {
   const document = parseDocument(yamlText)
   if (document.errors.length > 0) throw new StandInSettingsError(document.errors.map((error) => error.message))

@@ -1,6 +1,6 @@
 import type { StandInProfile } from './profile.ts'
 
-/** A streamed answer, ready to be written: the pieces, then the final object, each with its framing. */
+/** A streamed answer ready to write: the pieces, then the final object, each with its framing. */
 export interface Stream {
   pieces: readonly string[]
   /** The final object, and what comes after it. */
@@ -10,23 +10,15 @@ export interface Stream {
   pause: number
 }
 
-/** The final object of a stream (interface, "Message a chatbot"). */
-export interface FinalObject {
-  QuestionID: number
-  AnswerID: number
-  Answer: string
-  TotalToken: number
-}
-
-/** Cuts an answer into pieces and frames them as the profile has it (U17). */
-export function streamOf(final: FinalObject, { stream }: StandInProfile): Stream {
+/** Cuts the answer of a final object (docs/service.md, "Message a chatbot") into pieces and frames all by the profile. */
+export function streamOf(final: { Answer: string }, { stream }: StandInProfile): Stream {
   const { pieceLength, bytesPerWrite, pause } = stream
   const pieces = inPieces(final.Answer, pieceLength).map((content) => framed({ content }, stream))
   const done = stream.done && stream.framing !== 'bare' ? line('[DONE]', stream) : ''
   return { pieces, end: framed(final, stream) + done, bytesPerWrite, pause }
 }
 
-/** By characters, not by UTF-16 units: half a character is no text. */
+/** By characters, not by UTF-16 units, so that no surrogate pair is split. */
 function inPieces(answer: string, length: number): string[] {
   const characters = length === 0 ? [] : Array.from(answer)
   const pieces: string[] = []

@@ -6,23 +6,20 @@ import type { Reply } from './envelope.ts'
 import { Faults } from './faults.ts'
 import type { Operation, StandInListing } from './fields.ts'
 import { appendWrite, loadWorld } from './file.ts'
-import type { Files } from './files.ts'
 import { Journal } from './journal.ts'
 import { Lag } from './lag.ts'
 import { Messages } from './messages.ts'
-import type { Sessions, Call, StandInKeys } from './parts.ts'
+import type { Call } from './parts.ts'
 import { profileSchema } from './profile.ts'
 import type { StandInProfile, StandInProfileInput } from './profile.ts'
 import { Rows } from './rows.ts'
 import type { Row, RowChange } from './rows.ts'
 import { carryOut } from './service.ts'
+import type { StandInSettings } from './settings.ts'
 import { parseJson, readBody, reset } from './wire.ts'
 import type { Delay } from './wire.ts'
 
-export interface WorldOptions {
-  keys: StandInKeys
-  sessions: Sessions
-  files: Files
+export interface WorldOptions extends Pick<StandInSettings, 'keys' | 'sessions' | 'files'> {
   profile: StandInProfileInput
   file: string | undefined
   keepRequests: number
@@ -30,7 +27,7 @@ export interface WorldOptions {
   now: () => number
 }
 
-/** Everything that the stand-in is, but for its socket: the rows, the settings, the rules, the journal, the calls yet to land. */
+/** The state of the stand-in: rows, settings, fault rules, journal, and calls that take effect later. */
 export class World {
   readonly rows: Rows
   readonly chatbots: Chatbots
@@ -44,7 +41,7 @@ export class World {
   #late: { call: Call; due: number }[] = []
   #requests = 0
   #loaded = false
-  /** Number of the request being carried out; null while somebody writes past the API. */
+  /** Number of the current request; null while somebody writes past the API. */
   #carrying: number | null = null
 
   constructor(options: WorldOptions) {
@@ -59,7 +56,7 @@ export class World {
     this.#loaded = true
   }
 
-  /** One request, from its head to its answer or what a fault makes of it. */
+  /** Handles one request, with its fault, if any. */
   async handle(operation: Operation, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { authorization, 'chatrobot-sessionkey': session, 'content-type': contentType } = request.headers
     const sessionKey = Array.isArray(session) ? session.join() : session
@@ -97,7 +94,7 @@ export class World {
     })
   }
 
-  /** Carries out every late call now; gives their number. */
+  /** Carries out every late call now; returns their number. */
   landLateCalls(): number {
     return this.#land(() => true)
   }
@@ -155,8 +152,8 @@ export class World {
   }
 }
 
-/** Counts the calls let through in the window of one second that ends now (U15). */
-export class RateLimit {
+/** Counts the calls let through within the last second. */
+class RateLimit {
   #letThrough: number[] = []
 
   /** The refusal of one call too many, or null. `now` is in milliseconds since the epoch. */
@@ -170,7 +167,7 @@ export class RateLimit {
     }
     const headers: Record<string, Record<string, string>> = {
       seconds: { 'retry-after': '1' },
-      // An HTTP date has whole seconds: the next but one is at least one second away.
+      // An HTTP date has whole seconds: the second after next is at least one second away.
       date: { 'retry-after': new Date(Math.ceil(now / 1000) * 1000 + 1000).toUTCString() },
       none: {},
     }

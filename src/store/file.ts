@@ -75,7 +75,7 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
   })
 }
 
-/** Neither a daemon at work nor a second start may meet a store half made. */
+/** No other process may meet a store half made. */
 function whileLocked(file: string, work: () => void): void {
   let lock
   try {

@@ -1,60 +1,142 @@
-/** The holds on SQLite: `held` has what the last run holds, `approval` what a person let through. */
+/** The holds on SQLite: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
+import { createHash } from 'node:crypto'
+import { asking } from '../plan/guard/hold.ts'
+import type { Decision } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
-import { byKey } from './snapshot.ts'
-import type { Held, Holds, HoldsReader, OpenApproval } from './store.ts'
+import type { Held, HoldEvent, Holds, HoldsReader } from './store.ts'
 
-/** Approvals stay on record for 90 days. */
-const approvalsKept = 90 * 86_400_000
+/** An approval ends after so many milliseconds: by then nobody remembers what it was for. */
+export const approvalLasts = 30 * 86_400_000
+const eventsKept = 90 * 86_400_000
 
-const isOpen = 'feed = @feed AND used = 0 AND revoked_at IS NULL AND expires > @now'
+type HeldRow = Omit<Held, 'part' | 'rules' | 'decision'> & {
+  part: NonNullable<Held['part']> | ''
+  rules: string
+  decision: Decision | null
+  decidedBy: string
+  decidedAt: number
+}
+
+/** What was decided, as far as it still holds. */
+export const decisionNow =
+  "CASE WHEN decision = 'approved' AND decided_at <= @expired THEN NULL ELSE decision END AS decision"
+const newHold = `INTO hold (feed, key, part, content, why, rules, ends, since, clock)
+    VALUES (@feed, @key, @part, @content, @why, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
+/** The very same hold: what it would do has not changed meanwhile. */
+const isSame = '(content IS NULL OR content = excluded.content)'
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
-  const held = database.prepare<[string], Held>(
-    'SELECT key AS mlsNumber, kind, why, since FROM held WHERE feed = ? ORDER BY key',
+  const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(
+    `SELECT key AS mlsNumber, part, why, rules, since, clock, decided_by AS decidedBy, decided_at AS decidedAt,
+      ${decisionNow} FROM hold WHERE feed = @feed ORDER BY key, part`,
   )
-  const count = column<number>(database, 'SELECT count(*) FROM held WHERE feed = ?')
-  const since = column<number>(database, 'SELECT since FROM held WHERE feed = ? AND key = ?')
-  const approved = column<string>(database, `SELECT kind || ' ' || key FROM approval WHERE ${isOpen}`)
-  const openApprovals = database.prepare<[{ feed: string; now: number }], OpenApproval>(
-    `SELECT approved_by AS by, at, expires, count(*) AS changes FROM approval
-    WHERE ${isOpen} GROUP BY approved_by, at, expires ORDER BY at`,
+  const count = column<number>(database, 'SELECT count(*) FROM hold WHERE feed = ?')
+  const waiting = column<number>(
+    database,
+    `SELECT count(*) FROM hold WHERE feed = @feed AND rules <> '[]'
+      AND (decision IS NOT 'approved' OR decided_at <= @expired)`,
   )
-  const doubt = database.prepare('UPDATE held SET current = 0 WHERE feed = ?')
-  const hold = database.prepare(`INSERT INTO held (feed, key, kind, why, since) VALUES (@feed, @key, @kind, @why, @now)
-    ON CONFLICT (feed, key) DO UPDATE SET kind = @kind, why = @why, current = 1`)
-  const drop = database.prepare('DELETE FROM held WHERE feed = ? AND current = 0')
-  // "Exactly the changes held now": what an earlier approval allowed and nobody used is allowed no longer.
-  const withdraw = database.prepare(
-    'DELETE FROM approval WHERE feed = ? AND ((used = 0 AND revoked_at IS NULL) OR at < ?)',
+  const heldBy = column<number>(
+    database,
+    `SELECT 1 FROM hold WHERE feed = @feed AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule)
+      AND (decision IS NOT 'approved' OR decided_at <= @expired) LIMIT 1`,
   )
-  const allow = database.prepare(`INSERT OR REPLACE INTO approval (feed, kind, key, approved_by, at, expires)
-    SELECT feed, kind, key, @by, @now, @expires FROM held WHERE feed = @feed AND kind IS NOT NULL`)
-  const takeBack = database.prepare(`UPDATE approval SET revoked_by = @by, revoked_at = @now WHERE ${isOpen}`)
-  const use = database.prepare('UPDATE approval SET used = 1 WHERE feed = ? AND kind = ? AND key = ?')
+  const approvable = database.prepare<[string], [string, string, string | null]>(
+    "SELECT key, part, content FROM hold WHERE feed = ? AND part <> '' ORDER BY key, part",
+  )
+  const events = database.prepare<[string, number], HoldEvent>(
+    'SELECT at, what, holds, by FROM hold_event WHERE feed = ? AND at >= ? ORDER BY number',
+  )
+  const doubt = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
+  const hold = database.prepare(`INSERT ${newHold}
+    ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, rules = @rules, ends = @ends, current = 1,
+      since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
+      decision = iif(${isSame}, decision, NULL), content = @content`)
+  // A delivery or list that is not whole says nothing about what was held before.
+  const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
+  const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
+  const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
+  const decide = database.prepare(
+    `UPDATE hold SET decision = @decision, decided_by = @by, decided_at = @now
+    WHERE feed = @feed AND part <> '' AND (@decision IS NOT NULL OR decision IS NOT NULL)`,
+  )
+  const use = database.prepare('DELETE FROM hold WHERE feed = ? AND key = ? AND part = ?')
+  const addEvent = database.prepare('INSERT INTO hold_event (feed, at, what, holds, by) VALUES (?, ?, ?, ?, ?)')
+  const pruneEvents = database.prepare('DELETE FROM hold_event WHERE feed = ? AND at < ?')
+  const noteEvent = (feed: string, at: number, what: HoldEvent['what'], holds: number, by: string | null): void => {
+    if (holds > 0) addEvent.run(feed, at, what, holds, by)
+  }
+  const total = column<number>(database, "SELECT count(*) FROM hold WHERE feed = ? AND part <> ''")
+  const fresh = column<number>(database, "SELECT count(*) FROM hold WHERE feed = ? AND part <> '' AND since = ?")
+
+  const fingerprint = (feed: string): string => {
+    const hash = createHash('sha256')
+    for (const row of approvable.raw().iterate(feed)) hash.update(`${JSON.stringify(row)}\n`)
+    return hash.digest('hex')
+  }
+
   return {
     ...promised<HoldsReader>(connection, {
-      held: (feed) => held.all(feed),
+      held(feed, now) {
+        const rows = held.all({ feed, expired: now - approvalLasts }).map((row) => ({
+          ...row,
+          rules: JSON.parse(row.rules) as string[],
+        }))
+        const waitsForPerson = new Set(
+          rows.filter(({ rules }) => rules.some((rule) => asking.has(rule))).map(({ mlsNumber }) => mlsNumber),
+        )
+        return rows.map(({ mlsNumber, part, why, rules, since, clock, decision, decidedBy, decidedAt }) => ({
+          mlsNumber,
+          part: part === '' ? null : part,
+          why,
+          rules,
+          since,
+          clock: waitsForPerson.has(mlsNumber) ? null : clock,
+          decision: decision && { is: decision, by: decidedBy, at: decidedAt },
+        }))
+      },
       count: (feed) => count.get(feed)!,
-      since: (feed, mlsNumbers) => byKey(mlsNumbers, (mlsNumber) => since.get(feed, mlsNumber)),
-      approved: (feed, now) => new Set(approved.all({ feed, now })),
-      openApprovals: (feed, now) => openApprovals.all({ feed, now }),
+      waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
+      isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
+      fingerprint,
+      events: (feed, since) => events.all(feed, since),
     }),
     ...inTransactions<Writes<Holds, HoldsReader>>(connection, {
-      replace(feed, held, now) {
-        doubt.run(feed)
-        for (const { mlsNumber, kind, why } of held) hold.run({ feed, key: mlsNumber, kind, why, now })
-        drop.run(feed)
+      replace(feed, all, { now, isWhole, letGo }) {
+        const before = total.get(feed)!
+        if (isWhole) doubt.run(feed)
+        for (const { mlsNumber, why, part, isLetGo } of all) {
+          if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
+          else
+            (isWhole ? hold : holdAlso).run({
+              feed,
+              key: mlsNumber,
+              why,
+              now,
+              part: part?.part ?? '',
+              content: part?.content ?? null,
+              rules: JSON.stringify(part?.rules ?? []),
+              ends: part?.ends ?? 'never',
+            })
+        }
+        if (isWhole) drop.run(feed)
+        const added = fresh.get(feed, now)!
+        noteEvent(feed, now, 'held', added, null)
+        noteEvent(feed, now, 'let go', letGo(), null)
+        noteEvent(feed, now, 'ended', before + added - total.get(feed)!, null)
+        pruneEvents.run(feed, now - eventsKept)
       },
-      approve(feed, by, now, expires) {
-        withdraw.run(feed, now - approvalsKept)
-        return allow.run({ feed, by, now, expires }).changes
+      decide(feed, decision, by, now, shown) {
+        if (shown !== null && fingerprint(feed) !== shown) return null
+        const { changes } = decide.run({ feed, decision, by, now })
+        noteEvent(feed, now, decision ?? 'revoked', changes, by)
+        return changes
       },
-      revoke: (feed, by, now) => takeBack.run({ feed, by, now }).changes,
-      use(feed, kind, mlsNumbers) {
-        for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)
+      use(feed, mlsNumber, parts) {
+        for (const part of parts) use.run(feed, mlsNumber, part)
       },
     }),
   }

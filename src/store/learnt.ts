@@ -24,12 +24,8 @@ export function createLearnt(connection: Connection): Learnt {
       settings: (chatbot) => new Map(settings.all(chatbot).map(({ name, value }) => [name, JSON.parse(value)])),
     }),
     ...inTransactions<Writes<Learnt, LearntReader>>(connection, {
-      setNumber(chatbot, name, value) {
-        setNumber.run(chatbot, name, value)
-      },
-      addForms(feed, fields) {
-        addForms.run(feed, JSON.stringify(fields))
-      },
+      setNumber: (chatbot, name, value) => void setNumber.run(chatbot, name, value),
+      addForms: (feed, fields) => void addForms.run(feed, JSON.stringify(fields)),
       setSettings(chatbot, settings, now) {
         for (const [name, value] of settings) setSetting.run(chatbot, name, JSON.stringify(value), now)
       },

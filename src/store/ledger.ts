@@ -1,5 +1,6 @@
-/** The ledger on SQLite: marks of calls in flight, which stand on the rows of `listing`, and deletes in `delete_ledger`. */
+/** The ledger on SQLite: marks of calls in flight, which stand on the rows of `listing`, and what was changed in `ledger`. */
 import type Database from 'better-sqlite3'
+import type { Counted } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection } from './door.ts'
@@ -7,19 +8,22 @@ import { listingRows } from './snapshot.ts'
 import type { Ledger, LedgerReader } from './store.ts'
 
 const day = 86_400_000
+/** What was changed counts for so many milliseconds. */
+export const countedFor = day
+/** That a listing left is remembered for so long: one that comes back within it is not new. */
+export const leftFor = 45 * day
 
 /** `begun` is called once marks are on the disk. */
 export function createLedger(connection: Connection, begun: () => void): Ledger {
   const { database } = connection
   const rows = listingRows(database)
-  const entries = 'FROM delete_ledger WHERE chatbot = ? AND feed = ? AND at > ?'
-  const deletes = column<number>(database, `SELECT count(DISTINCT key) ${entries}`)
-  const entry = column<1>(database, `SELECT 1 ${entries} AND key = ? LIMIT 1`)
+  const of = 'FROM ledger WHERE chatbot = ? AND feed = ? AND at > ?'
+  const counted = column<number>(database, `SELECT count(DISTINCT key) ${of} AND what = ?`)
   // Copies that "repair" took off are in the ledger too, under names that are no MLSNumber; their listing is still there.
   const latest = column<string>(
     database,
-    `SELECT key ${entries} AND key NOT LIKE '% (ID %)' AND NOT EXISTS
-      (SELECT 1 FROM listing WHERE chatbot = delete_ledger.chatbot AND key = delete_ledger.key)
+    `SELECT key ${of} AND what IN ('delete', 'renumber', 'left') AND key NOT LIKE '% (ID %)' AND NOT EXISTS
+      (SELECT 1 FROM listing WHERE chatbot = ledger.chatbot AND key = ledger.key)
     GROUP BY key ORDER BY max(at) DESC, key LIMIT ?`,
   )
   // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
@@ -28,32 +32,28 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END WHERE chatbot = @chatbot AND key = @key`)
   const unmark = database.prepare('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = ? AND key = ?')
   const comeFurther = database.prepare('UPDATE meta SET serial = serial + 1')
-  const enter = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')
-  // This call's own entry, which an approved one has not: an earlier one stands for a delete that was carried out.
-  const leave = database.prepare('DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at = ?')
-  const prune = ledgerPruning(database)
+  const enter = database.prepare('INSERT OR IGNORE INTO ledger VALUES (?, ?, ?, ?, ?)')
+  // This call's own entries: an earlier one stands for a change that was carried out.
+  // Of whichever feed: one that takes a listing over marks a row that is still the other's.
+  const leave = database.prepare('DELETE FROM ledger WHERE chatbot = ? AND key = ? AND at = ?')
 
   return {
     ...promised<LedgerReader>(connection, {
-      deletes24h: (chatbot, feed, now) => deletes.get(chatbot, feed, now - day)!,
-      has: (chatbot, feed, keys, now) =>
-        new Set(keys.filter((key) => entry.get(chatbot, feed, now - day, key) !== undefined)),
+      counted: (chatbot, feed, what: Counted, now) => counted.get(chatbot, feed, now - countedFor, what)!,
       latest: (chatbot, feed, since, most) => latest.all(chatbot, feed, since, most),
     }),
     ...inTransactions<Pick<Ledger, 'begin'>>(
       connection,
       {
-        begin(chatbot, feed, kind, keys, now, approved) {
-          const counts = kind === 'delete' && !approved
+        begin(chatbot, feed, kind, calls, now) {
           comeFurther.run()
-          for (const key of keys) {
+          for (const { key, counts } of calls) {
             const row = rows.findOrAdd(chatbot, key, feed)
-            // The same delete once more, after an attempt that came to nothing: one entry, not two.
-            if (counts && row.flight === 'delete') leave.run(chatbot, row.feed, key, row.flightAt)
+            // The same call once more, after an attempt that came to nothing: one entry, not two.
+            if (row.flight === kind) leave.run(chatbot, key, row.flightAt)
             mark.run({ chatbot, key, feed, kind, now })
-            if (counts) enter.run(chatbot, feed, key, now)
+            for (const what of counts) enter.run(chatbot, feed, key, what, now)
           }
-          if (counts) prune(now)
         },
       },
       begun,
@@ -65,18 +65,21 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
           if (row === undefined) continue
           if (row.owned === 0 && row.refusedAt === null) rows.remove(chatbot, key, row.id)
           else unmark.run(chatbot, key)
-          if (effect === 'none' && row.flight === 'delete') leave.run(chatbot, row.feed, key, row.flightAt)
+          if (effect === 'none' && row.flight !== null) leave.run(chatbot, key, row.flightAt)
         }
       },
-      countDelete(chatbot, feed, name, now) {
-        enter.run(chatbot, feed, name, now)
-      },
+      countDelete: (chatbot, feed, name, now) => void enter.run(chatbot, feed, name, 'delete', now),
     }),
   }
 }
 
-/** Drops entries that count no more. Twice 24 hours are kept, in case the clock is set back. */
+/**
+ * Drops entries that nobody asks for any more: of what left late, of all else after twice 24 hours, in case the clock is
+ * set back. It reads all that left, so it is done once a run and not at each call.
+ */
 export function ledgerPruning(database: Database.Database): (now: number) => void {
-  const prune = database.prepare('DELETE FROM delete_ledger WHERE at < ?')
-  return (now) => void prune.run(now - 2 * day)
+  const prune = database.prepare(
+    "DELETE FROM ledger WHERE at < @counted AND (at < @left OR what NOT IN ('delete', 'renumber', 'left'))",
+  )
+  return (now) => void prune.run({ counted: now - 2 * countedFor, left: now - leftFor })
 }

@@ -4,12 +4,13 @@ import type Database from 'better-sqlite3'
 /** "LSYN": says that a SQLite file is a store of this program. */
 export const applicationId = 0x4c53594e
 
-/**
- * Keys and hashes lie in a table of their own, sorted as they are read, and the payload in another: a scan of a million
- * rows takes a third of the time so. TEXT compares by UTF-8 bytes, which is the order of `compareKeys`. `payload.id` never
- * comes twice: a plan that holds an old id must not meet a new listing. `feed.first_run` is used no more.
- */
-const first = `
+export const migrations: readonly string[] = [
+  /**
+   * Keys and hashes lie in a table of their own, sorted as they are read, and the payload in another: a scan of a million
+   * rows takes a third of the time so. TEXT compares by UTF-8 bytes, which is the order of `compareKeys`. `payload.id` never
+   * comes twice: a plan that holds an old id must not meet a new listing. `feed.first_run` is used no more.
+   */
+  `
 CREATE TABLE meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   lineage TEXT NOT NULL
@@ -127,10 +128,10 @@ CREATE TABLE lease (
   since INTEGER NOT NULL,
   held INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-`
+`,
 
-/** Listings absent from complete deliveries, while `limits.grace` keeps them. */
-const absences = `
+  /** Listings absent from complete deliveries, while `limits.grace` keeps them. */
+  `
 CREATE TABLE absence (
   feed TEXT NOT NULL,
   chatbot TEXT NOT NULL,
@@ -140,16 +141,16 @@ CREATE TABLE absence (
   noted INTEGER NOT NULL,
   PRIMARY KEY (feed, chatbot, key)
 ) STRICT, WITHOUT ROWID;
-`
+`,
 
-/** An approval that was taken back is no longer open, but stays on record with who took it back and when. */
-const revocations = `
+  /** An approval that was taken back is no longer open, but stays on record with who took it back and when. */
+  `
 ALTER TABLE approval ADD COLUMN revoked_by TEXT;
 ALTER TABLE approval ADD COLUMN revoked_at INTEGER;
-`
+`,
 
-/** What Edit has confirmed of a chatbot's settings, as JSON: only what differs from it is sent. */
-const settings = `
+  /** What Edit has confirmed of a chatbot's settings, as JSON: only what differs from it is sent. */
+  `
 CREATE TABLE setting (
   chatbot TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -157,24 +158,24 @@ CREATE TABLE setting (
   at INTEGER NOT NULL,
   PRIMARY KEY (chatbot, name)
 ) STRICT, WITHOUT ROWID;
-`
+`,
 
-/** Starts of a daemon, one after another, none of which stayed up or ended in order. */
-const starts = `
+  /** Starts of a daemon, one after another, none of which stayed up or ended in order. */
+  `
 CREATE TABLE start (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   times INTEGER NOT NULL,
   at INTEGER NOT NULL
 ) STRICT;
-`
+`,
 
-/** Counts leases and marks: a note beside the store tells whether this is still the latest state of it. */
-const serial = `
+  /** Counts leases and marks: a note beside the store tells whether this is still the latest state of it. */
+  `
 ALTER TABLE meta ADD COLUMN serial INTEGER NOT NULL DEFAULT 0;
-`
+`,
 
-/** Deliveries that were not doubted, so that one which comes again after another is known for an older one. */
-const generations = `
+  /** Deliveries that were not doubted, so that one which comes again after another is known for an older one. */
+  `
 CREATE TABLE generation (
   feed TEXT NOT NULL,
   source TEXT NOT NULL,
@@ -185,9 +186,76 @@ CREATE TABLE generation (
   written_at INTEGER,
   PRIMARY KEY (feed, digest)
 ) STRICT, WITHOUT ROWID;
-`
+`,
 
-export const migrations: readonly string[] = [first, absences, revocations, settings, starts, serial, generations]
+  /**
+   * The guard counts all that is changed within 24 hours, recognises homes, and keeps a decision with its hold. What it took
+   * for a measure before, the sizes and fingerprints of deliveries, goes. `ledger.what` is `Counted`, or 'left'; of `hold`,
+   * `part` '' is what can't be approved, and `content` NULL was not noted by the version before.
+   */
+  `
+ALTER TABLE listing DROP COLUMN filled;
+ALTER TABLE listing ADD COLUMN home TEXT;
+ALTER TABLE listing ADD COLUMN born_at INTEGER;
+
+CREATE TABLE ledger (
+  chatbot TEXT NOT NULL,
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  what TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (chatbot, feed, key, what, at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_by_time ON ledger (at);
+INSERT INTO ledger SELECT chatbot, feed, key, 'delete', at FROM delete_ledger;
+DROP TABLE delete_ledger;
+
+CREATE TABLE hold (
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  part TEXT NOT NULL,
+  content TEXT,
+  why TEXT NOT NULL,
+  rules TEXT NOT NULL DEFAULT '[]',
+  ends TEXT NOT NULL DEFAULT 'confirmed',
+  since INTEGER NOT NULL,
+  clock INTEGER,
+  decision TEXT,
+  decided_by TEXT,
+  decided_at INTEGER,
+  current INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (feed, key, part)
+) STRICT, WITHOUT ROWID;
+INSERT INTO hold (feed, key, part, why, since, clock, decision, decided_by, decided_at)
+  SELECT held.feed, held.key, coalesce(held.kind, ''), why, since, iif(held.kind IS NULL, NULL, since),
+    iif(at IS NULL, NULL, 'approved'), approved_by, at
+  FROM held LEFT JOIN approval ON approval.feed = held.feed AND approval.key = held.key
+    AND approval.kind = held.kind AND used = 0 AND revoked_at IS NULL AND expires > 1000 * unixepoch();
+DROP TABLE held;
+DROP TABLE approval;
+
+CREATE TABLE hold_event (
+  number INTEGER PRIMARY KEY,
+  feed TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  holds INTEGER NOT NULL,
+  by TEXT
+) STRICT;
+CREATE INDEX hold_event_by_feed ON hold_event (feed, at);
+
+ALTER TABLE feed ADD COLUMN loaded TEXT;
+ALTER TABLE feed ADD COLUMN complete_at INTEGER;
+ALTER TABLE feed ADD COLUMN written TEXT;
+ALTER TABLE feed ADD COLUMN mapping TEXT;
+ALTER TABLE feed ADD COLUMN keyless TEXT NOT NULL DEFAULT '[]';
+UPDATE feed SET complete_at = (SELECT max(at) FROM delivery WHERE delivery.feed = feed.name),
+  loaded = (SELECT json_object('chatbot', chatbot, 'at', last_success) FROM run
+    WHERE run.feed = feed.name AND last_success IS NOT NULL ORDER BY number DESC LIMIT 1);
+DROP TABLE delivery;
+DROP TABLE generation;
+`,
+]
 
 /** The schema version of an open database, 0 for a new one. */
 export function versionOf(database: Database.Database): number {

@@ -25,16 +25,14 @@ export interface Source {
  *   fail, so a copy is read.
  */
 export function openSource(file: string, steps: readonly string[]): Source {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return emptySource(steps)
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) {
+    const database = connect(':memory:', {})
+    migrate(database, steps)
+    return sourceOf(database)
+  }
   assertStoreFile(file)
   if (existsSync(`${file}-wal`) && !existsSync(`${file}-shm`)) return copiedSource(file, steps)
   return inPlace(file, steps) ?? copiedSource(file, steps)
-}
-
-function emptySource(steps: readonly string[]): Source {
-  const database = connect(':memory:', {})
-  migrate(database, steps)
-  return sourceOf(database)
 }
 
 function sourceOf(database: Database.Database, close: () => void = () => database.close()): Source {

@@ -15,12 +15,9 @@ export function createRuns(connection: Connection): Runs {
   )
   const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
-  // Runs of the first versions did not say it; the deliveries that they accepted do.
   const accepted = column<number | null>(
     database,
-    `SELECT coalesce(
-      (SELECT started_at FROM run WHERE feed = @feed AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1),
-      (SELECT at FROM delivery WHERE feed = @feed ORDER BY number DESC LIMIT 1))`,
+    "SELECT started_at FROM run WHERE feed = ? AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1",
   )
   const verified = database.prepare<[string], { at: number; figures: string }>(
     `SELECT finished_at AS at, json_extract(figures, '$.verified') AS figures FROM run
@@ -53,7 +50,7 @@ export function createRuns(connection: Connection): Runs {
         return run === undefined ? null : { ...run, interrupted: run.interrupted === 1 }
       },
       lastSuccess: (feed) => success.get(feed) ?? null,
-      lastAccepted: (feed) => accepted.get({ feed }) ?? null,
+      lastAccepted: (feed) => accepted.get(feed) ?? null,
       lastVerified(feed) {
         const row = verified.get(feed)
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
@@ -71,16 +68,10 @@ export function createRuns(connection: Connection): Runs {
         noteFeed.run(feed, succeeded ? finishedAt : null)
         pruneLedger(finishedAt)
       },
-      recordVerified(feed, startedAt, verified) {
-        addVerified.run(JSON.stringify(verified), feed, startedAt)
-      },
-      recordLost(feed, at) {
-        noteLost.run(feed, at)
-      },
+      recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
+      recordLost: (feed, at) => void noteLost.run(feed, at),
       noteStart: (now) => noteStart.get(now)! - 1,
-      noteSteady() {
-        forgetStarts.run()
-      },
+      noteSteady: () => void forgetStarts.run(),
     }),
   }
 }

@@ -11,7 +11,7 @@ import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
 
-const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, filled, sent_at AS sentAt, baseline,
+const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, home, born_at AS bornAt, sent_at AS sentAt, baseline,
   moves_at AS movesAt, suspect_until AS suspectUntil, streak, streak_reason AS streakReason,
   flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
   refused_at AS refusedAt, refused_message AS refusedMessage`
@@ -74,7 +74,8 @@ export function createSnapshot(connection: Connection): Snapshot {
   )
   const rows = listingRows(database)
   const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
-    raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping, filled = @filled, sent_at = @at, baseline = @baseline, moves_at = @movesAt,
+    raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping,
+    home = @home, born_at = coalesce(@bornAt, born_at), sent_at = @at, baseline = @baseline, moves_at = @movesAt,
     suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
     streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
     streak_reason = @reason, flight = NULL, flight_at = NULL,
@@ -89,11 +90,11 @@ export function createSnapshot(connection: Connection): Snapshot {
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END, refused_content = @content, refused_mapping = @mapping,
     refused_at = @at, refused_message = @message WHERE chatbot = @chatbot AND key = @key`)
   const touchRow = database.prepare(`UPDATE listing SET raw = @raw, parts = @parts, mapping = @mapping,
-    filled = @filled, moves_at = @movesAt WHERE id = @id AND owned = 1`)
+    home = @home, moves_at = @movesAt WHERE id = @id AND owned = 1`)
   const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
   const setBaseline = database.prepare('UPDATE listing SET baseline = ? WHERE id = ? AND owned = 1')
   const saveEcho = database.prepare('UPDATE payload SET echo = ? WHERE id = ? AND listing IS NOT NULL')
-  const endStreak = database.prepare('UPDATE listing SET streak = 0, streak_reason = NULL WHERE id = ?')
+  const endStreak = database.prepare('UPDATE listing SET streak = 0 WHERE id = ?')
 
   return {
     rows: (chatbot) =>

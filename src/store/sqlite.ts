@@ -1,7 +1,6 @@
 /** The store on embedded SQLite: opened for writing or for reading, with its roles on one connection. */
 import { statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { createAbsences } from './absences.ts'
 import { assertSound, connect, makeDurable } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
 import { promised } from './door.ts'
@@ -10,6 +9,7 @@ import { inStore, storeError } from './failure.ts'
 import { openFile } from './file.ts'
 import { assertLocal } from './file-system.ts'
 import type { KindOf } from './file-system.ts'
+import { createHistory } from './history.ts'
 import { createHolds } from './holds.ts'
 import { createLearnt } from './learnt.ts'
 import { createLeases } from './lease.ts'
@@ -121,7 +121,7 @@ function rolesOn(connection: Connection, begun: () => void): Roles {
   return {
     snapshot: createSnapshot(connection),
     ledger: createLedger(connection, begun),
-    absences: createAbsences(connection),
+    history: createHistory(connection),
     holds: createHolds(connection),
     runs: createRuns(connection),
     deliveries: createDeliveries(connection),

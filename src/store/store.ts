@@ -7,14 +7,15 @@
  */
 import type { RunResult } from '../core/exit.ts'
 import type { FeedFigures } from '../core/figures.ts'
-import type { DeliverySummary, FieldName, FieldValue, Moving, MovingListing } from '../core/listing.ts'
-import type { ActionKind } from '../plan/change.ts'
-import type { Absence, CallKind, Recalled, SnapshotRow } from '../plan/inputs.ts'
+import type { DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
+import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
+import type { CallKind, History, Recalled, SnapshotRow } from '../plan/inputs.ts'
+import type { Keyless } from '../plan/proof.ts'
 
 export interface StoreReader {
   readonly snapshot: SnapshotReader
   readonly ledger: LedgerReader
-  readonly absences: AbsencesReader
+  readonly history: HistoryReader
   readonly holds: HoldsReader
   readonly runs: RunsReader
   readonly deliveries: DeliveriesReader
@@ -27,7 +28,7 @@ export interface StoreReader {
 export interface Store extends StoreReader {
   readonly snapshot: Snapshot
   readonly ledger: Ledger
-  readonly absences: Absences
+  readonly history: AbsenceNotes
   readonly holds: Holds
   readonly runs: Runs
   readonly deliveries: Deliveries
@@ -90,19 +91,17 @@ export interface KnownRecords {
   find(raw: string): readonly number[]
 }
 
-/** Everything a confirmed write tells. */
-export interface Confirmation {
-  key: string
-  feed: string
+/** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */
+export interface Confirmation extends Pick<
+  SnapshotRow,
+  'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil'
+> {
   sent: MovingListing
   content: string
   /** How the record is recognised next time; null: the row keeps what it has, as the record was not parsed. */
-  record: { raw: string | null; parts: number } | null
+  record: Pick<SnapshotRow, 'raw' | 'parts'> | null
   mapping: string
-  filled: number
   at: number
-  movesAt: number | null
-  suspectUntil: number | null
   /** Counts the streak up where it equals the row's, else begins a new one; null: no streak. */
   reason: string | null
   /** Where the service already shows it (adoption): how is known. */
@@ -118,110 +117,132 @@ export interface Refusal {
 }
 
 /** Bookkeeping of an unchanged listing whose bytes changed. */
-export interface Touch {
-  id: number
-  raw: string | null
-  parts: number
+export interface Touch extends Pick<SnapshotRow, 'id' | 'raw' | 'parts' | 'home' | 'movesAt'> {
   mapping: string
-  filled: number
   moving: Moving
-  movesAt: number | null
 }
 
-export interface Baseline {
+export interface Baseline extends Pick<Recalled, 'echo'> {
   id: number
   /** Of the item as shown. */
   hash: string
-  echo: Partial<Record<FieldName, FieldValue | null>>
 }
 
-/** Calls that are under way, and the deletes of the last 24 hours that no approval covered. */
+/** Calls that are under way, and what was carried out lately. */
 export interface LedgerReader {
-  /** How many keys were deleted within 24 hours. */
-  deletes24h(chatbot: string, feed: string, now: number): Promise<number>
-  /** Which of these keys are among `deletes24h`: planned again they do not count twice. */
-  has(chatbot: string, feed: string, keys: readonly string[], now: number): Promise<ReadonlySet<string>>
+  /** How many listings the feed changed within 24 hours, by what the guard counts. */
+  counted(chatbot: string, feed: string, what: Counted, now: number): Promise<number>
   /** MLSNumbers deleted after `since` that no row stands for again, the latest first. */
   latest(chatbot: string, feed: string, since: number, most: number): Promise<string[]>
 }
 
+/** A call to be marked. */
+export interface Begun {
+  key: string
+  /** What the guard counts of it for 24 hours; `left`: a delete that counts for nothing, and is noted all the same. */
+  counts: readonly (Counted | 'left')[]
+}
+
 export interface Ledger extends LedgerReader {
-  /** Marks calls in flight, durably, before they are sent. A delete that no approval covers also enters the ledger. */
-  begin(
-    chatbot: string,
-    feed: string,
-    kind: CallKind,
-    keys: readonly string[],
-    now: number,
-    approved: boolean,
-  ): Promise<void>
+  /** Marks calls in flight and enters what they count as, durably, before they are sent. */
+  begin(chatbot: string, feed: string, kind: CallKind, calls: readonly Begun[], now: number): Promise<void>
   /**
    * Takes the marks of calls away, and rows with them that were only a mark. `none`: the calls surely had no effect, and
-   * what a delete entered goes, too; `as-before`: they are through, and the listings are there as they were.
+   * what they entered goes, too; `as-before`: they are through, and the listings are there as they were.
    */
   end(chatbot: string, keys: readonly string[], effect: 'none' | 'as-before'): Promise<void>
   /** Enters a delete that no MLSNumber stands for, as of one copy of several, under a name of its own. */
   countDelete(chatbot: string, feed: string, name: string, now: number): Promise<void>
 }
 
-/** Listings absent from complete deliveries, while `limits.grace` keeps them. */
-export interface AbsencesReader {
-  /** What was noted of a feed, in pages sorted by key (`compareKeys`). */
-  rows(chatbot: string, feed: string): AsyncIterable<readonly Absence[]>
+/** What is remembered of a feed's listings beside their rows: absences, what was changed lately, holds. */
+export interface HistoryReader {
+  /** In pages sorted by key (`compareKeys`). */
+  rows(chatbot: string, feed: string, now: number): AsyncIterable<readonly History[]>
 }
 
-export interface Absences extends AbsencesReader {
+/** The absences of listings from complete deliveries are written here; the rest by `Ledger` and `Holds`. */
+export interface AbsenceNotes extends HistoryReader {
   /** Counts one more absence of listings, and ends those of listings that came back. */
-  note(
+  noteAbsences(
     chatbot: string,
     feed: string,
     keys: { absent: readonly string[]; returned: readonly string[] },
     now: number,
   ): Promise<void>
   /** Drops the absences that were not noted at `now`: they did not go on. */
-  prune(chatbot: string, feed: string, now: number): Promise<void>
+  pruneAbsences(chatbot: string, feed: string, now: number): Promise<void>
 }
 
-/** Changes that are held, and what a person lets through of them. */
+/** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  held(feed: string): Promise<Held[]>
-  /** How many changes are held; `held` gives them all, which may be as many as the feed has listings. */
+  /** Sorted by MLSNumber. */
+  held(feed: string, now: number): Promise<Held[]>
   count(feed: string): Promise<number>
-  /** When the changes of these MLSNumbers that are held were first held, by MLSNumber; without those of which none is. */
-  since(feed: string, mlsNumbers: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Keys and kinds that an approval lets through now. */
-  approved(feed: string, now: number): Promise<ReadonlySet<string>>
-  /** Approvals of the feed that can still be used, the oldest first. */
-  openApprovals(feed: string, now: number): Promise<OpenApproval[]>
+  /** How much a rule of the guard holds that nobody has approved. */
+  waiting(feed: string, now: number): Promise<number>
+  /** Whether this rule holds any of that. */
+  isHeldBy(feed: string, rule: RuleName, now: number): Promise<boolean>
+  /** Tells what can be approved now from what can be at another time. */
+  fingerprint(feed: string): Promise<string>
+  /** What happened to a feed's holds since then, the earliest first. */
+  events(feed: string, since: number): Promise<HoldEvent[]>
 }
 
 export interface Holds extends HoldsReader {
-  /** Replaces what is held for the feed, wholly or not at all, keeping `since` of what was held before. */
-  replace(feed: string, held: Iterable<Omit<Held, 'since'>>, now: number): Promise<void>
-  /** Allows exactly the changes held now, until `expires`. Gives their number. */
-  approve(feed: string, by: string, now: number, expires: number): Promise<number>
-  /** Takes back what is approved and not used yet, and keeps on record who did. Gives the number of changes. */
-  revoke(feed: string, by: string, now: number): Promise<number>
-  /** Uses up the feed's approval of changes of one kind. */
-  use(feed: string, kind: ActionKind, mlsNumbers: readonly string[]): Promise<void>
+  /**
+   * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
+   * named is over. One that is not whole only adds to it. `letGo`, asked last: how many holds were carried out.
+   */
+  replace(
+    feed: string,
+    held: Iterable<NewHeld>,
+    run: { now: number; isWhole: boolean; letGo: () => number },
+  ): Promise<void>
+  /**
+   * Decides about all that can be approved; null takes the decision back. Gives about how many holds, or null where
+   * `fingerprint` is no longer that of what is held, and nothing was decided.
+   */
+  decide(
+    feed: string,
+    decision: Decision | null,
+    by: string,
+    now: number,
+    fingerprint: string | null,
+  ): Promise<number | null>
+  /** Forgets the holds of what was carried out. */
+  use(feed: string, mlsNumber: string, parts: readonly HeldPart[]): Promise<void>
 }
 
-/** A held change as kept for `approve` and `status`. */
+/** What a run holds of an MLSNumber. */
+export interface NewHeld {
+  mlsNumber: string
+  why: string
+  /** What can be approved of it; null: it lacks a proof or a decision, and no permission mends that. */
+  part: PartHeld | null
+  /** It was let go and is not yet carried out: what is remembered of it stays. */
+  isLetGo?: boolean
+}
+
+/** What is held of an MLSNumber. Times in milliseconds. */
 export interface Held {
   mlsNumber: string
-  kind: ActionKind | null
+  part: HeldPart | null
   why: string
-  /** When it was first held; kept over the runs as long as it is held. */
+  rules: readonly string[]
   since: number
+  /** When the clock began after which it goes by itself; null: none runs, or a person has to end what else holds it. */
+  clock: number | null
+  decision: { is: Decision; by: string; at: number } | null
 }
 
-/** What one person approved at one time and no run has used yet. */
-export interface OpenApproval {
-  by: string
+/** Something that happened to the holds of a feed. */
+export interface HoldEvent {
   at: number
-  expires: number
-  /** Changes that it lets through. */
-  changes: number
+  what: 'held' | 'ended' | 'let go' | 'approved' | 'refused' | 'revoked'
+  holds: number
+  /** Who did it; null: a run. */
+  by: string | null
 }
 
 /** Runs of feeds, and starts of the daemon that begins them. */
@@ -277,37 +298,28 @@ export interface Verified {
 
 /** What the next delivery of a feed is compared with, and asked for by. */
 export interface DeliveriesReader {
-  /** Accepted, complete deliveries, the latest first, five at most. */
-  accepted(feed: string): Promise<Pick<DeliveryRecord, 'at' | 'records'>[]>
-  /** `DeliveryRecord.keys` of the latest of them. */
-  lastKeys(feed: string): Promise<BigUint64Array | null>
-  /** The last thirty different deliveries of a feed from this source, the one that came last first. */
-  generations(feed: string, source: string): Promise<Generation[]>
+  last(feed: string): Promise<LastDelivery>
   validators(feed: string): Promise<SavedValidators | null>
 }
 
 export interface Deliveries extends DeliveriesReader {
-  /** `delivery` null: it says nothing about the size of the feed, as a delta does; only the validators are kept. */
-  record(feed: string, delivery: DeliveryRecord | null, validators: SavedValidators | null): Promise<void>
-  recordGeneration(feed: string, source: string, generation: Generation): Promise<void>
+  /** Of what is left out the store keeps what it has. */
+  record(feed: string, last: Partial<LastDelivery>): Promise<void>
+  setValidators(feed: string, validators: SavedValidators | null): Promise<void>
 }
 
-/** An accepted, complete delivery of a full feed, as the guard compares the next one with it. */
-export interface DeliveryRecord {
-  at: number
-  records: number
-  /** One 64-bit hash per MLSNumber, sorted. */
-  keys: BigUint64Array
-  /** The feed became much smaller, and that is settled: the deliveries before it are forgotten. */
-  alone?: boolean
-}
-
-/** One of the last deliveries that were not doubted: a fingerprint of its records, and when it came last. */
-export interface Generation {
-  digest: string
-  at: number
-  /** When it said that it was written; null: it did not. */
-  written: { by: 'document' | 'server'; at: number } | null
+/** What is known of the deliveries of a feed before this one. Times in milliseconds. */
+export interface LastDelivery {
+  /** When a delivery was first carried over whole, and to which chatbot; null: none was, and the next one is the first load. */
+  loaded: { chatbot: string; at: number } | null
+  /** When the last complete one came. */
+  completeAt: number | null
+  /** When the last one that was carried out says that it was written, and where it is from. */
+  written: { by: 'document' | 'server'; at: number; source: string } | null
+  /** The version of the mapping that it was read by. */
+  mapping: string | null
+  /** Its records without a readable MLSNumber. */
+  keyless: readonly Keyless[]
 }
 
 /** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */

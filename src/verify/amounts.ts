@@ -1,14 +1,14 @@
-/** Amounts of money in free text, in whatever form a language model writes them. */
-import { escaped, mention } from './answer-text.ts'
+/** Amounts of money in free text, in any form that a language model may use. */
+import { escaped, mention, onOneLine } from './answer-text.ts'
 
 export interface Amount {
-  /** As it stands in the text, with its currency. */
+  /** As in the text, with its currency. */
   text: string
-  /** Everything that the digits may mean: "1.200" is 1200, or 1.2. */
+  /** All possible meanings: "1.200" is 1200 or 1.2. */
   values: readonly number[]
-  /** How far a value may be from the exact one, as "1.2M" was rounded; 0 where all digits are there. */
+  /** How far a rounded value such as "1.2M" may be from the exact one; 0: all digits are given. */
   tolerance: number
-  /** A currency or a word such as "price" stands beside it. */
+  /** Next to a currency or a word such as "price". */
   money: boolean
 }
 
@@ -18,29 +18,20 @@ const currencies =
 const currencyWords =
   'dollars?|bucks|euros?|pounds?|reais|pesos?|francs?|franken|kronor|kroner|dirhams?|rupees?|yen|yuan|rubles?|рубл\\p{L}*'
 const price =
-  `price[ds]?|asking|listed (?:at|for)|offered (?:at|for)|costs?|goes for|rent|rents for|rental|preis|kaufpreis|miete|kaltmiete|kostet|prix|loyer|precio|alquiler
-  |renta|cuesta|preço|aluguel|valor|custa|prezzo|affitto|canone|prijs|huur|цена|аренда|стоимость|стоит|cena|czynsz|pris|hyra|hinta|vuokra|fiyat|kira|价格|售价|租金|価格|賃料|가격`.replaceAll(
-    /\n\s*/g,
-    '',
-  )
-/** Amounts under these words are not what the home costs now. */
+  onOneLine(`price[ds]?|asking|listed (?:at|for)|offered (?:at|for)|costs?|goes for|rent|rents for|rental|preis|kaufpreis|miete|kaltmiete|kostet|prix|loyer|precio|alquiler
+  |renta|cuesta|preço|aluguel|valor|custa|prezzo|affitto|canone|prijs|huur|цена|аренда|стоимость|стоит|cena|czynsz|pris|hyra|hinta|vuokra|fiyat|kira|价格|售价|租金|価格|賃料|가격`)
+/** Amounts with these words are not the current price. */
 const otherPrices =
-  `hoa|association|tax(?:es)?|deposit|down ?payment|payments?|fees?|insurance|estimate[ds]?|zestimate|mortgage|utilities|income|commission
+  onOneLine(`hoa|association|tax(?:es)?|deposit|down ?payment|payments?|fees?|insurance|estimate[ds]?|zestimate|mortgage|utilities|income|commission
   |originally|previous(?:ly)?(?: listed)?(?: at| for)?|formerly|(?:reduced|down|dropped|lowered|cut|fell) from|price (?:cut|drop|reduction) of|per (?:sq|square)
-  |kaution|nebenkosten|hausgeld|provision|statt|vorher|charges|caution|dépôt|au lieu de|antes|fianza|comunidad|ibi|condom[ií]nio|iptu|spese|cauzione|servicekosten|borg`.replaceAll(
-    /\n\s*/g,
-    '',
-  )
+  |kaution|nebenkosten|hausgeld|provision|statt|vorher|charges|caution|dépôt|au lieu de|antes|fianza|comunidad|ibi|condom[ií]nio|iptu|spese|cauzione|servicekosten|borg`)
 const units =
-  `(?:sq|square|sf\\b|ft|feet|m2|sqm|qm|mq|acres?|hectares?|ha\\b|ares?\\b|km|miles?|min|minutes?|beds?\\b|bedrooms?|br\\b|ba\\b|baths?\\b|bathrooms?|rooms?|zimmer|quartos|dormitorios
-  |habitaciones|chambres|pièces|spaces?|spots?|garage|cars?\\b|stor|floors?|units?|days?|weeks?|years?|photos?|images?|listings?|homes?|properties|%|percent|°)`.replaceAll(
-    /\n\s*/g,
-    '',
-  )
+  onOneLine(`(?:sq|square|sf\\b|ft|feet|m2|sqm|qm|mq|acres?|hectares?|ha\\b|ares?\\b|km|miles?|min|minutes?|beds?\\b|bedrooms?|br\\b|ba\\b|baths?\\b|bathrooms?|rooms?|zimmer|quartos|dormitorios
+  |habitaciones|chambres|pièces|spaces?|spots?|garage|cars?\\b|stor|floors?|units?|days?|weeks?|years?|photos?|images?|listings?|homes?|properties|%|percent|°)`)
 const month =
   '(?: ?/ ?| ?per | ?a | ?each | ?pro | ?par | ?por | ?al | ?в )(?:mo\\b|month|monat|mois|mes|mês|mese|maand|месяц)| ?pcm\\b| ?monthly'
 
-/** Words and letters for powers of ten. A small "m" may be metres: by itself it makes no money of a number. */
+/** Words and letters for powers of ten. A small "m" may be metres and does not make a number money. */
 const multipliers: [RegExp, number][] = [
   [/^ ?(?:k|tsd\.?|thousand|tausend|mil|mila|mille|тыс\.?|tys\.?|bin|tusen|duizend)(?![\p{L}\p{N}])/iu, 1e3],
   [
@@ -58,14 +49,14 @@ const multipliers: [RegExp, number][] = [
 const digits = /\d+(?:(?:[.,']| (?=\d{3}(?!\d)))\d+)*/g
 
 /**
- * Every amount in the text that may be a price, in its order. Left out are numbers of other things (areas, rooms, years,
- * dates, parts of names) and other money (fees, taxes, deposits, former prices, prices per area). `currency` is the
- * listing's own symbol. The text is to be `readable` (answer-text.ts).
+ * Every amount in the text that may be a price, in order, without other numbers (areas, rooms, years, dates, parts of names)
+ * and other money (fees, taxes, deposits, former prices, prices per area). `currency`: the listing's symbol. Pass the text
+ * through `readable` first.
  */
 export function amountsIn(text: string, currency = ''): Amount[] {
   const own = currency.trim() === '' ? '' : `|${escaped(currency.normalize('NFKC').trim())}`
   const marks = {
-    // Not without regard to case: "Ft" is a currency, "ft" a foot.
+    // Case matters: "Ft" is a currency, "ft" a foot.
     before: new RegExp(`(?<!\\p{L})(?:(?:US|R|C|A|NZ|HK)?(?:${currencies}${own})) ?$`, 'u'),
     after: new RegExp(`^(?: ?(?:${currencies}${own})(?!\\p{L})| (?:${currencyWords})(?!\\p{L})|,[-–—])`, 'u'),
   }
@@ -119,7 +110,7 @@ function amountOf(
   }
 }
 
-/** "For rent to 2 persons", "for rent from 2027": a word alone makes no price of such numbers. */
+/** "For rent to 2 persons", "for rent from 2027": the word alone does not make such numbers prices. */
 function isLikePrice(number: string, before: string, values: readonly number[]): boolean {
   const isYear = /^(?:19|20)\d\d$/.test(number)
   return (
@@ -130,7 +121,7 @@ function isLikePrice(number: string, before: string, values: readonly number[]):
 
 function isOfAnotherThing(number: string, before: string, rest: string, word: string): boolean {
   if (unitAfter.test(rest)) return true
-  // Scripts that write without blanks have letters beside every number.
+  // Scripts without blanks have letters beside every number.
   const joined = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}#:/@_-]$/u
   if (joined.test(before) || /\d[.,]$/.test(before)) return true
   // "12th", "4B", "11/21", "10:30", "425-0000".
@@ -139,8 +130,8 @@ function isOfAnotherThing(number: string, before: string, rest: string, word: st
 }
 
 /**
- * Every number that the digits and marks may mean; none where they mean no number, as in a date. `behindName`: it stands
- * behind a street or another name, whose own number may be the first group: "Elm Street 12 425 000 €".
+ * Every number that digits and separators may mean; none for a date and the like. `behindName`: after a street or another
+ * name, the first group may belong to the name: "Elm Street 12 425 000 €".
  */
 function readings(number: string, behindName: boolean): number[] {
   const groups = number.split(/[.,' ]/)
@@ -148,7 +139,7 @@ function readings(number: string, behindName: boolean): number[] {
   if (marks === '') return [Number(number)]
   const found: number[] = []
   const last = groups.at(-1)!
-  // Two digits between marks are Indian: 4,25,000.
+  // Two digits between separators are Indian: 4,25,000.
   const isGrouped =
     groups[0].length <= 3 && last.length === 3 && groups.slice(1).every(({ length }) => length === 2 || length === 3)
   if (isGrouped && new Set(marks).size === 1) found.push(Number(groups.join('')))
@@ -158,9 +149,9 @@ function readings(number: string, behindName: boolean): number[] {
   return found
 }
 
-/** `exactly`: the amount is this price; `roughly`: it is a rounding of it that is too coarse to say so. */
+/** `exactly`: the amount is this price; `roughly`: it is too coarsely rounded to tell. */
 export function isPrice(amount: Amount, wanted: number): 'exactly' | 'roughly' | 'no' {
-  // Cents are mostly left out.
+  // Cents are usually left out.
   const whole = (value: number): boolean =>
     value === wanted || (Number.isInteger(value) && Math.abs(value - wanted) < 1)
   const nearest = Math.min(...amount.values.map((value) => Math.abs(value - wanted)))

@@ -1,17 +1,17 @@
-/** An answer made ready to be read for amounts and words: one spelling of digits and blanks, names of the listing marked. */
+/** Prepares an answer for reading: digits and blanks in one form, names of the listing marked. */
 import type { Listing } from '../core/listing.ts'
 
-/** Stands where the answer names the listing. A private character: no text of a person has it. */
+/** Replaces names of the listing. A private character, which no real text contains. */
 export const mention = '\ue000'
 
-/** So many characters of an answer are read. */
+/** Characters read of an answer. */
 const longest = 20_000
 
 export type Named = Pick<Listing, 'MLSNumber'> & Partial<Pick<Listing, 'Address' | 'ZIP' | 'CurrencySymbol'>>
 
 /**
- * The answer with the digits of every script as 0 to 9, without Markdown's marks, with `mention` in place of the listing's
- * MLSNumber and address, and without what only looks like amounts: web and mail addresses, telephone numbers, the ZIP.
+ * The answer with digits of every script as 0 to 9, without Markdown, with `mention` for the listing's MLSNumber and address,
+ * and without other numbers: web and mail addresses, telephone numbers, the ZIP.
  */
 export function readable(answer: string, { MLSNumber, Address, ZIP, CurrencySymbol }: Named): string {
   let text = answer
@@ -31,7 +31,7 @@ export function readable(answer: string, { MLSNumber, Address, ZIP, CurrencySymb
   return text.replaceAll(/\+\d[\d ().-]{7,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b/g, ' ; ')
 }
 
-/** Number systems have their digits in order from 0 on, ten in a row. */
+/** Unicode has the ten digits of a script in a row, from 0. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!
   if (code < 0x80) return digit
@@ -40,7 +40,7 @@ function asciiDigit(digit: string): string {
   return String(value)
 }
 
-/** How an answer may name a listing; a number as short as "3" stands in it for other reasons. */
+/** How an answer may name a listing; a number as short as "3" is not used. */
 function namesOf(mlsNumber: string, address = ''): Set<string> {
   const names = new Set<string>()
   const number = plain(mlsNumber)
@@ -48,7 +48,7 @@ function namesOf(mlsNumber: string, address = ''): Set<string> {
   const street = plain(address)
   if (/\d/.test(street) && /\p{L}/u.test(street)) {
     names.add(street)
-    // "12 Elm Street" may be "12 Elm St." to a chatbot.
+    // A chatbot may write "12 Elm St." for "12 Elm Street".
     const short = /^\d\S* \p{L}{2,}/u.exec(street)?.[0] ?? /^\p{L}{3,}\S* \d\S*/u.exec(street)?.[0]
     if (short !== undefined) names.add(short)
   }
@@ -59,7 +59,7 @@ function plain(text: string): string {
   return text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll('’', "'").trim()
 }
 
-/** A name as whole words, but not where a currency makes an amount of it. */
+/** A name as whole words, unless a currency makes it an amount. */
 function named(name: string, currency = '$'): RegExp {
   const word = escaped(name).replaceAll(' ', ' {1,3}')
   const money = `(?:\\p{Sc}|${escaped(plain(currency) || '$')})`
@@ -72,11 +72,11 @@ export function escaped(text: string): string {
 
 export interface Block {
   text: string
-  /** An item of a list. */
+  /** A list item. */
   item: boolean
 }
 
-/** The text in pieces that are about one thing each: paragraphs, and in lists the items. */
+/** The paragraphs and list items of a text. */
 export function blocksOf(text: string): Block[] {
   const blocks: Block[] = []
   let open = false
@@ -90,4 +90,9 @@ export function blocksOf(text: string): Block[] {
     }
   }
   return blocks
+}
+
+/** A pattern that is written on several lines. */
+export function onOneLine(pattern: string): string {
+  return pattern.replaceAll(/\n\s*/g, '')
 }

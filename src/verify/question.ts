@@ -1,23 +1,22 @@
-/** The question that is asked about a listing: a template with `{MLSNumber}` and `{address}`. */
 import type { Listing } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
 
-/** It names no status: an answer that repeats the question must not be taken for one that says so. */
+/** Names no status: an answer that repeats the question would seem to confirm it. */
 export const defaultQuestion =
   'What is the current price and the current status of the listing with MLS number {MLSNumber} ({address})?'
 
 const placeholders = ['MLSNumber', 'address']
 const braced = /\{([A-Za-z]\w*)\}/g
 
-/** What is wrong with a template, as a sentence; null where nothing is. */
+/** What is wrong with a template, with {MLSNumber} and {address}; null: nothing. */
 export function questionProblem(template: string): string | null {
   const names = [...template.matchAll(braced)].map(([, name]) => name)
   const unknown = names.find((name) => !placeholders.includes(name))
-  if (unknown !== undefined) return `{${unknown}} is not known; known are {MLSNumber} and {address}`
+  if (unknown !== undefined) return `{${unknown}} is unknown; use {MLSNumber} or {address}`
   return names.length > 0 ? null : 'needs {MLSNumber} or {address}: the chatbot must know which listing is meant'
 }
 
-/** The question about a listing; of one that was deleted its address may not be known. The feed's text becomes one line. */
+/** The address of a deleted listing may be unknown. The result is one line. */
 export function questionOf(template: string, listing: Listing | { MLSNumber: string }): string {
   const values: Record<string, string> = { MLSNumber: listing.MLSNumber, address: addressOf(listing) }
   const question = template.replaceAll(braced, (whole, name: string) =>

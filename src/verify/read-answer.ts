@@ -1,16 +1,16 @@
 /**
  * Whether an answer agrees with a listing. The rule (also in docs/chatbot.md):
  *
- * The price agrees where the wanted amount stands in what the answer says of the listing, in any form that people write
- * amounts in: with other digits, marks and currency signs, as "425k" or "1.2M", rounded by at most one percent where
- * such a word stands behind it. It disagrees only where an amount of money is tied to the listing and the wanted one is
- * missing. Else it is not said. Areas, years, telephone numbers, fees, taxes, former prices and the like are no prices.
+ * The price agrees if the answer has the expected amount for the listing, in any usual form: other digits, separators and
+ * currency signs, "425k" or "1.2M", with such a word rounded by at most one percent. It disagrees only if another amount of
+ * money clearly belongs to the listing and the expected one is missing. Otherwise it is not said. Areas, years, telephone
+ * numbers, fees, taxes, former prices and the like are not prices.
  *
- * What the answer says of the listing is the paragraph or list item that names its MLSNumber or address; without an
- * amount there, the whole answer, in which several different amounts or a list of homes are tied to nothing.
+ * The part about the listing is the paragraph or list item with its MLSNumber or address; without an amount there, the whole
+ * answer, in which several different amounts or a list of homes belong to no listing.
  *
- * The status agrees where its word stands there, disagrees where only another one does, and is else not said: words are
- * known of English and a few more languages.
+ * The status agrees if its word is there, disagrees if only another one is, and otherwise is not said. Words are known in
+ * English and a few more languages.
  */
 import type { Listing } from '../core/listing.ts'
 import { amountsIn, isPrice } from './amounts.ts'
@@ -28,7 +28,7 @@ export interface Reading {
 const statusWords = { Active: 'Active', PreOnMarket: 'PreOnMarket', Sold: 'Sold', Gone: 'no longer offered' } as const
 const saleWords = { for_sale: 'for sale', for_rent: 'for rent' } as const
 
-/** What a listing costs: its rent where it is for rent, else its sale price; null where that is not known. */
+/** The rent of a listing for rent, else its sale price; null: unknown. */
 export function priceOf({ SaleType, RentPrice, SalePrice }: Listing): number | null {
   const price = (SaleType === 'for_rent' ? RentPrice : SalePrice) ?? 0
   return price > 0 ? price : null
@@ -39,8 +39,8 @@ export function readAnswer(answer: string, listing: Listing): Reading {
   const scope = scopeOf(answer, listing)
   const price = priceFinding(scope, listing)
   const status = statusFinding(scope, listing)
-  const findings = [price, status].filter((one) => one !== null)
-  // Of what is sold hardly anybody says the price, and the words of the status are not known in every language.
+  const findings = [price, status].filter((finding) => finding !== null)
+  // The price of a sold listing is rarely said, and status words are not known in every language.
   const decisive = price === null || listing.Status === 'Sold' ? status : price
   const disagrees = findings.some(({ verdict }) => verdict === 'disagrees')
   const verdict = disagrees ? 'disagrees' : decisive.verdict === 'agrees' ? 'agrees' : 'not mentioned'
@@ -48,9 +48,8 @@ export function readAnswer(answer: string, listing: Listing): Reading {
 }
 
 /**
- * Reads an answer about a listing that was deleted: it agrees where it says so, and disagrees where it tells the price that
- * the listing had (where that is not known, any price), or names it with a word that it is to be had. `last` is the
- * listing as it was, as far as that is known.
+ * Reads an answer about a deleted listing: it agrees if it says so, and disagrees if it gives the former price (any price if
+ * that is unknown) or calls the listing available. `last`: the listing as it was, as far as known.
  */
 export function readAnswerOfGone(answer: string, last: Listing | { MLSNumber: string }): Reading {
   const scope = scopeOf(answer, last)
@@ -59,8 +58,8 @@ export function readAnswerOfGone(answer: string, last: Listing | { MLSNumber: st
   if (statuses.has('Gone') || statuses.has('Sold'))
     return { verdict: 'agrees', price: null, status: { verdict: 'agrees', wanted, said: [wanted] } }
   const lastPrice = 'SaleType' in last ? priceOf(last) : null
-  const offered = scope.amounts.filter((one) =>
-    lastPrice === null ? scope.named && one.money : isPrice(one, lastPrice) === 'exactly',
+  const offered = scope.amounts.filter((amount) =>
+    lastPrice === null ? scope.named && amount.money : isPrice(amount, lastPrice) === 'exactly',
   )
   const said = [...new Set(offered.map(({ text }) => text))].slice(0, mostSaid)
   if (said.length === 0) said.push(...offerWords(scope.text))
@@ -72,11 +71,11 @@ export function readAnswerOfGone(answer: string, last: Listing | { MLSNumber: st
   }
 }
 
-/** What the sentences that name the listing say of its being on offer. */
+/** Words for being on offer in sentences that name the listing. */
 function offerWords(text: string): string[] {
   const naming = text.split(/(?<=[.!?;])\s|\n/).filter((sentence) => sentence.includes(mention))
   const { statuses, saleTypes } = statusIn(naming.join('\n'))
-  return [...[...saleTypes].map((one) => saleWords[one]), ...[...statuses].map((one) => statusWords[one])]
+  return [...[...saleTypes].map((type) => saleWords[type]), ...[...statuses].map((status) => statusWords[status])]
 }
 
 const mostSaid = 3
@@ -87,9 +86,9 @@ interface Scope {
   /** The listing is named in the answer. */
   named: boolean
   amounts: Amount[]
-  /** An amount of money in it can only be the listing's. */
+  /** Any amount of money in it belongs to the listing. */
   tied: boolean
-  /** The amounts of the whole answer count too, as the listing's part is no more than a part of a text. */
+  /** Amounts elsewhere in the answer, if the listing's part is only a part of a text. */
   elsewhere: Amount[]
 }
 
@@ -114,24 +113,24 @@ function scopeOf(answer: string, listing: Parameters<typeof readable>[1]): Scope
 function priceFinding({ amounts, tied, elsewhere }: Scope, listing: Listing): Finding | null {
   const wanted = priceOf(listing)
   if (wanted === null) return null
-  const money = amounts.filter((one) => one.money)
+  const money = amounts.filter((amount) => amount.money)
   const said = [...new Set(money.map(({ text }) => text))].slice(0, mostSaid)
   const finding = (verdict: Finding['verdict'], others = said): Finding => ({
     verdict,
     wanted: written(wanted, listing),
     said: others,
   })
-  // A bare number is the price where nothing else is one, or where it is too large to be anything else.
-  const candidates = amounts.filter((one) => one.money || money.length === 0 || wanted >= 10_000)
-  const exact = candidates.find((one) => isPrice(one, wanted) === 'exactly')
+  // A bare number counts as the price if there is no other, or if it is too large for anything else.
+  const candidates = amounts.filter((amount) => amount.money || money.length === 0 || wanted >= 10_000)
+  const exact = candidates.find((amount) => isPrice(amount, wanted) === 'exactly')
   if (exact !== undefined) return finding('agrees', [exact.text])
-  const isRough = candidates.some((one) => isPrice(one, wanted) === 'roughly')
-  const isElsewhere = elsewhere.some((one) => one.money && isPrice(one, wanted) === 'exactly')
-  const others = money.filter((one) => !otherMoney(listing).some((amount) => isPrice(one, amount) === 'exactly'))
+  const isRough = candidates.some((amount) => isPrice(amount, wanted) === 'roughly')
+  const isElsewhere = elsewhere.some((amount) => amount.money && isPrice(amount, wanted) === 'exactly')
+  const others = money.filter((amount) => !otherMoney(listing).some((other) => isPrice(amount, other) === 'exactly'))
   return finding(tied && !isRough && !isElsewhere && others.length > 0 ? 'disagrees' : 'not said')
 }
 
-/** Amounts that an answer may rightly tell of the listing beside its price. */
+/** Other correct amounts of the listing. */
 function otherMoney({ HOAMonth, DepositFee, UnitAreaPrice, EstimatePrice, RentPrice, SalePrice }: Listing): number[] {
   return [HOAMonth, DepositFee, UnitAreaPrice, EstimatePrice, RentPrice, SalePrice].filter(
     (amount) => amount !== undefined,
@@ -141,12 +140,12 @@ function otherMoney({ HOAMonth, DepositFee, UnitAreaPrice, EstimatePrice, RentPr
 function statusFinding({ text }: Scope, { SaleType, Status }: Listing): Finding {
   const { statuses, saleTypes } = statusIn(text)
   const wanted = `${saleWords[SaleType]}, ${Status}`
-  const said = [...[...saleTypes].map((one) => saleWords[one]), ...[...statuses].map((one) => statusWords[one])]
+  const said = [...[...saleTypes].map((type) => saleWords[type]), ...[...statuses].map((status) => statusWords[status])]
   const isOtherSale = saleTypes.size > 0 && !saleTypes.has(SaleType)
-  const others = [...statuses].filter((one) => one !== Status)
-  // What is on offer need not be called "active"; what is sold may well be said to be gone.
+  const others = [...statuses].filter((status) => status !== Status)
+  // A listing on offer need not be called "active"; a sold one may be called gone.
   const fits = statuses.has(Status) || (statuses.size === 0 && Status === 'Active' && saleTypes.has(SaleType))
-  const clashes = others.filter((one) => !(Status === 'Sold' && one === 'Gone'))
+  const clashes = others.filter((status) => !(Status === 'Sold' && status === 'Gone'))
   if (isOtherSale || (clashes.length > 0 && !fits)) return { verdict: 'disagrees', wanted, said }
   if ((fits && clashes.length === 0) || (Status === 'Sold' && statuses.has('Gone')))
     return { verdict: 'agrees', wanted, said }

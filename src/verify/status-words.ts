@@ -1,12 +1,13 @@
-/** What an answer says of a listing's state, in the words of a few languages. What it says in others is not understood. */
+/** Status words of a few languages in answers; others are not understood. */
 import type { Listing } from '../core/listing.ts'
+import { onOneLine } from './answer-text.ts'
 
 type Status = Listing['Status']
 type SaleType = Listing['SaleType']
 
-const words = (pattern: string): RegExp => new RegExp(`(?<!\\p{L})(?:${pattern})(?!\\p{L})`, 'giu')
+const words = (pattern: string): RegExp => new RegExp(`(?<!\\p{L})(?:${onOneLine(pattern)})(?!\\p{L})`, 'giu')
 
-/** In this order: what a phrase takes away, a later one does not find. */
+/** In this order: text that matched a phrase is removed for later ones. */
 const phrases: [RegExp, Status | 'Gone' | null][] = [
   [
     words(
@@ -23,20 +24,14 @@ const phrases: [RegExp, Status | 'Gone' | null][] = [
   [
     words(
       `no longer (?:active|available|listed|on the market|for sale|for rent)|not (?:currently |longer )?(?:active|available|listed|on the market|for sale|for rent)|isn't (?:available|listed|for sale|for rent|on the market)
-      |unavailable|off the market|(?:removed|taken|pulled) from the market|delisted|off-market|withdrawn|nicht mehr (?:verfügbar|zu haben)|n'est plus disponible|ya no está disponible|no está disponible|não está (?:mais )?disponível|non è più disponibile|niet meer beschikbaar`.replaceAll(
-        /\n\s*/g,
-        '',
-      ),
+      |unavailable|off the market|(?:removed|taken|pulled) from the market|delisted|off-market|withdrawn|nicht mehr (?:verfügbar|zu haben)|n'est plus disponible|ya no está disponible|no está disponible|não está (?:mais )?disponível|non è più disponibile|niet meer beschikbaar`,
     ),
     'Gone',
   ],
   [
     words(
       `(?:do not|don't|does not|doesn't|did not|didn't|could not|couldn't|cannot|can't|was not able to|wasn't able to|unable to) (?:currently |seem to |actually )?(?:have|find|locate|see|show|match|recognize)|(?:have|has|found|find|is|there are|there's|matches) no (?:listing|home|property|information|record|details|such)
-      |not found|no (?:matching )?(?:listing|property|home|record)s?|not in (?:our|my) (?:listings|database|records)|nicht gefunden|keine? (?:immobilie|anzeige|informationen)|pas trouvé|no encuentro|no encontré|não encontrei|non ho trovato|не найден\\p{L}*`.replaceAll(
-        /\n\s*/g,
-        '',
-      ),
+      |not found|no (?:matching )?(?:listing|property|home|record)s?|not in (?:our|my) (?:listings|database|records)|nicht gefunden|keine? (?:immobilie|anzeige|informationen)|pas trouvé|no encuentro|no encontré|não encontrei|non ho trovato|не найден\\p{L}*`,
     ),
     'Gone',
   ],
@@ -84,7 +79,7 @@ export function statusIn(text: string): SaidStatus {
       return ' ; '
     })
   const found = saleTypes.flatMap(([pattern, saleType]) => (rest.search(pattern) < 0 ? [] : [saleType]))
-  // "Status: Sold" says it, whatever else is told beside it.
+  // "Status: Sold" decides, whatever else is said.
   const stated = [...text.matchAll(/\bstatus(?: is| of|:)? *(?:is |: *)?"?(active|pre-? ?on-? ?market|sold)\b/giu)]
   const decided = stated.map(([, word]): Status =>
     /^active/i.test(word) ? 'Active' : /^sold/i.test(word) ? 'Sold' : 'PreOnMarket',

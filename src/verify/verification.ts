@@ -1,43 +1,41 @@
-/** The words of `verify`: what a chatbot says of listings, held against what was synced. Types only. */
-/** Whether one thing that a chatbot was asked for stands in its answer as it was synced; `said`: what stands there. */
+/** How one value in an answer compares with the synced one; `said`: what the answer has. */
 export interface Finding {
   verdict: 'agrees' | 'disagrees' | 'not said'
   wanted: string
   said: string[]
 }
 
-/** `not mentioned`: the answer says nothing of it that is understood; `no answer`: there was none. */
+/** `not mentioned`: the answer has nothing understandable about it. */
 export type Verdict = 'agrees' | 'disagrees' | 'not mentioned' | 'no answer'
 
-/** What the chatbot said of one listing. */
 export interface VerifiedListing {
   mlsNumber: string
   /** `gone`: it was deleted, and the chatbot should not offer it. */
   expected: 'listed' | 'gone'
   verdict: Verdict
-  /** null: nothing was to be said of it. */
+  /** null: not expected. */
   price: Finding | null
   status: Finding | null
   question: string
-  /** null: there was no answer, or none was asked for. */
+  /** null: no answer, or not asked. */
   answer: string | null
   tokens: number
-  /** Why there is no answer; null where there is one. */
+  /** Why there is no answer; null: there is one. */
   problem: string | null
 }
 
-/** What a chatbot answered of the listings of one run (`verify`). It never changes the result of the run. */
+/** The answers of a chatbot about listings (`verify`). They never change the result of a run. */
 export interface Verification {
   /** Chat session. */
   session: number
   listings: VerifiedListing[]
-  /** Questions that were sent. */
+  /** Questions sent. */
   asked: number
   agreed: number
   disagreed: number
   /** Not mentioned, or without an answer. */
   unanswered: number
   tokens: number
-  /** Why asking ended early or did not begin; null where it did not. */
+  /** Why asking ended early or did not begin; null: it did neither. */
   stopped: string | null
 }

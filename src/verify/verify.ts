@@ -1,11 +1,11 @@
-/** Asks the chatbot about one listing after another and reads what it says. What goes wrong is told, never thrown. */
+/** Asks the chatbot about listings and reads its answers. Failures are in the result, never thrown. */
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
 import { questionOf } from './question.ts'
 import { readAnswer, readAnswerOfGone } from './read-answer.ts'
 import type { Verification, VerifiedListing } from './verification.ts'
 
-/** `gone`: it was deleted; of it no more than the number need be known. */
+/** `gone`: deleted; only the MLSNumber need be known. */
 export type Subject =
   | { expected: 'listed'; listing: Listing }
   | { expected: 'gone'; listing: Listing | { MLSNumber: string } }
@@ -14,21 +14,21 @@ export interface Asking {
   session: number
   /** Template, see `questionOf`. */
   question: string
-  /** One message to the chatbot, sent once; throws as the client's `ask` does. */
+  /** Sends one message once; throws as the client's `ask` does. */
   ask(content: string): Promise<{ content: string; totalToken: number; noAnswer: boolean }>
-  /** What the chatbot is known to say to whoever asks too much (setting RateLimitMessage); null: not known. */
+  /** The answer at the rate limit (setting RateLimitMessage); null: unknown. */
   rateLimitMessage: string | null
-  /** What the chatbot is known to put behind every answer (setting AnswerSuffix): it tells of no listing. Empty: nothing. */
+  /** Text after every answer (setting AnswerSuffix), which is not about listings. */
   answerSuffix: string
   signal: AbortSignal
 }
 
-/** Calls without an answer, one after the other, after which no more is asked. */
+/** After so many calls in a row without an answer, no more is asked. */
 const mostFailures = 2
 
 /**
- * Asks about each subject in its order, one at a time, as they share a session. Each question costs: it ends with the first
- * answer that turns messages away, the first refusal, and the second call running that was lost.
+ * Asks about the subjects one at a time, as they share a session. As each question costs, it ends at the first rejected
+ * message, the first refusal, and the second lost call in a row.
  */
 export async function verify(subjects: readonly Subject[], asking: Asking): Promise<Verification> {
   const listings: VerifiedListing[] = []
@@ -36,7 +36,7 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
   let asked = 0
   let failures = 0
   for (const subject of subjects) {
-    if (asking.signal.aborted) stopped ??= 'it was told to stop'
+    if (asking.signal.aborted) stopped ??= 'it was stopped'
     const question = questionOf(asking.question, subject.listing)
     const row: VerifiedListing = {
       mlsNumber: subject.listing.MLSNumber,
@@ -53,11 +53,11 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
     if (stopped !== null) continue
     asked++
     try {
-      const said = await asking.ask(question)
+      const reply = await asking.ask(question)
       failures = 0
-      stopped = turnedAway(said, asking.rateLimitMessage)
-      Object.assign(row, { tokens: said.totalToken, answer: said.content, problem: stopped })
-      if (stopped === null) Object.assign(row, readingOf(withoutSuffix(said, asking.answerSuffix), subject))
+      stopped = turnedAway(reply, asking.rateLimitMessage)
+      Object.assign(row, { tokens: reply.totalToken, answer: reply.content, problem: stopped })
+      if (stopped === null) Object.assign(row, readingOf(withoutSuffix(reply, asking.answerSuffix), subject))
     } catch (error) {
       if (!(error instanceof ServiceError || error instanceof UserError)) throw error
       row.problem = error.message
@@ -81,16 +81,16 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
 
 type Said = Awaited<ReturnType<Asking['ask']>>
 
-/** Whether a message limit answered in place of the chatbot, which then took no tokens. */
+/** Detects the answer of a message limit in place of the chatbot, which uses no tokens. */
 function turnedAway({ content, totalToken, noAnswer }: Said, rateLimitMessage: string | null): string | null {
   const isLimit = rateLimitMessage !== null && content.trim() === rateLimitMessage.trim() && content.trim() !== ''
   if (!isLimit && !(noAnswer && totalToken === 0)) return null
-  return `the message was turned away, it took no tokens: ${content.trim() === '' ? 'without a word' : content}`
+  return `the message was rejected without using tokens: ${content.trim() === '' ? 'without a message' : content}`
 }
 
-function withoutSuffix(said: Said, suffix: string): Said {
-  const { content } = said
-  return suffix !== '' && content.endsWith(suffix) ? { ...said, content: content.slice(0, -suffix.length) } : said
+function withoutSuffix(reply: Said, suffix: string): Said {
+  const { content } = reply
+  return suffix !== '' && content.endsWith(suffix) ? { ...reply, content: content.slice(0, -suffix.length) } : reply
 }
 
 function readingOf({ content, noAnswer }: Said, subject: Subject): Partial<VerifiedListing> {

@@ -1,16 +1,12 @@
 /** The plan in the workspace: changes with their outcomes, and the bookkeeping. */
 import type Database from 'better-sqlite3'
-import { DeleteAbsent, ForgetAbsent } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Hold } from '../plan/change.ts'
+import { batches } from '../core/batches.ts'
+import { DeleteAbsent, ForgetAbsent, nothingRemembered } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Remembered } from '../plan/change.ts'
 import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
-import { inOneGo } from './failure.ts'
-import type { OfKind, Outcome, Stored, Workspace } from './workspace.ts'
-
-type PlanMethods = Pick<
-  Workspace,
-  'addChanges' | 'changes' | 'hold' | 'recordOutcomes' | 'addBookkeeping' | 'bookkeeping'
->
+import { inOneGo, paged } from './scratch-file.ts'
+import type { NewChange, OfKind, Outcome, Stored, Turned, Workspace } from './workspace.ts'
 
 const pageRows = 500
 
@@ -18,107 +14,143 @@ interface ChangeRow {
   seq: number
   key: string
   change: string
-  heldSince: number | null
+  remembered: string | null
+  isPaired: number
   result: Outcome['result'] | null
   error: string | null
 }
 
+interface EntryRow {
+  number: number
+  entry: string
+}
+
 /** `isSeen`: whether the very bytes of a snapshot row were delivered. */
-export function createPlan(database: Database.Database, isSeen: Workspace['isSeen']): PlanMethods {
+export function createPlan(database: Database.Database, isSeen: Workspace['isSeen']) {
   let sides: Sides | null = null
-  const add = database.prepare('INSERT INTO change (kind, key, change, held_since) VALUES (?, ?, ?, ?)')
-  const addAll = inOneGo(database, (changes: readonly Change[], heldSince: ReadonlyMap<string, number>): void => {
-    for (const change of changes)
-      add.run(change.kind, change.mlsNumber, JSON.stringify(change), heldSince.get(change.mlsNumber) ?? null)
+  const add = database.prepare('INSERT INTO change (kind, key, change, home, remembered) VALUES (?, ?, ?, ?, ?)')
+  const addAll = inOneGo(database, (added: readonly NewChange[]) => {
+    for (const { change, remembered } of added) {
+      const isNothing = remembered.heldSince === null && remembered.counted.length === 0
+      const memory = isNothing ? null : JSON.stringify(remembered)
+      add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), memory)
+    }
   })
 
-  const columns = 'seq, key, change, held_since AS heldSince, result, error'
-  const page = database.prepare<[number], ChangeRow>(
-    `SELECT ${columns} FROM change WHERE seq > ? ORDER BY seq LIMIT ${pageRows}`,
-  )
-  const pageOfKind = database.prepare<[ChangeKind, number], ChangeRow>(
-    `SELECT ${columns} FROM change WHERE kind = ? AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
-  )
-  function* changes<Kind extends ChangeKind>(kind?: Kind): Generator<Stored<OfKind<Kind>>> {
-    for (let after = 0; ;) {
-      const rows = kind === undefined ? page.all(after) : pageOfKind.all(kind, after)
-      for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
-      if (rows.length < pageRows) return
-      after = rows[rows.length - 1].seq
-    }
+  /** Rows in plan order, as far as `where` has it; safe while they are written. */
+  function walk(where: string, ...values: string[]): Generator<ChangeRow> {
+    const page = database.prepare<(string | number)[], ChangeRow>(
+      `SELECT seq, key, change, remembered, is_paired AS isPaired, result, error
+      FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
+    )
+    return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
   }
 
-  function stored({ seq, key, change, heldSince, result, error }: ChangeRow): Stored {
+  const memoryOf = ({ remembered }: ChangeRow): Remembered =>
+    remembered === null ? nothingRemembered : JSON.parse(remembered)
+  function stored(row: ChangeRow): Stored {
+    const { seq, key, change, result, error } = row
+    const remembered = memoryOf(row)
     return {
       seq,
-      change: revived(key, JSON.parse(change)),
-      heldSince,
+      change: revived(key, JSON.parse(change), remembered),
+      heldSince: remembered.heldSince,
       outcome: result === null ? null : { result, error },
     }
   }
 
   /** What is absent is proven again, from the rows that are here: nothing that was only written down can delete. */
-  function revived(key: string, written: Change): Change {
+  function revived(key: string, written: Change, remembered: Remembered): Change {
     if (written.kind === 'hold')
-      return { ...written, action: written.action && (revived(key, written.action) as Action) }
+      return { ...written, action: written.action && (revived(key, written.action, remembered) as Action) }
     if (written.cause !== 'absent') return written
-    const proof = proofOf(key, written.snapshot)
+    const proof = proofOf(key, written, remembered)
     return written.kind === 'delete' ? new DeleteAbsent(proof, written) : new ForgetAbsent(proof, written)
   }
 
   const isDelivered = database.prepare<[string], number>('SELECT 1 FROM delivered WHERE key = ? LIMIT 1').pluck()
-  function proofOf(key: string, snapshot: number | null): AbsenceProof {
-    const delivered = isDelivered.get(key) !== undefined || (snapshot !== null && isSeen(snapshot))
-    const proof = sides === null ? { why: 'nothing is known of its delivery' } : AbsenceProof.of(sides, key, delivered)
+  function proofOf(
+    mlsNumber: string,
+    { snapshot, home, absentSince }: DeleteAbsent | ForgetAbsent,
+    { holds }: Remembered,
+  ): AbsenceProof {
+    const proof =
+      sides === null
+        ? { why: 'nothing is known of its delivery' }
+        : AbsenceProof.of(sides, {
+            mlsNumber,
+            isDelivered: isDelivered.get(mlsNumber) !== undefined || (snapshot !== null && isSeen(snapshot)),
+            home,
+            absentSince,
+            isApproved: holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
+          })
     if (AbsenceProof.isOne(proof)) return proof
-    throw new Error(`The plan has a change of ${key} by absence without a proof: ${proof.why}`)
+    throw new Error(`The plan has a change of ${mlsNumber} by absence without a proof: ${proof.why}`)
   }
 
+  const pair = inOneGo(database, () => database.exec(pairing))
   const rewrite = database.prepare('UPDATE change SET kind = ?, change = ? WHERE seq = ?')
-  const rewriteAll = inOneGo(database, (holds: readonly { seq: number; hold: Hold }[]): void => {
-    for (const { seq, hold: held } of holds) rewrite.run(held.kind, JSON.stringify(held), seq)
+  const rewriteAll = inOneGo(database, (turned: readonly Pick<Stored, 'seq' | 'change'>[]) => {
+    for (const { seq, change } of turned) rewrite.run(change.kind, JSON.stringify(change), seq)
   })
-  function hold(turn: (action: Action) => Hold | null): void {
-    let holds: { seq: number; hold: Hold }[] = []
-    for (const { seq, change } of changes()) {
-      const held = change.kind === 'hold' ? null : turn(change)
-      if (held === null || holds.push({ seq, hold: held }) < pageRows) continue
-      rewriteAll(holds)
-      holds = []
-    }
-    rewriteAll(holds)
-  }
-
   const setOutcome = database.prepare('UPDATE change SET result = ?, error = ? WHERE seq = ?')
-  const recordOutcomes = inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]): void => {
-    for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
-  })
-
   const addEntry = database.prepare('INSERT INTO bookkeeping (entry) VALUES (?)')
-  const addBookkeeping = inOneGo(database, (entries: readonly Bookkeeping[]): void => {
-    for (const entry of entries) addEntry.run(JSON.stringify(entry))
-  })
-  const pageOfEntries = database.prepare<[number], { number: number; entry: string }>(
+  const pageOfEntries = database.prepare<[number], EntryRow>(
     `SELECT number, entry FROM bookkeeping WHERE number > ? ORDER BY number LIMIT ${pageRows}`,
   )
-  function* bookkeeping(): Generator<Bookkeeping> {
-    for (let after = 0; ;) {
-      const rows = pageOfEntries.all(after)
-      for (const row of rows) yield JSON.parse(row.entry)
-      if (rows.length < pageRows) return
-      after = rows[rows.length - 1].number
-    }
-  }
 
   return {
-    addChanges(added, known, heldSince = new Map()) {
+    addChanges(added: readonly NewChange[], known: Sides): void {
       sides = known
-      addAll(added, heldSince)
+      addAll(added)
     },
-    changes,
-    hold,
-    recordOutcomes,
-    addBookkeeping,
-    bookkeeping,
+    *changes<Kind extends ChangeKind>(kind?: Kind): Generator<Stored<OfKind<Kind>>> {
+      const rows = kind === undefined ? walk('TRUE') : walk('kind = ?', kind)
+      for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
+    },
+    pairHomes(tell: (action: Action, remembered: Remembered) => void): void {
+      pair()
+      for (const row of walk('is_paired = 1')) tell(stored(row).change as Action, memoryOf(row))
+    },
+    turn(which: 'all' | 'remembered', give: (action: Action, about: Turned) => Change | null): void {
+      function* turned(): Generator<Pick<Stored, 'seq' | 'change'>> {
+        for (const row of walk(which === 'all' ? 'TRUE' : '(remembered IS NOT NULL OR is_paired = 1)')) {
+          const { seq, change } = stored(row)
+          if (change.kind === 'hold') continue
+          const given = give(change, { remembered: memoryOf(row), isPaired: row.isPaired === 1 })
+          if (given !== null) yield { seq, change: given }
+        }
+      }
+      for (const batch of batches(turned(), () => pageRows)) rewriteAll(batch)
+    },
+    recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
+      for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
+    }),
+    addBookkeeping: inOneGo(database, (entries: readonly Bookkeeping[]) => {
+      for (const entry of entries) addEntry.run(JSON.stringify(entry))
+    }),
+    *bookkeeping(): Generator<Bookkeeping> {
+      const rows = paged<EntryRow>(pageRows, (last) => pageOfEntries.all(last?.number ?? 0))
+      for (const { entry } of rows) yield JSON.parse(entry)
+    },
   }
 }
+
+/** The home of what may be one half of a renumbered listing. */
+function homeOfPair(change: Change): string | null {
+  if (change.kind === 'create') return change.cause === 'new' ? change.home : null
+  return change.kind === 'delete' ? change.home : null
+}
+
+/** Of a home with n deletes and m creates the first of each are paired, in plan order. */
+const pairing = `
+CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
+UPDATE change SET is_paired = 1 WHERE seq IN (
+  WITH numbered AS (
+    SELECT seq, kind, home, row_number() OVER (PARTITION BY home, kind ORDER BY seq) AS number
+    FROM change WHERE home IS NOT NULL)
+  SELECT one.seq FROM numbered AS one JOIN numbered AS other
+    ON one.home = other.home AND one.number = other.number AND one.kind <> other.kind
+);
+CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR is_paired = 1;
+`

@@ -2,97 +2,75 @@
 import type Database from 'better-sqlite3'
 import type { MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
-import { inOneGo } from './failure.ts'
-import type { RejectRow, NewDelivered, Workspace } from './workspace.ts'
-
-type DeliveryMethods = Pick<
-  Workspace,
-  'addDelivered' | 'delivered' | 'addSeen' | 'addAllSeen' | 'isSeen' | 'deliveredAt' | 'rejects'
->
+import { inOneGo, paged } from './scratch-file.ts'
+import type { NewDelivered, RejectRow } from './workspace.ts'
 
 const pageRows = 1000
 
 type StoredDelivered = Omit<DeliveredRow, 'listing'>
+interface StoredReject {
+  position: number
+  at: string
+  key: string | null
+  problems: string
+}
 
-export function createDelivery(database: Database.Database): DeliveryMethods {
+export function createDelivery(database: Database.Database) {
   const add = database.prepare(`INSERT INTO delivered
-    VALUES (@key, @position, @at, @kind, @why, @content, @raw, @parts, @filled, @movesAt)`)
+    VALUES (@key, @position, @at, @kind, @why, @content, @raw, @parts, @home, @movesAt)`)
   const addListing = database.prepare('INSERT INTO delivered_listing VALUES (?, ?, ?, ?)')
   const addReject = database.prepare('INSERT INTO reject VALUES (?, ?, ?, ?)')
-
-  const addDelivered = inOneGo(database, (rows: readonly NewDelivered[]): void => {
-    for (const { delivered, ...row } of rows) {
-      const { kind, at } = delivered
-      if (kind === 'listing') {
-        const { listing, moving } = delivered
-        add.run({ ...row, kind, at, key: listing.MLSNumber, why: null })
-        addListing.run(row.position, listing.MLSNumber, JSON.stringify(listing), JSON.stringify(moving))
-      } else if (kind === 'reject') {
-        const problems = delivered.problems.map(problemInWords)
-        addReject.run(row.position, at, delivered.mlsNumber, JSON.stringify(problems))
-        if (delivered.mlsNumber !== null)
-          add.run({ ...row, kind, at, key: delivered.mlsNumber, why: problems.join('; ') })
-      } else add.run({ ...row, kind, at, key: delivered.mlsNumber, why: delivered.why })
-    }
-  })
-
   const listingAt = database.prepare<[number], { listing: string; moving: string }>(
     'SELECT listing, moving FROM delivered_listing WHERE position = ?',
+  )
+  const columns = 'key, position, at, kind, why, content, raw, parts, home, moves_at AS movesAt'
+  const page = database.prepare<[string, number], StoredDelivered>(
+    `SELECT ${columns} FROM delivered WHERE (key, position) > (?, ?) ORDER BY key, position LIMIT ${pageRows}`,
+  )
+  const rowAt = database.prepare<[{ position: number }], StoredDelivered>(
+    `SELECT ${columns} FROM delivered WHERE position = @position
+      AND key = (SELECT key FROM delivered_listing WHERE position = @position)`,
+  )
+  const pageOfRejects = database.prepare<[number], StoredReject>(
+    `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
   )
   function readListing(position: number): MovingListing {
     const row = listingAt.get(position)
     if (row === undefined) throw new Error(`Position ${position} of the delivery holds no listing`)
     return { listing: JSON.parse(row.listing), moving: JSON.parse(row.moving) }
   }
-
-  const columns = 'key, position, at, kind, why, content, raw, parts, filled, moves_at AS movesAt'
-  const page = database.prepare<[string, number], StoredDelivered>(
-    `SELECT ${columns} FROM delivered WHERE (key, position) > (?, ?) ORDER BY key, position LIMIT ${pageRows}`,
-  )
-  const withListing = (row: StoredDelivered): DeliveredRow =>
-    Object.assign(row, { listing: () => readListing(row.position) })
-  function* delivered(): Generator<DeliveredRow> {
-    for (let key = '', position = -1; ;) {
-      const rows = page.all(key, position)
-      for (const row of rows) yield withListing(row)
-      if (rows.length < pageRows) return
-      ;({ key, position } = rows[rows.length - 1])
-    }
-  }
-
-  const rowAt = database.prepare<[{ position: number }], StoredDelivered>(
-    `SELECT ${columns} FROM delivered WHERE position = @position
-      AND key = (SELECT key FROM delivered_listing WHERE position = @position)`,
-  )
-  function deliveredAt(position: number): StoredDelivered & MovingListing {
-    const row = rowAt.get({ position })
-    if (row === undefined) throw new Error(`Position ${position} of the delivery holds no listing`)
-    const { listing, moving } = readListing(position)
-    return Object.assign(row, { listing, moving })
-  }
-
-  const pageOfRejects = database.prepare<
-    [number],
-    { position: number; at: string; key: string | null; problems: string }
-  >(`SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`)
-  function* rejects(): Generator<RejectRow> {
-    for (let after = -1; ;) {
-      const rows = pageOfRejects.all(after)
-      for (const { at, key, problems } of rows) yield { at, mlsNumber: key, problems: JSON.parse(problems) }
-      if (rows.length < pageRows) return
-      after = rows[rows.length - 1].position
-    }
-  }
-
   const seen = new SeenRows()
   return {
-    addDelivered,
-    delivered,
-    addSeen: (id) => seen.add(id),
+    addDelivered: inOneGo(database, (rows: readonly NewDelivered[]) => {
+      for (const { delivered, ...row } of rows) {
+        const { kind, at } = delivered
+        if (kind === 'listing') {
+          const { listing, moving } = delivered
+          add.run({ ...row, kind, at, key: listing.MLSNumber, why: null })
+          addListing.run(row.position, listing.MLSNumber, JSON.stringify(listing), JSON.stringify(moving))
+        } else if (kind === 'reject') {
+          const problems = delivered.problems.map(problemInWords)
+          addReject.run(row.position, at, delivered.mlsNumber, JSON.stringify(problems))
+          if (delivered.mlsNumber !== null)
+            add.run({ ...row, kind, at, key: delivered.mlsNumber, why: problems.join('; ') })
+        } else add.run({ ...row, kind, at, key: delivered.mlsNumber, why: delivered.why })
+      }
+    }),
+    *delivered(): Generator<DeliveredRow> {
+      const rows = paged<StoredDelivered>(pageRows, (last) => page.all(last?.key ?? '', last?.position ?? -1))
+      for (const row of rows) yield Object.assign(row, { listing: () => readListing(row.position) })
+    },
+    addSeen: (id: number) => seen.add(id),
     addAllSeen: () => seen.addAll(),
-    isSeen: (id) => seen.has(id),
-    deliveredAt,
-    rejects,
+    isSeen: (id: number) => seen.has(id),
+    deliveredAt(position: number): StoredDelivered & MovingListing {
+      const listing = readListing(position)
+      return Object.assign(rowAt.get({ position })!, listing)
+    },
+    *rejects(): Generator<RejectRow> {
+      const rows = paged<StoredReject>(pageRows, (last) => pageOfRejects.all(last?.position ?? -1))
+      for (const { at, key, problems } of rows) yield { at, mlsNumber: key, problems: JSON.parse(problems) }
+    },
   }
 }
 

@@ -1,10 +1,10 @@
-/** The workspace on a SQLite file that nobody minds losing. */
+/** The workspace on a SQLite file that may be lost at any time. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { createPlan } from './changes.ts'
 import { createDelivery } from './delivery.ts'
-import { scratchError } from './failure.ts'
+import { scratchError } from './scratch-file.ts'
 import { databaseName, makeFolder, removeFolder } from './folder.ts'
 import { createShown } from './shown.ts'
 import type { Workspace } from './workspace.ts'
@@ -51,7 +51,8 @@ function workspaceIn(folder: string): Workspace {
 
 /**
  * The workspace's tables. What is walked in order lies in tables sorted by key without payload; listings and items, a
- * hundred times as large, are fetched by number (performance.md, "Snapshot of 1,000,000 rows").
+ * hundred times as large, are fetched by number. `change.home` is that of a delete, or of a create of something new;
+ * `change.remembered` is NULL where nothing is.
  */
 export const schema = `
 CREATE TABLE delivered (
@@ -63,7 +64,7 @@ CREATE TABLE delivered (
   content TEXT,
   raw TEXT,
   parts INTEGER NOT NULL,
-  filled INTEGER NOT NULL,
+  home TEXT,
   moves_at INTEGER,
   PRIMARY KEY (key, position)
 ) STRICT, WITHOUT ROWID;
@@ -95,7 +96,9 @@ CREATE TABLE change (
   kind TEXT NOT NULL,
   key TEXT NOT NULL,
   change TEXT NOT NULL,
-  held_since INTEGER,
+  home TEXT,
+  is_paired INTEGER NOT NULL DEFAULT 0,
+  remembered TEXT,
   result TEXT,
   error TEXT
 ) STRICT;

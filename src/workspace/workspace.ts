@@ -3,20 +3,12 @@
  * read while another is written.
  */
 import type { Delivered, MovingListing, Shown } from '../core/listing.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Hold } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, PlanStep, Remembered } from '../plan/change.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
-/** A row to add; see `DeliveredRow`. */
-export interface NewDelivered {
-  position: number
-  delivered: Delivered
-  content: string | null
-  raw: string | null
-  parts: number
-  filled: number
-  movesAt: number | null
-}
+/** A row to add. */
+export type NewDelivered = Omit<DeliveredRow, 'key' | 'at' | 'kind' | 'why' | 'listing'> & { delivered: Delivered }
 
 /** A change as it lies in the workspace; `outcome` is null until something became of it, as it stays for holds. */
 export interface Stored<C extends Change = Change> {
@@ -39,7 +31,7 @@ export interface Workspace {
   delivered(): Iterable<DeliveredRow>
   /** Notes that the very bytes of a snapshot row were delivered; false where they had been before. */
   addSeen(id: number): boolean
-  /** Every snapshot row was delivered: the source says that it is as it was. */
+  /** Notes every snapshot row as delivered: the source says that it did not change. */
   addAllSeen(): void
   isSeen(id: number): boolean
   /** The row of a position that holds a listing, read whole. */
@@ -54,22 +46,36 @@ export interface Workspace {
   /** The hashes of the items with this MLSNumber. */
   shownAs(key: string): { hash: string }[]
   /**
-   * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back. `heldSince`:
-   * when an earlier run first held a change, by MLSNumber.
+   * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
    */
-  addChanges(changes: readonly Change[], sides: Sides, heldSince?: ReadonlyMap<string, number>): void
+  addChanges(changes: readonly NewChange[], sides: Sides): void
   /**
    * In plan order; of one kind, where one is named. Safe while outcomes are recorded. Throws where a change by absence has no
    * proof in the rows of this workspace.
    */
   changes(): Iterable<Stored>
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
-  /** Puts the hold that `turn` gives in the place of an action. */
-  hold(turn: (action: Action) => Hold | null): void
+  /**
+   * Pairs deletes with creates of something new at the same home, each with one, and tells of both: they are one listing
+   * under another MLSNumber. Called once, after the last `addChanges`.
+   */
+  pairHomes(tell: (action: Action, remembered: Remembered) => void): void
+  /** Replaces actions by the change that `turn` gives; `remembered`: only those with something remembered, or with a pair. */
+  turn(which: 'all' | 'remembered', turn: (action: Action, about: Turned) => Change | null): void
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>
   close(): void
+}
+
+/** A change to add, with what is remembered of its MLSNumber. */
+export type NewChange = Pick<Extract<PlanStep, { step: 'change' }>, 'change' | 'remembered'>
+
+/** What is known of an action beside it. */
+export interface Turned {
+  remembered: Remembered
+  /** It is one of a delete and a create of the same home. */
+  isPaired: boolean
 }
 
 /** What became of one change. `unknown`: the call may have been carried out. */

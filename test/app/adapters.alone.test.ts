@@ -1,4 +1,4 @@
-/** The map of report forms: every one keeps the contract, and another needs its file and its line only. */
+/** The map of report forms: each keeps the contract, and a new one needs only its file and its line. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -34,7 +34,7 @@ test('a form of its own, by its line in the map alone, writes the report of a co
     world.deliver(zillowFeed([home(1)]))
     const [number] = /<MlsId>([^<]+)</.exec(zillowFeed([home(1)]))!.slice(1)
     const out = join(world.folder, 'report.list')
-    const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
+    const { context } = world
     expect(await diffCommand(context, [], { format: 'list', out })).toBe(2)
     const each = (feed: string): string => `create ${number}\n${feed}: changes\n`
     expect(readFileSync(out, 'utf8')).toBe(`begin\n${each('north')}---\n${each('south')}end\n`)

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [case…] [--size N]`: each case prints ratios taken side by side in one run (performance.md). Cases run
+ * `npm run bench -- [case…] [--size N]`: each case prints ratios taken side by side in one run. Cases run
  * one after another, each in a process of its own, so that neither memory nor compiled code of one helps the next.
  */
 import { spawnSync } from 'node:child_process'

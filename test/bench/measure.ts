@@ -35,7 +35,7 @@ export async function inFolder(run: (folder: string) => Promise<void>): Promise<
   }
 }
 
-/** Photos added to a record so that it weighs about 5.9 kB, as performance.md's do. */
+/** Photos added to a record so that it weighs about 5.9 kB, as in real feeds. */
 const padding = 30
 /** Columns of the wide CSV. */
 const width = 150

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import type { FieldName } from '../../src/core/listing.ts'
 import type { Format, Reading } from '../../src/feed/format/format.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
@@ -14,6 +13,7 @@ import { file as fileTransport } from '../../src/feed/transport/file.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Opened } from '../../src/feed/transport/transport.ts'
 import type { ShownRow } from '../../src/plan/inputs.ts'
+import { planSettings } from '../../src/plan/settings.ts'
 import { planChanges } from '../../src/plan/plan.ts'
 import { receive } from '../../src/run/receive.ts'
 import type { Delivery } from '../../src/run/receive.ts'
@@ -32,7 +32,6 @@ export interface Pipeline {
   shown: ShownRow[]
 }
 
-const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
 const now = Date.parse('2026-11-21T12:00:00Z')
 const preset = (name: string): string =>
   readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
@@ -90,10 +89,11 @@ async function received(
     format,
     transport,
     mapping,
-    volatile,
+    plan: planSettings.parse({}),
   }
   const tools = { store, workspace, signal: new AbortController().signal, progress: () => undefined }
-  return receive(feed, tools, { moment, validators: null, lastResult: null })
+  const last = await store.deliveries.last('bench')
+  return receive(feed, tools, { moment, validators: null, lastResult: null, held: 0, last })
 }
 
 /** A store that has confirmed every listing of the file, as it is after a backfill and one more run. */
@@ -109,7 +109,7 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
   }
   for (const row of workspace.delivered()) {
     if (row.kind !== 'listing') throw new Error(`${row.at}: ${row.why}`)
-    const { key, content, raw, parts, filled, movesAt } = row
+    const { key, content, raw, parts, home, movesAt } = row
     const confirmed = {
       key,
       feed: 'bench',
@@ -117,7 +117,8 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
       content: content!,
       record: { raw, parts },
       mapping: mapping.version,
-      filled,
+      home,
+      bornAt: null,
       movesAt,
     }
     batch.push({ ...confirmed, at: now, suspectUntil: null, reason: null, baseline: { hash: 'as-shown', echo: {} } })
@@ -136,13 +137,13 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
   const { store, mapping } = pipeline
   const workspace = openWorkspace()
   try {
-    const { summary, unreadable } = await received(pipeline, path, workspace)
+    const { summary, keyless } = await received(pipeline, path, workspace)
     const chunks = planChanges(
       {
         delivered: workspace.delivered(),
         snapshot: store.snapshot.rows('bench'),
         shown: pipeline.shown,
-        absences: store.absences.rows('bench', 'bench'),
+        history: store.history.rows('bench', 'bench', now),
         seen: (id) => workspace.isSeen(id),
         recall: (ids) => store.snapshot.recall(ids),
       },
@@ -151,20 +152,14 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
         now,
         today: pipeline.moment.today,
         delivery: summary,
-        unreadable,
+        keyless,
         remote: { complete: true, reasons: [] },
         remoteStartedAt: now,
         mode: 'full',
         deletes: true,
         mapping: mapping.version,
-        ownership: 'tag',
         outranks: () => false,
-        drift: 'overwrite',
-        grace: { runs: 1, time: 0 },
-        volatile,
-        refresh: 7 * 86_400_000,
-        settle: 900_000,
-        driftedSince: null,
+        ...planSettings.parse({}),
         lostUntil: null,
       },
     )

@@ -1,4 +1,4 @@
-/** `ask` as its users start it, against the stand-in and against servers with bad manners. */
+/** `ask` as its users start it, against the stand-in and against misbehaving servers. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
@@ -72,21 +72,33 @@ test('an answer is a stranger to the terminal, but keeps its lines', async () =>
   expect(await ask('hello')).toEqual({ status: 0, stdout: shown, stderr: '9 tokens\n' })
 })
 
+test('a key that the chatbot says is not shown, wherever its pieces are cut', async () => {
+  const answer = 'The key is test-secret-key, is it'
+  for (const length of [1, 4, 15]) {
+    const cut = answer.match(new RegExp(`.{1,${length}}`, 'g'))!
+    const end = { QuestionID: 1, AnswerID: 2, Answer: answer, TotalToken: 9 }
+    const told = [...cut.map((content) => ({ content })), end].map((piece) => JSON.stringify(piece))
+    await answering((response) => response.end(told.join('')))
+    expect(await ask('--stream', 'hello')).toMatchObject({ status: 0, stdout: 'The key is ***, is it\n' })
+    server!.close()
+  }
+})
+
 test('a stream that breaks off prints what came, ends its line, and fails', async () => {
   await answering((response) => {
     response.write('data: {"content":"Two ho"}\n\n', () => response.socket!.destroy())
   })
   const broken = await ask('--stream', 'hello')
   expect(broken).toMatchObject({ status: 1, stdout: 'Two ho\n' })
-  expect(broken.stderr).toContain('6 characters of it had come')
+  expect(broken.stderr).toContain('6 characters of it had arrived')
 })
 
-test('a complete answer that is another than its pieces is shown as well', async () => {
+test('a complete answer that differs from its pieces is shown as well', async () => {
   const end = JSON.stringify({ QuestionID: 1, AnswerID: 2, Answer: 'Three homes.', TotalToken: 9 })
   await answering((response) => response.end(`{"content":"Two"}${end}`))
   const asked = await ask('--stream', 'hello')
   expect(asked).toMatchObject({ status: 0, stdout: 'Two\nThree homes.\n' })
-  expect(asked.stderr).toContain('another than its pieces')
+  expect(asked.stderr).toContain('differs from its pieces')
 })
 
 test('a sequence that never ends holds nothing back for long', () => {

@@ -1,4 +1,4 @@
-/** A person starts the stand-in, syncs a feed into it and chats with it, as docs/stand-in.md shows: the very words and answers. */
+/** A person starts the stand-in, syncs a feed into it and chats with it, exactly as docs/stand-in.md shows. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,6 @@
-/** The commands through the words of their command lines, in this process: exit statuses, what is on which stream. */
+/** The commands by their command lines, in this process: exit statuses and output streams. */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
@@ -17,7 +18,8 @@ beforeEach(async () => {
 })
 afterEach(() => world.end())
 
-const headKeys = 'version feed chatbot startedAt finishedAt result delivery remote counts estimate digest'.split(' ')
+const headKeys =
+  'version feed chatbot startedAt finishedAt result delivery remote counts estimate digest notes holds'.split(' ')
 const lists = ['changes', 'rejects']
 const applied = ['outcomes', 'calls', 'failures']
 const deliveryKeys = 'complete reasons records listings removals filtered duplicates rejects bytes'.split(' ')
@@ -61,26 +63,74 @@ test('diff → 2, sync → 0, diff → 0, with the JSON of the contract', async 
 
 test('a held run → 3; status and approve; then 0', async () => {
   await world.executed('sync')
-  world.deliver(zillowFeed(all.slice(0, 1)))
+  const gone = all.slice(0, 5).map((one) => one.mlsNumber)
+  world.deliver(zillowFeed(all.slice(5)))
   expect((await world.executed('diff')).status).toBe(3)
-  const held = await world.executed('sync')
+  const held = await world.executed('sync', '--format', 'json')
   expect(held.status).toBe(3)
-  expect(held.stdout).toContain('limits.delete')
+  expect(documentOf(held.stdout, [...headKeys, ...lists, ...applied])).toMatchObject({
+    notes: [expect.stringContaining('5 of 12 listings would leave the site; up to 3 may in 24 hours (limits.share)')],
+    holds: [
+      {
+        rule: 'leaving',
+        setting: 'limits.share',
+        numbers: { leaving: 5, ours: 12, allowed: 3 },
+        keys: gone.toSorted(),
+      },
+    ],
+  })
 
   const status = await world.executed('status', '--format', 'json')
   expect(status).toMatchObject({ status: 0, stderr: '' })
   const document = JSON.parse(status.stdout) as { held: { kind: string; why: string }[] }
   expect(document).toMatchObject({ feed: 'north', listings: 12, lastRun: { result: 'held' } })
-  expect(document.held.map((one) => one.kind)).toEqual(Array.from({ length: 11 }, () => 'delete'))
-  expect((await world.executed('status')).stdout).toContain('11 held')
+  expect(document.held.map((one) => one.kind)).toEqual(Array.from({ length: 5 }, () => 'delete'))
+  expect((await world.executed('status')).stdout).toContain('5 held')
 
   const asked = await world.executed('approve', 'north')
   expect(asked.status).toBe(64)
   expect(asked.stderr).toContain('--yes')
   expect(await world.executed('approve', 'north', '--yes')).toMatchObject({ status: 0 })
   expect((await world.executed('sync')).status).toBe(0)
-  expect(world.listings()).toHaveLength(1)
+  expect(world.listings()).toHaveLength(7)
   expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
+})
+
+test('approve shows what is held by rule, with five examples; refuse and revoke; who and until when is in status', async () => {
+  await world.executed('sync')
+  const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
+  world.deliver(zillowFeed([...all.slice(6, 9).map(dear), ...all.slice(9)]))
+  expect((await world.executed('sync')).status).toBe(3)
+  const stated = async (): Promise<Record<string, unknown>> =>
+    JSON.parse((await world.executed('status', '--format', 'json')).stdout)
+  const ready = async (): Promise<string> => (await world.executed('status', '--ready')).stdout
+
+  const { stdout } = await world.executed('approve', 'north', '--refuse', '--yes')
+  expect(stdout).toContain('north: 9 held\n')
+  expect(stdout).toMatch(
+    /\n {2}6 changes held by leaving since Sat 21 Nov 12:0\d; they go by themselves on Tue 24 Nov 12:0\d/,
+  )
+  expect(stdout).toMatch(/\n {2}3 changes held by facts since /)
+  expect(stdout.match(/\n {4}delete /g)).toHaveLength(5)
+  expect(stdout.match(/\n {4}update price /g)).toHaveLength(3)
+  expect(stdout).toContain('\n    and 1 more\n')
+  expect(stdout).toContain('9 refused')
+  // What was refused has no clock, and is still held.
+  expect(await ready()).toContain('refused, so that only the feed or an approval ends it')
+  expect(await stated()).toMatchObject({ approvals: [] })
+
+  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decided, taken back')
+  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('nothing was approved or refused')
+  expect(await ready()).toContain('they go by themselves on Tue 24 Nov')
+  expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('9 approved')
+  const by = userInfo().username
+  expect(await stated()).toMatchObject({
+    approvals: [{ by, changes: 9, until: expect.stringMatching(/^2026-12-21T12:0/) }],
+  })
+  expect(await ready()).not.toContain('held by')
+  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decided, taken back')
+  expect(await stated()).toMatchObject({ approvals: [] })
+  expect((await world.executed('sync')).status).toBe(3)
 })
 
 test('a record that can not be read → 4; held wins over it', async () => {
@@ -89,7 +139,7 @@ test('a record that can not be read → 4; held wins over it', async () => {
     zillowStart + broken + rest.map((one) => zillowRecord(one)).join('') + zillowEnd
   world.deliver(file(all.slice(1)))
   expect((await world.executed('sync')).status).toBe(4)
-  world.deliver(file(all.slice(1)).replace(zillowEnd, ''))
+  world.deliver(file(all.slice(6)))
   expect((await world.executed('sync')).status).toBe(3)
 })
 
@@ -203,7 +253,7 @@ test('a wrong configuration → 78, every problem named with its path', async ()
     world.configFile,
     `service: { baseUrl: "ftp://x", secretKey: "\${NO_SUCH_KEY}", rat: 3 }
 feeds:
-  north: { chatbot: SN-1, preset: zillow, limits: { shrink: 400 } }
+  north: { chatbot: SN-1, preset: zillow, limits: { shrink: 400, share: 400 } }
 `,
   )
   const { status, stdout, stderr } = await world.executed('sync', '--format', 'json')
@@ -214,6 +264,7 @@ feeds:
     'service.rat',
     'feeds.north.source',
     'feeds.north.limits.shrink',
+    'feeds.north.limits.share',
   ])
     expect(stderr).toContain(path)
 })
@@ -232,6 +283,6 @@ test('demo proves the main job and leaves nothing behind', async () => {
   const demo = await executed(['demo'])
   vi.unstubAllEnvs()
   expect(demo).toMatchObject({ status: 0, stderr: '' })
-  expect(demo.stdout).toContain('The third run made no write: the service is what the feed says.')
+  expect(demo.stdout).toContain('The third run wrote nothing: the service equals the feed.')
   expect(readdirSync(temporary)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** A defect that nobody caught (fault-model F137), a crash loop (F138), and what tells an operator of it (F146). */
+/** An uncaught error (docs/faults.md, F137), a crash loop (F138), and what tells an operator of it (F146). */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beat } from '../../src/daemon/health.ts'
@@ -10,7 +10,7 @@ import type { Ended } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
-/** Throws where nobody catches it, in the middle of whatever the program is at. */
+/** Throws an uncaught error, whatever the program is doing. */
 const defects = {
   exception: 'throw new Error("no such thing, test-secret-key")',
   rejection: 'void Promise.reject(new Error("no such thing, test-secret-key"))',
@@ -54,7 +54,7 @@ test.each(['exception', 'rejection'] as const)(
     expect(status.stdout).toContain('a defect ended the program in the middle of this run: no such thing, ***')
     expect(ended.stderr + ended.stdout + status.stdout).not.toContain('test-secret-key')
     world.standIn.clearFaults()
-    // Past the time in which the two may still land.
+    // After the time in which the two may still take effect.
     world.clock.advance(Date.now() - world.clock.now() + 3_600_000)
     await world.run()
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 6 } })
@@ -75,13 +75,13 @@ test('a daemon that crashes at each start waits before the fourth; status tells,
   const fourth = await world.started(async (child) => {
     let log = ''
     child.stderr!.on('data', (text: string) => (log += text))
-    await until(() => log.includes('waiting, so that the service is not overrun'))
+    await until(() => log.includes('waiting before the first run'))
     expect((await world.command('status', '--health')).status).toBe(0)
     const status = await world.command('status')
     expect(status.stdout).toContain('The daemon was started 4 times, each time after one that ended without a word')
     expect(await world.command('status', '--ready')).toMatchObject({
       status: 1,
-      stdout: 'north: no run has been good yet\n',
+      stdout: 'north: no run has succeeded yet\n',
     })
     child.kill('SIGTERM')
   }, 'daemon')
@@ -114,7 +114,7 @@ test('--ready tells of a feed that is stale and of a daemon that is gone; --heal
   world.configure({ north: { schedule: '0 * * * *' } })
   const stale = await world.command('status', '--ready')
   expect(stale.status).toBe(1)
-  expect(stale.stdout).toMatch(/^north: no run has been good since \d{4}-[^ ]+Z, though 3 or more were due\n$/)
+  expect(stale.stdout).toMatch(/^north: no run has succeeded since \d{4}-[^ ]+Z, although 3 or more were due\n$/)
   expect((await world.command('status', '--health')).status).toBe(0)
-  expect((await world.command('status')).stdout).toContain('  stale: no run has been good since ')
+  expect((await world.command('status')).stdout).toContain('  stale: no run has succeeded since ')
 })

@@ -54,16 +54,18 @@ test('never overlaps a run with itself, and drains the call under way when it is
   const ended = await world.started(async (child) => {
     let log = ''
     child.stderr!.on('data', (text: string) => (log += text))
-    await until(() => log.includes('still running'))
+    await until(() => log.includes('run skipped'))
     gates[0].open()
     await until(() => world.standIn.counts.Create === 3)
     await tell(child.pid!, 'SIGTERM')
     gates[1].open()
   }, 'daemon')
   expect(ended.status).toBe(0)
-  // The call under way was answered and noted; nothing new was begun.
+  // The call in flight was answered and recorded; nothing new was started.
   expect(world.calls()).toMatchObject({ List: 1, Create: 3 })
-  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain('still running: this tick is left out')
+  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain(
+    'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats',
+  )
   world.standIn.clearFaults()
   const status = JSON.parse((await world.command('status', '--format', 'json')).stdout) as object
   expect(status).toMatchObject({ listings: 3, lastRun: { interrupted: true } })
@@ -86,7 +88,7 @@ test('goes on after a run that failed', async () => {
 
 test('a heartbeat that can not be written is said and fails the health check, and the daemon goes on', async () => {
   world.deliver(zillowFeed(homes(1, 3)))
-  // As on a volume that became read-only: what stands where the beat is written leads nowhere.
+  // Like a read-only volume: the heartbeat file is a broken link.
   symlinkSync(join(world.folder, 'no', 'such', 'folder'), join(world.folder, 'store.db.alive'))
   const ended = await world.started(async (child) => {
     await until(() => world.listings().length === 3)
@@ -96,7 +98,7 @@ test('a heartbeat that can not be written is said and fails the health check, an
     child.kill('SIGTERM')
   }, 'daemon')
   expect(ended.status).toBe(0)
-  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain('the heartbeat could not be written')
+  expect(logged(ended.stderr).map(({ msg }) => msg)).toContain('could not write the heartbeat file')
 })
 
 test('a store that is moved away under it is not written to: every run says so until it is started again', async () => {

@@ -1,4 +1,4 @@
-/** `inspect` through the words of its command line, on files made here and on the fixtures of the presets. */
+/** `inspect` by its command line, on files made here and on the fixtures of the presets. */
 import {
   copyFileSync,
   existsSync,
@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDoors } from '../../src/app/doors.ts'
 import { findingsForms, inspectSource } from '../../src/app/inspect.ts'
 import { FeedError, messageOf } from '../../src/core/errors.ts'
 import type { Findings } from '../../src/inspect/findings.ts'
@@ -45,13 +46,13 @@ const inspect = (...words: string[]) => executed(['--config', configFile(), 'ins
 
 /** As `--format json` has it, where neither the words on the command line nor the status are the point. */
 async function found(source: string, preset?: string): Promise<{ findings: Findings }> {
-  const context = { configFile: configFile(), env: {}, signal: new AbortController().signal }
+  const context = { configFile: configFile(), doors: createDoors(), env: {}, signal: new AbortController().signal }
   const { findings } = await inspectSource(context, source, { preset, limit: null })
   return { findings: JSON.parse(findingsForms.json(findings, false)) as Findings }
 }
 
 function inProcess(source: string, limit: number | null = null) {
-  const context = { configFile: configFile(), env: {}, signal: new AbortController().signal }
+  const context = { configFile: configFile(), doors: createDoors(), env: {}, signal: new AbortController().signal }
   return inspectSource(context, source, { preset: undefined, limit })
 }
 
@@ -283,7 +284,7 @@ describe('what is no feed', () => {
     const { status, stdout, stderr } = await inspect(made('cut.xml', text.slice(0, text.length / 2)))
     expect(status).toBe(1)
     expect(stdout).toContain('Preset zillow')
-    expect(stderr).toContain('the document is not whole: the document ends in the middle of record')
+    expect(stderr).toContain('the document is incomplete: the document ends in the middle of record')
   })
 })
 
@@ -330,7 +331,7 @@ describe('--init', () => {
     writeFileSync(configFile(), 'mine')
     const { status, stdout, stderr } = await inspect(fixtureOf('kyero'), '--init')
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain('is there already')
+    expect(stderr).toContain('exists and was not changed')
     expect(readFileSync(configFile(), 'utf8')).toBe('mine')
   })
 

@@ -1,4 +1,4 @@
-/** Killed at any instant, the next run carries on without a duplicate and without a lost listing (DESIGN, "Apply"). */
+/** Killed at any instant, the next run carries on without a duplicate and without a lost listing. */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   // No run has to end that could be a measure for the next one, so what is ours, or the feed as it was fifty
   // deliveries ago, would be it.
   const north = {
-    limits: { delete: { percent: 100, floor: 100 }, shrink: 0, overlap: 0 },
+    limits: 'off',
     volatile: { refresh: '365d' },
   }
   world = await RunWorld.start({
@@ -94,14 +94,14 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   expect(numbers().toSorted()).toEqual([...feed.map((one) => one.mlsNumber), 'HAND-1'].toSorted())
   for (const one of feed)
     expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
-  // A run sweeps the scratch folders of those that died before it (fault-model F30).
+  // A run sweeps the scratch folders of those that died before it (docs/faults.md, F30).
   await command(words, { env })
   expect(readdirSync(temporary)).toEqual([])
 })
 
 test('a repair that is killed in the middle is gone on with by the next one, and no copy too many is gone', async () => {
   const all = homes(1, 10)
-  world = await RunWorld.start({ feeds: { north: { limits: { delete: { percent: 50, floor: 2 } } } } })
+  world = await RunWorld.start({ feeds: { north: { limits: { share: 50 } } } })
   world.clock.advance(Date.now() - world.clock.now())
   world.deliver(zillowFeed(all))
   await world.run()
@@ -124,7 +124,7 @@ test('a repair that is killed in the middle is gone on with by the next one, and
   for (const [index, mlsNumber] of twice.entries()) expect(idsOf(mlsNumber)).toContain(kept[index])
   // The child's clock was the machine's; then what it had under way has settled.
   world.clock.advance(Math.max(0, Date.now() - world.clock.now()))
-  expect((await world.run()).result).toBe('held')
+  expect((await world.run()).result).toBe('partial')
   world.clock.advance(16 * 60_000)
   expect(await world.executed('repair', 'north', '--yes')).toMatchObject({ status: 0 })
   expect(twice.map(idsOf)).toEqual(kept.map((id) => [id]))

@@ -1,4 +1,4 @@
-/** A list that is far larger than the memory of the program (fault-model F92): it is never held whole. */
+/** A list far larger than the memory of the program (docs/faults.md, F92) is never held in memory. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

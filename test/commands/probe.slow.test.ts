@@ -15,7 +15,7 @@ async function begin(profile: object = { maxPageSize: 20 }, service: object = {}
   ;({ world, before } = await probeWorld(standIn, { rate: 200, ...service }))
 }
 
-/** Waits until so many calls have come, and then does something to the program. */
+/** Waits for so many calls, and then does something to the program. */
 const after =
   (calls: number, act: (child: ChildProcess) => void) =>
   async (child: ChildProcess): Promise<void> => {
@@ -28,7 +28,7 @@ test('it prints what it learnt, and a profile; without a terminal it needs --yes
   await begin()
   const asked = await world.command('probe', '--feed', 'north')
   expect(asked).toMatchObject({ status: 64, stdout: '' })
-  expect(asked.stderr).toContain('probe asks on a terminal; elsewhere say --yes')
+  expect(asked.stderr).toContain('probe asks for confirmation on a terminal; elsewhere pass --yes')
   expect(Object.values(world.standIn.counts).every((count) => count === 0)).toBe(true)
 
   const text = await world.command('probe', '--feed', 'north', '--yes')
@@ -79,7 +79,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s in the middle: within ten seconds,
     const ended = await world.started(after(calls, send), 'probe', '--feed', 'north', '--yes')
     expect(Date.now() - at).toBeLessThan(10_000 * slowness())
     expect(ended.status).toBe(1)
-    expect(ended.stdout).toContain(`It ended early: it was stopped by a signal`)
+    expect(ended.stdout).toContain(`The probe ended early: it was stopped by a signal`)
     expect(leftOf(world)).toEqual([])
   }
   expect(othersOf(world)).toBe(before)

@@ -1,4 +1,4 @@
-/** The program as a child process where the process itself is the point: two at once, a signal, a server that is told to stop. */
+/** The program as a child process, for what needs one: two at once, a signal, stopping a server. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The program as its users start it, a process of its own: once for each exit status. All else of it is tested in this process. */
+/** The program as a child process, once for each exit status. Everything else is tested in this process. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
@@ -36,7 +36,8 @@ describe('the exit status is', () => {
   })
 
   test('3: the guard holds something', async () => {
-    world.deliver(zillowFeed(all).replace(zillowEnd, ''))
+    await world.command('sync')
+    world.deliver(zillowStart + zillowEnd)
     expect(await world.command('sync')).toMatchObject({ status: 3 })
   })
 

@@ -1,6 +1,6 @@
 /**
  * Every place of a configuration that can hold a secret holds one; every command fails in every way there is, with the
- * servers echoing what they were sent; then every byte that came out is searched, in every spelling (fault-model F143, I16).
+ * servers echoing what they were sent; then every byte that came out is searched, in every spelling (docs/faults.md, F143).
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

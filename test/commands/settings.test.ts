@@ -79,12 +79,12 @@ describe('by hand', () => {
     for (const line of [
       '7 problems',
       'WelcomMessage: unknown key; did you mean "WelcomeMessage"? (line 1)',
-      'serialNumber: is said by chatbot of the feed',
+      'serialNumber: is set by chatbot of the feed',
       'ChatBubbleColor: takes rgb(r,g,b): write rgb(255,0,0) (line 3)',
       'RateLimitCount: takes a number (line 4)',
-      'SystemMessage: {listing} is no figure of the feed; did you mean {listings}? For the text itself write {{listing}} (line 5)',
+      'SystemMessage: {listing} is not a figure of the feed; did you mean {listings}? For the text itself write {{listing}} (line 5)',
       'Name: takes text (line 6)',
-      'WelcomeMessage: {agency} is no figure of the feed; known are {listings}, {cities}, {minPrice}. For the text itself write {{agency}} (line 7)',
+      'WelcomeMessage: {agency} is not a figure of the feed; use one of {listings}, {cities}, {minPrice}. For the text itself write {{agency}} (line 7)',
     ])
       expect(wrong.stderr).toContain(line)
     expect(world.calls().Edit).toBe(0)
@@ -100,7 +100,7 @@ describe('by hand', () => {
     const refused = await settings('--file', second)
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('north: No such name') })
     expect((await settings('--file', first, '--dry-run')).stdout).toContain('no settings would change')
-    // Carried out five times, and nobody knows: the old value has to be sent again, though it is what was applied last.
+    // Carried out five times without an answer: the old value must be sent again, although it was applied last.
     world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'reset', when: 'after-carrying-out' }, times: 5 })
     expect(await settings('--file', second)).toMatchObject({ status: 1 })
     expect(world.standIn.settings(chatbot)).toMatchObject({ Name: 'B' })
@@ -112,7 +112,7 @@ describe('by hand', () => {
     const file = write({ WelcomeMessage: 'From {minPrice}', Name: '{listings} homes' })
     const applied = await settings('--file', file)
     expect(applied.status).toBe(4)
-    expect(applied.stdout).toContain('WelcomeMessage stays as it is: {minPrice} has no value')
+    expect(applied.stdout).toContain('WelcomeMessage was not changed: {minPrice} has no value')
     expect(world.standIn.settings(chatbot)).toEqual({ Name: '0 homes' })
   })
 })
@@ -123,7 +123,7 @@ describe('after each sync that changed them', () => {
     world.configure({ north: { settings: './chatbot.yaml' } })
     const first = await world.run('backfill')
     expect(first).toMatchObject({ result: 'ok' })
-    expect(first.notes).toContain('Settings of the chatbot were applied: SystemMessage, WelcomeMessage')
+    expect(first.notes).toContain('Chatbot settings applied: SystemMessage, WelcomeMessage')
     expect(world.standIn.settings(chatbot)).toEqual({
       WelcomeMessage: '2 homes',
       SystemMessage: 'Answer as {"a": {listings}}',
@@ -135,7 +135,7 @@ describe('after each sync that changed them', () => {
 
     world.configure({ north: { settings: { WelcomeMessage: '{listings} homes' } } })
     world.deliver(zillowFeed([home(1), home(2), home(3)]))
-    expect((await world.run()).notes).toEqual(['Settings of the chatbot were applied: WelcomeMessage'])
+    expect((await world.run()).notes).toEqual(['Chatbot settings applied: WelcomeMessage'])
     expect(world.standIn.settings(chatbot)).toMatchObject({ WelcomeMessage: '3 homes' })
     expect(world.calls().Edit).toBe(1)
   })
@@ -145,7 +145,7 @@ describe('after each sync that changed them', () => {
     world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'refuse', message: 'Not today' }, times: 2 })
     const run = await world.run()
     expect(run).toMatchObject({ result: 'partial', error: null, applied: { outcomes: { done: 2, failed: 0 } } })
-    expect(run.notes.join()).toContain('could not be applied, the next run tries again: Not today')
+    expect(run.notes.join()).toContain('could not be applied; the next run tries again: Not today')
     const command = await world.executed('sync', '--format', 'json')
     expect(command).toMatchObject({ status: 4, stderr: expect.stringContaining('Not today') })
     expect(JSON.parse(command.stdout)).toMatchObject({ result: 'partial' })
@@ -165,7 +165,7 @@ describe('after each sync that changed them', () => {
     const wrong = await world.executed('sync')
     expect(wrong.status).toBe(78)
     expect(wrong.stderr).toContain('feeds.north.settings: ./chatbot.yaml: WelcomMessage: unknown key')
-    expect(wrong.stderr).toContain('{cites} is no figure of the feed; did you mean {cities}?')
+    expect(wrong.stderr).toContain('{cites} is not a figure of the feed; did you mean {cities}?')
     expect(wrong.stderr).toContain('feeds.south.settings.Nam: unknown key; did you mean "Name"?')
     expect(wrong.stderr).toContain('feeds.east.settings: takes text or keys with values')
 
@@ -175,6 +175,8 @@ describe('after each sync that changed them', () => {
     write('Name: A')
     const twice = await world.executed('sync')
     expect(twice.status).toBe(78)
-    expect(twice.stderr).toContain('one problem\n  feeds.south.settings: sets Name, as north does for the same chatbot')
+    expect(twice.stderr).toContain(
+      'one problem\n  feeds.south.settings: sets Name, which north also sets for the same chatbot',
+    )
   })
 })

@@ -73,7 +73,7 @@ test('a writer that died half way deletes nothing', async () => {
   world.deliver(feed, 'delivery')
   await shell('listing-sync sync < delivery')
   const ended = await shell('head -c 5000 delivery | listing-sync sync --format json')
-  expect(ended.status).toBe(3)
+  expect(ended.status).toBe(4)
   expect(JSON.parse(ended.stdout)).toMatchObject({ delivery: { complete: false }, counts: { delete: 0 } })
   expect(world.listings()).toHaveLength(5)
 })
@@ -85,7 +85,7 @@ test('too much of it is not read', async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({
     delivery: {
       complete: false,
-      reasons: [expect.stringContaining('more than 4096 bytes came in'), expect.anything()],
+      reasons: [expect.stringContaining('more than 4096 bytes arrived'), expect.anything()],
     },
   })
 })
@@ -107,7 +107,7 @@ test('a terminal is told that a feed is expected, and nothing can be read twice'
   const input: InputStream = Readable.from([feed])
   input.isTTY = true
   const transport = standardInput(() => input)
-  const expected = /a feed is expected on standard input \(source "-"\), which is a terminal/
+  const expected = /standard input \(source "-"\) is a terminal; redirect a feed/
   await expect(transport('-', optionsWith())).rejects.toThrow(expected)
   input.isTTY = false
   expect(await receive(transport, '-', optionsWith())).toMatchObject({ proven: false, reasons: [] })

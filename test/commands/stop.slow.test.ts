@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 
 const all = Array.from({ length: 12 }, (_, i) => home(i + 1))
 const keys = all.map((one) => one.mlsNumber).toSorted()
-/** What a container gives before it kills. */
+/** The grace period of a container. */
 const grace = 10_000
 
 const worlds: RunWorld[] = []
@@ -108,7 +108,7 @@ test('whatever it waits for, a run ends within ten seconds, and the next one is 
     expect(ended.stderr).toMatch(/stopped by|told to stop/)
     expect(ended.stderr).not.toContain('defect')
   }
-  // What needs no answer of the service ends at once; calls under way are waited for.
+  // Waiting ends at once; calls in flight are completed.
   for (const ended of [inList, inPause, inFeed]) expect(ended.took).toBeLessThan((grace / 2) * slow)
   expect(JSON.parse(inCreate.stdout)).toMatchObject({ outcomes: { unknown: 1 } })
   expect(JSON.parse(inAnswer.stdout)).toMatchObject({ outcomes: { done: 2, unknown: 0, skipped: 10 } })

@@ -1,4 +1,4 @@
-/** Several processes at one store (docs/faults.md, F74 and F130): one at a time runs, the others say who has it. */
+/** Several processes with one store (docs/faults.md, F74 and F130): one at a time runs, the others name it. */
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,7 +32,7 @@ const creates = (): string[] =>
     .filter((one) => one.operation === 'Create')
     .map((one) => String((one.body as Record<string, unknown>)['MLSNumber']))
 
-/** Whether somebody is at writing into the store. */
+/** Whether a process is writing to the store. */
 function isLocked(file: string): boolean {
   const database = new Database(file, { timeout: 0 })
   try {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { presetDirectory, makeMapping } from '../../src/config/presets.ts'
@@ -13,7 +14,7 @@ import { ConfigError } from '../../src/core/errors.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
 
 const readFile = (file: string) => readFileSync(file, 'utf8')
-/** Makes the mapping with the preset zillow, whatever file is named; equal parts give the same mapping. */
+/** Always uses the preset zillow; equal parts yield the same mapping. */
 const withZillow = (parts: MappingParts): Mapping => {
   const key = JSON.stringify(parts)
   const presetFile = join(presetDirectory, 'zillow.yaml')
@@ -35,12 +36,14 @@ function load(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
   make: MappingMaker = withZillow,
+  learn: (secrets: string[]) => void = () => undefined,
 ) {
   const all: Record<string, string> = { '/etc/sync/listing-sync.yaml': yaml, ...files }
   return loadConfig(
     '/etc/sync/listing-sync.yaml',
     {
       env,
+      learn,
       readFile: (file) => {
         if (file in all) return all[file]
         throw Object.assign(new Error(`no ${file}`), { code: 'ENOENT' })
@@ -76,7 +79,7 @@ describe('one mistake a file', () => {
     expect(expected.length).toBeGreaterThan(0)
     let problems: string[] = []
     try {
-      openApp({ configFile: file, env, signal: new AbortController().signal })
+      openApp({ configFile: file, doors: createDoors(), env, signal: new AbortController().signal })
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       expect(error.exitStatus).toBe(78)
@@ -86,7 +89,7 @@ describe('one mistake a file', () => {
   })
 
   test('a file that is not there', () => {
-    expect(() => loadConfig('no/such.yaml', { env, readFile }, makeMapping)).toThrow(
+    expect(() => loadConfig('no/such.yaml', { env, readFile, learn: () => undefined }, makeMapping)).toThrow(
       /^no\/such\.yaml: one problem\n {2}can't be read/,
     )
   })
@@ -102,9 +105,11 @@ test("a feed's own preset that can't be read is named, with what is wrong beside
 describe('what is resolved', () => {
   test('the commented configuration loads when its two variables are set', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
-    const config = loadConfig('config/listing-sync.yaml', { env, readFile }, makeMapping)
+    const secrets: string[] = []
+    const learn = (found: string[]): void => void secrets.push(...found)
+    const config = loadConfig('config/listing-sync.yaml', { env, readFile, learn }, makeMapping)
     expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
-    expect(config.secrets).toEqual(['secret-one', 'secret-two'])
+    expect(secrets).toEqual(['secret-one', 'secret-two'])
   })
 
   test('the settings that it shows as defaults are the defaults, and none is missing', () => {
@@ -146,10 +151,16 @@ describe('what is resolved', () => {
       delivery: null,
       schedule: null,
       transport: { encoding: null, member: null },
-      settle: 900_000,
+      plan: { settle: 900_000 },
     })
-    expect(feed.limits.delete).toEqual({ percent: 20, floor: 10 })
-    expect(feed.volatile).toEqual({ fields: ['DaysOnMarket'], refresh: 7 * 86_400_000 })
+    expect(feed.plan.limits).toEqual({
+      share: 20,
+      growth: 75,
+      confirm: 72 * 3_600_000,
+      grace: { runs: 1, hours: 0 },
+      isOff: false,
+    })
+    expect(feed.plan.volatile).toEqual({ fields: new Set(['DaysOnMarket']), refresh: 7 * 86_400_000 })
     expect([feed.transport.maxBytes, feed.transport.maxRecordBytes, feed.transport.transferTimeout]).toEqual([
       2 ** 34,
       2 ** 22,
@@ -180,7 +191,7 @@ feeds:
     fields: { HOAMonth: { from: Fees/Fee/FeeAmount, as: money } }
     defaults: { YearBuilt: 0 }
     where: { City: [Springfield, Shelbyville] }
-    limits: { delete: { percent: 20, floor: 10 }, update: { percent: 60, floor: 50 }, shrink: 50 }
+    limits: { share: 20, growth: 75 }
     service: { sessionKey: "\${OTHER_KEY}", profile: { deleteBatch: 10 } }
 `,
       { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two', OTHER_KEY: 'secret-three' },
@@ -198,7 +209,6 @@ feeds:
       sessionKey: 'secret-three',
       profile: { ...config.service.profile, deleteBatch: 10 },
     })
-    expect(config.secrets).toEqual(['secret-one', 'secret-two', 'secret-three'])
   })
 
   test("a feed's own service keeps what it does not change, and takes no keys to another origin", () => {
@@ -238,7 +248,13 @@ feeds:
     const written: WrittenConfig = {
       service: { baseUrl: 'http://localhost:8080', rate: '2', profile: { deleteBatch: 5 } },
       feeds: {
-        north: { chatbot: '1001', source: 'a.csv', preset: 'reso-csv', maxBytes: '1.5KB', limits: { shrink: 0 } },
+        north: {
+          chatbot: '1001',
+          source: 'a.csv',
+          preset: 'reso-csv',
+          maxBytes: '1.5KB',
+          limits: { share: 0, confirm: 'never' },
+        },
       },
     }
     const config = load(stringify(written))
@@ -246,7 +262,7 @@ feeds:
     expect(config.feeds[0]).toMatchObject({
       chatbot: '1001',
       transport: { maxBytes: 1536 },
-      limits: { shrink: 0, overlap: 50 },
+      limits: { share: 0, growth: 75, confirm: null },
     })
   })
 
@@ -260,7 +276,7 @@ feeds:
       ).service.profile.saleTypeShown
     expect(spelled({ for_sale: '1', for_rent: '2' })).toEqual({ for_sale: '1', for_rent: '2' })
     expect(() => spelled({ for_sale: '1', for_rent: ' 1' })).toThrow(
-      'service.profile.saleTypeShown: says the same for both',
+      'service.profile.saleTypeShown: is the same for both',
     )
   })
 
@@ -279,7 +295,8 @@ feeds:
   })
 
   test('secrets are named: what files hold, keys, header values, what an address carries', () => {
-    const config = load(
+    const secrets: string[] = []
+    load(
       `
 service: { baseUrl: https://listings.example.com, sessionKey: key-of-session }
 feeds:
@@ -298,14 +315,18 @@ feeds:
       privateKey: key-secret
       passphrase: phrase-secret
       hostKey: SHA256:lyz52WWmmePJAJ3Wo2Dv9BaGqdDT7sN2ZkPZzkxOTnk
+    service: { secretKey: key-of-south }
   west: { chatbot: SN-1, preset: zillow, source: 'ftp://user:p%3Ass@mls.example.com/a.xml' }
 `,
       {},
       { '/etc/sync/city': 'from-a-file' },
+      withZillow,
+      (found) => secrets.push(...found),
     )
-    expect(config.secrets).toEqual([
+    expect(secrets).toEqual([
       'from-a-file',
       'key-of-session',
+      'key-of-south',
       'p%40ss',
       'p@ss',
       'query-secret',

@@ -101,7 +101,7 @@ export function converterContract(name: string, { rule, field, record, text, val
       const takes: readonly string[] = [...converter.takes, ...Object.keys(converter.keys ?? {})]
       for (const key of [...Object.keys(converterKeys), ...own]) {
         const attempt = () => compiled({ ...named, [key]: rule[key] ?? 'x' }, field)
-        if (!takes.includes(key)) expect(attempt, key).toThrow(`${key} means nothing to ${name}`)
+        if (!takes.includes(key)) expect(attempt, key).toThrow(`${key} does not apply to ${name}`)
       }
       expect(own.filter((key) => key in converterKeys)).toEqual([])
       expect(new Set(own).size).toBe(own.length)

@@ -1,11 +1,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Report, ReportForm, ReportedChange } from '../../src/report/report.ts'
+import type { Report, ReportForm, ReportedChange, ReportedHold } from '../../src/report/report.ts'
 import type { RejectRow } from '../../src/workspace/workspace.ts'
 
 const directory = 'fixtures/reports'
 
-type Written = Omit<Report, 'changes' | 'rejects'> & {
+type Written = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
+  holds?: (Omit<ReportedHold, 'keys'> & { keys: string[] })[]
   changes: (Omit<ReportedChange, 'heldSince' | 'held'> & Partial<Pick<ReportedChange, 'held'>>)[]
   rejects: RejectRow[]
   heldSince?: Record<string, number>
@@ -19,7 +20,8 @@ export function readReport(name: string): Report {
     held: change.held ?? null,
     heldSince: written.heldSince?.[change.mlsNumber] ?? null,
   }))
-  return { ...written, changes: () => changes, rejects: () => written.rejects }
+  const holds = (written.holds ?? []).map((hold) => ({ ...hold, keys: () => hold.keys }))
+  return { ...written, holds, changes: () => changes, rejects: () => written.rejects }
 }
 
 export async function render(form: ReportForm, report: Report): Promise<string> {

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Listing } from '../../src/core/listing.ts'
-import type { Recalled, SnapshotRow } from '../../src/plan/inputs.ts'
-import type { Confirmation, RunRecord, Store } from '../../src/store/store.ts'
+import type { HeldPart, HoldRecord, PartHeld } from '../../src/plan/guard/hold.ts'
+import type { CallKind, History, Recalled, SnapshotRow } from '../../src/plan/inputs.ts'
+import type { Begun, Confirmation, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
 import { flattened } from '../support/pages.ts'
 
 const chatbot = 'SN-1001'
@@ -41,7 +42,8 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
     content: `content of ${key}`,
     record: { raw: `raw of ${key}`, parts: 1 },
     mapping: 'mapping 1',
-    filled: 5,
+    home: `home of ${key}`,
+    bornAt: null,
     at: now,
     movesAt: null,
     suspectUntil: null,
@@ -68,6 +70,27 @@ const saved = {
   },
 }
 
+/** A hold that can be approved. */
+export function newHeld(mlsNumber: string, part: HeldPart, changes: Partial<PartHeld> = {}, why = 'too many'): NewHeld {
+  return { mlsNumber, why, part: { part, content: 'content', rules: ['leaving'], ends: 'confirmed', ...changes } }
+}
+
+/** What no permission mends. */
+const lacking = (mlsNumber: string, why = 'two of them'): NewHeld => ({ mlsNumber, why, part: null })
+
+/** `newHeld` as it is remembered. */
+const recordOf = (part: HeldPart, since: number): HoldRecord => ({
+  part,
+  content: 'content',
+  since,
+  ends: 'confirmed',
+  clock: since,
+  decision: null,
+})
+
+/** Nothing is remembered of a listing. */
+const nothing: Omit<History, 'key'> = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
+
 export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
   return {
     feed: 'north',
@@ -86,10 +109,10 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
 export function storeContract(name: string, open: () => Store): void {
   describe(`store contract: ${name}`, () => {
     let store: Store
-    let { snapshot, ledger, absences, holds, runs, deliveries, learnt } = {} as Store
+    let { snapshot, ledger, history, holds, runs, deliveries, learnt } = {} as Store
     beforeEach(() => {
       store = open()
-      ;({ snapshot, ledger, absences, holds, runs, deliveries, learnt } = store)
+      ;({ snapshot, ledger, history, holds, runs, deliveries, learnt } = store)
     })
     afterEach(() => store.close())
 
@@ -104,6 +127,30 @@ export function storeContract(name: string, open: () => Store): void {
       const { id } = await row(key)
       return (await snapshot.recall([id])).get(id)
     }
+    /** Marks calls of a feed, `north` unless said otherwise. */
+    const begin = (
+      kind: CallKind,
+      keys: readonly string[],
+      at = now,
+      counts: Begun['counts'] = kind === 'delete' ? ['delete'] : [],
+      feed = 'north',
+    ): Promise<void> =>
+      ledger.begin(
+        chatbot,
+        feed,
+        kind,
+        keys.map((key) => ({ key, counts })),
+        at,
+      )
+    const hold = (
+      held: readonly NewHeld[],
+      at = now,
+      { feed = 'north', isWhole = true, letGo = 0 } = {},
+    ): Promise<void> => holds.replace(feed, held, { now: at, isWhole, letGo: () => letGo })
+    const remembered = (at = now, feed = 'north', ofChatbot = chatbot): Promise<History[]> =>
+      flattened(history.rows(ofChatbot, feed, at))
+    const memoryOf = async (key: string, at = now): Promise<History | undefined> =>
+      (await remembered(at)).find((one) => one.key === key)
     const baseline = async (key: string): Promise<string | undefined> =>
       (await snapshot.baselines(chatbot, [key])).get(key)
 
@@ -128,7 +175,8 @@ export function storeContract(name: string, open: () => Store): void {
           raw: 'raw of A',
           parts: 1,
           mapping: 'mapping 1',
-          filled: 5,
+          home: 'home of A',
+          bornAt: null,
           sentAt: now,
           baseline: null,
           ...times,
@@ -177,7 +225,7 @@ export function storeContract(name: string, open: () => Store): void {
           pages++
           for (const { key } of page) {
             seen.push(key)
-            if (seen.length % 500 === 0) await ledger.begin(chatbot, 'north', 'update', [key], now, false)
+            if (seen.length % 500 === 0) await begin('update', [key])
           }
         }
         expect(seen).toEqual(many)
@@ -189,7 +237,7 @@ export function storeContract(name: string, open: () => Store): void {
         expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([0, true])
         await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C', { feed: 'south' })])
         await snapshot.confirm('SN-2002', [confirmation('D')])
-        await ledger.begin(chatbot, 'north', 'create', ['E'], now, false)
+        await begin('create', ['E'])
         expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([2, false])
         await snapshot.forget(chatbot, ['A', 'B'], null)
         expect([await snapshot.count(chatbot, 'north'), await snapshot.isEmpty(chatbot, 'north')]).toEqual([0, false])
@@ -225,7 +273,7 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await snapshot.recall([])).toEqual(new Map())
         await expect(snapshot.recall([...ids, 12345])).rejects.toThrow(StoreError)
         // A create without answer, then an update: it is ours, and nothing of it is known.
-        for (const kind of ['create', 'update'] as const) await ledger.begin(chatbot, 'north', kind, ['D'], now, false)
+        for (const kind of ['create', 'update'] as const) await begin(kind, ['D'])
         expect(await row('D')).toMatchObject({ owned: true, content: null })
         await expect(recall('D')).rejects.toThrow(StoreError)
       })
@@ -249,7 +297,7 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await baseline('A')).toBe('first')
         expect((await recall('A'))?.echo).toEqual({ City: 'ROME' })
         await snapshot.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: now, message: 'no' })
-        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        await begin('update', ['A'])
         await snapshot.confirm(chatbot, [confirmation('A')])
         expect(await row('A')).toMatchObject({
           baseline: null,
@@ -279,7 +327,7 @@ export function storeContract(name: string, open: () => Store): void {
           [1, 'b'],
         ])
         await snapshot.endStreaks([(await row('A')).id])
-        expect(await row('A')).toMatchObject({ streak: 0, streakReason: null })
+        expect(await row('A')).toMatchObject({ streak: 0, streakReason: 'b' })
         await snapshot.confirm(chatbot, [confirmation('A', { reason: 'b' })])
         expect((await row('A')).streak).toBe(1)
       })
@@ -295,15 +343,26 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await recall('A')).toMatchObject({ echo, listing: house('A') })
         const baselines = new Map([['A', 'seen']])
         expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A'])).toEqual(baselines)
-        await ledger.begin(chatbot, 'north', 'update', ['C'], now, false)
+        await begin('update', ['C'])
         expect(await snapshot.baselines(chatbot, ['A', 'C'])).toEqual(baselines)
         expect(await snapshot.baselines('SN-2002', ['A'])).toEqual(new Map())
+      })
+
+      it('keeps when a feed made it over updates, and takes the home of what is sent', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A', { bornAt: now })])
+        await snapshot.confirm(chatbot, [confirmation('A', { home: null })])
+        expect(await row('A')).toMatchObject({ bornAt: now, home: null })
+        await snapshot.confirm(chatbot, [confirmation('A', { bornAt: now + hour })])
+        expect(await row('A')).toMatchObject({ bornAt: now + hour, home: 'home of A' })
+        await begin('delete', ['A'])
+        await snapshot.forget(chatbot, ['A'], now)
+        expect(await row('A')).toMatchObject({ bornAt: null, home: null })
       })
 
       it('takes new bytes of the same content without touching what was sent', async () => {
         await snapshot.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: {} } })])
         const { id } = await row('A')
-        const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', filled: 9, movesAt: now + day }
+        const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', home: 'a new home', movesAt: now + day }
         await snapshot.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
         expect(await row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
         expect(await recall('A')).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' }, echo: {} })
@@ -311,8 +370,8 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('gives the listings confirmed last, to their own feed only', async () => {
         await snapshot.confirm(chatbot, [confirmation('A'), confirmation('D')])
-        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
-        await ledger.begin(chatbot, 'north', 'create', ['B'], now, false)
+        await begin('update', ['A'])
+        await begin('create', ['B'])
         const { listing, moving } = (await recall('A'))!
         const confirmed = (feed: string, ...of: string[]) => snapshot.confirmed(chatbot, feed, of)
         expect(await confirmed('north', 'A', 'B', 'a', 'never there')).toEqual(new Map([['A', { listing, moving }]]))
@@ -323,7 +382,7 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('remembers a refusal, for a listing that is ours and for one that is not', async () => {
         await snapshot.confirm(chatbot, [confirmation('A')])
-        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
+        await begin('update', ['A'])
         const refusal = { content: 'c2', mapping: 'm2', at: now + 5, message: 'Url: not allowed' }
         await snapshot.refuse(chatbot, 'north', 'A', refusal)
         await snapshot.refuse(chatbot, 'north', 'B', { ...refusal, content: null })
@@ -369,8 +428,8 @@ export function storeContract(name: string, open: () => Store): void {
     describe('marks in flight', () => {
       it('stand on owned rows and on rows of their own', async () => {
         await snapshot.confirm(chatbot, [confirmation('A')])
-        await ledger.begin(chatbot, 'north', 'update', ['A'], now, false)
-        await ledger.begin(chatbot, 'north', 'create', ['B'], now + 1, false)
+        await begin('update', ['A'])
+        await begin('create', ['B'], now + 1)
         expect(await row('A')).toMatchObject({ owned: true, flight: 'update', flightAt: now, content: 'content of A' })
         expect(await row('B')).toMatchObject({
           owned: false,
@@ -385,7 +444,7 @@ export function storeContract(name: string, open: () => Store): void {
       it('go alone from an owned or refused row, and take a row that was only a mark with them', async () => {
         await snapshot.confirm(chatbot, [confirmation('A')])
         await snapshot.refuse(chatbot, 'north', 'R', { content: null, mapping: 'm', at: now, message: 'no' })
-        await ledger.begin(chatbot, 'north', 'create', ['A', 'B', 'R'], now, false)
+        await begin('create', ['A', 'B', 'R'])
         await ledger.end(chatbot, ['A', 'B', 'R', 'never there'], 'none')
         expect((await rows()).map(({ key, flight }) => [key, flight])).toEqual([
           ['A', null],
@@ -396,7 +455,7 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('stay for a delete that may still land, on a row that is ours no longer', async () => {
         await snapshot.confirm(chatbot, [confirmation('A', { reason: 'r' }), confirmation('B')])
-        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, true)
+        await begin('delete', ['A', 'B'])
         await snapshot.forget(chatbot, ['A'], now + hour)
         await snapshot.forget(chatbot, ['B', 'never there'], null)
         expect(await keys()).toEqual(['A'])
@@ -415,86 +474,492 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('end alone where the call is through, and leave the row and the ledger as they are', async () => {
         await snapshot.confirm(chatbot, [confirmation('A')])
-        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+        await begin('delete', ['A', 'B'])
         await ledger.end(chatbot, ['A', 'B', 'never there'], 'as-before')
         expect(await keys()).toEqual(['A'])
         expect(await row('A')).toMatchObject({ owned: true, flight: null, flightAt: null, content: 'content of A' })
-        expect(await ledger.deletes24h(chatbot, 'north', now)).toBe(2)
+        expect(await ledger.counted(chatbot, 'north', 'delete', now)).toBe(2)
       })
     })
 
-    describe('deletes of 24 hours', () => {
-      const has = async (key: string, at: number): Promise<boolean> =>
-        (await ledger.has(chatbot, 'north', [key], at)).has(key)
+    describe('what was changed lately', () => {
+      const counted = (what: Parameters<typeof ledger.counted>[2], at = now, feed = 'north') =>
+        ledger.counted(chatbot, feed, what, at)
 
-      it('are counted by unapproved keys, each key once', async () => {
-        const deletes = (at: number): Promise<number> => ledger.deletes24h(chatbot, 'north', at)
-        expect(await deletes(now)).toBe(0)
-        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, false)
-        await ledger.begin(chatbot, 'north', 'delete', ['C'], now, true)
-        await ledger.begin(chatbot, 'north', 'update', ['D'], now, false)
-        await ledger.begin(chatbot, 'south', 'delete', ['E'], now, false)
-        expect(await deletes(now + 2 * hour)).toBe(2)
-        expect(await ledger.has(chatbot, 'north', ['E', 'C', 'B', 'A'], now + hour)).toEqual(new Set(['A', 'B']))
-        expect(await deletes(now + day - 1)).toBe(2)
-        expect(await deletes(now + day)).toBe(1)
-        expect(await deletes(now + day + hour)).toBe(0)
-        expect(await has('A', now + day + hour)).toBe(false)
-        await runs.record(runRecord({ finishedAt: now + 47 * hour }))
-        expect(await deletes(now)).toBe(2)
-        await runs.record(runRecord({ finishedAt: now + 50 * hour }))
-        expect(await deletes(now)).toBe(0)
+      it('is counted by what of a listing was changed, each listing once, for 24 hours', async () => {
+        expect(await counted('delete')).toBe(0)
+        await begin('delete', ['A', 'B'])
+        await begin('delete', ['A'], now + hour)
+        await begin('delete', ['C'], now, ['left'])
+        await begin('delete', ['R'], now, ['renumber'])
+        await begin('update', ['D'], now, ['price', 'status'])
+        await begin('update', ['E'], now, [])
+        await begin('delete', ['F'], now, ['delete'], 'south')
+        await ledger.begin('SN-2002', 'north', 'delete', [{ key: 'G', counts: ['delete'] }], now)
+        const all = ['delete', 'renumber', 'price', 'status', 'create'] as const
+        const counts = (at: number) => Promise.all(all.map((what) => counted(what, at)))
+        expect(await counts(now + hour)).toEqual([2, 1, 1, 1, 0])
+        expect(await counted('delete', now, 'south')).toBe(1)
+        expect(await counts(now + day - 1)).toEqual([2, 1, 1, 1, 0])
+        expect(await counts(now + day)).toEqual([1, 0, 0, 0, 0])
+        expect(await counts(now + day + hour)).toEqual([0, 0, 0, 0, 0])
       })
 
-      it('are of one chatbot: a delete from another is none of them', async () => {
-        await ledger.begin('SN-2002', 'north', 'delete', ['A'], now, false)
-        expect([await ledger.deletes24h(chatbot, 'north', now), await has('A', now)]).toEqual([0, false])
+      it('is entered for each call by itself', async () => {
+        const calls: Begun[] = [
+          { key: 'A', counts: ['create'] },
+          { key: 'B', counts: [] },
+          { key: 'C', counts: ['renumber'] },
+        ]
+        await ledger.begin(chatbot, 'north', 'create', calls, now)
+        expect((await remembered()).map(({ key, counted }) => [key, counted])).toEqual([
+          ['A', ['create']],
+          ['C', ['renumber']],
+        ])
+        expect((await rows()).map(({ key, flight }) => [key, flight])).toEqual([
+          ['A', 'create'],
+          ['B', 'create'],
+          ['C', 'create'],
+        ])
       })
 
-      it('a delete that surely had no effect leaves the ledger, an earlier one of the same listing stays', async () => {
-        await ledger.begin(chatbot, 'north', 'delete', ['A', 'B'], now, false)
+      it('is taken back for a call that surely had no effect; what came before it stays', async () => {
+        await begin('delete', ['A', 'B'])
         await snapshot.forget(chatbot, ['A'], null)
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, false)
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour + 1, false)
+        await begin('delete', ['A'], now + hour)
+        // The same call once more: its mark is written before each attempt.
+        await begin('delete', ['A'], now + hour + 1)
         await ledger.end(chatbot, ['A', 'B'], 'none')
-        expect(await ledger.deletes24h(chatbot, 'north', now + hour)).toBe(1)
-        expect([await has('A', now + hour), await has('B', now + hour)]).toEqual([true, false])
+        expect(await remembered(now + hour)).toEqual([{ ...nothing, key: 'A', leftAt: now, counted: ['delete'] }])
+        await begin('update', ['U'], now, ['price'])
+        await ledger.end(chatbot, ['U'], 'none')
+        await begin('update', ['U'], now + hour, ['price', 'status'])
+        await ledger.end(chatbot, ['U'], 'as-before')
+        expect(await memoryOf('U', now + day)).toMatchObject({ counted: ['price', 'status'] })
       })
 
-      it('an approved delete that had no effect takes no earlier one out of the ledger', async () => {
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now, false)
+      it('is taken back of the feed that took a listing over, too', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A', { feed: 'south' })])
+        await begin('update', ['A'], now, ['price'])
+        await begin('update', ['A'], now + 1, ['price'])
+        await ledger.end(chatbot, ['A'], 'none')
+        expect(await row('A')).toMatchObject({ feed: 'south', owned: true, flight: null })
+        expect([...(await remembered()), ...(await remembered(now, 'south'))]).toEqual([])
+      })
+
+      it('a delete that counts for nothing takes no earlier one with it when it had no effect', async () => {
+        await begin('delete', ['A'])
         await snapshot.forget(chatbot, ['A'], null)
         await snapshot.confirm(chatbot, [confirmation('A')])
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now + hour, true)
+        await begin('delete', ['A'], now + hour, ['left'])
+        expect(await memoryOf('A', now + hour)).toMatchObject({ leftAt: now + hour, counted: ['delete'] })
         await ledger.end(chatbot, ['A'], 'none')
-        expect(await has('A', now + hour)).toBe(true)
+        expect(await memoryOf('A', now + hour)).toMatchObject({ leftAt: now, counted: ['delete'] })
       })
 
       it('counts a delete under a name of its own, once, beside those of listings', async () => {
-        await ledger.begin(chatbot, 'north', 'delete', ['A'], now, false)
-        for (const at of [now, now + hour]) await ledger.countDelete(chatbot, 'north', 'A (ID 7)', at)
-        expect(await ledger.deletes24h(chatbot, 'north', now + hour)).toBe(2)
-        expect(await ledger.deletes24h(chatbot, 'north', now + day)).toBe(1)
-        expect(await ledger.deletes24h(chatbot, 'south', now)).toBe(0)
+        await begin('delete', ['A'])
+        for (const at of [now, now, now + hour]) await ledger.countDelete(chatbot, 'north', 'A (ID 7)', at)
+        expect(await counted('delete', now + hour)).toBe(2)
+        expect(await counted('delete', now + day)).toBe(1)
+        expect(await counted('delete', now, 'south')).toBe(0)
+      })
+
+      it('is forgotten by runs after two days, and what left after 45', async () => {
+        const at = (time: number) => runs.record(runRecord({ finishedAt: time }))
+        await begin('delete', ['A'])
+        await begin('delete', ['B'], now, ['renumber'])
+        await begin('delete', ['C'], now, ['left'])
+        await begin('update', ['D'], now, ['price'])
+        const kept = async () => (await remembered()).filter(({ counted, leftAt }) => leftAt ?? counted[0])
+        await at(now + 47 * hour)
+        expect((await kept()).map(({ key, counted }) => [key, counted])).toEqual([
+          ['A', ['delete']],
+          ['B', ['renumber']],
+          ['C', []],
+          ['D', ['price']],
+        ])
+        await at(now + 49 * hour)
+        await at(now + 45 * day)
+        expect((await kept()).map(({ key }) => key)).toEqual(['A', 'B', 'C'])
+        await at(now + 45 * day + 1)
+        expect(await kept()).toEqual([])
       })
     })
 
-    it('counts absences of a feed from a chatbot, until they end or are not noted again', async () => {
-      const noted = (feed = 'north', ofChatbot = chatbot) => flattened(absences.rows(ofChatbot, feed))
-      await absences.note(chatbot, 'north', { absent: ['B', 'A'], returned: [] }, now)
-      await absences.note('another chatbot', 'north', { absent: ['A'], returned: [] }, now)
-      await absences.note(chatbot, 'north', { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
-      expect(await noted()).toEqual([
-        { key: 'A', runs: 2, since: now },
-        { key: 'C', runs: 1, since: now + hour },
-      ])
-      expect(await noted('south')).toEqual([])
-      await absences.note(chatbot, 'north', { absent: ['C'], returned: [] }, now + 2 * hour)
-      await absences.prune(chatbot, 'south', now + 2 * hour)
-      await absences.prune(chatbot, 'north', now + 2 * hour)
-      expect(await noted()).toEqual([{ key: 'C', runs: 2, since: now + hour }])
-      expect(await noted('north', 'another chatbot')).toEqual([])
+    describe('history', () => {
+      it('counts absences of a feed from a chatbot, until they end or are not noted again', async () => {
+        const noted = async (...of: Parameters<typeof remembered>) =>
+          (await remembered(...of)).map(({ key, absence }) => [key, absence])
+        await history.noteAbsences(chatbot, 'north', { absent: ['B', 'A'], returned: [] }, now)
+        await history.noteAbsences('another chatbot', 'north', { absent: ['A'], returned: [] }, now)
+        await history.noteAbsences(chatbot, 'north', { absent: ['A', 'C'], returned: ['B', 'never there'] }, now + hour)
+        expect(await noted()).toEqual([
+          ['A', { runs: 2, since: now }],
+          ['C', { runs: 1, since: now + hour }],
+        ])
+        expect(await noted(now, 'south')).toEqual([])
+        await history.noteAbsences(chatbot, 'north', { absent: ['C'], returned: [] }, now + 2 * hour)
+        await history.pruneAbsences(chatbot, 'south', now + 2 * hour)
+        await history.pruneAbsences(chatbot, 'north', now + 2 * hour)
+        expect(await noted()).toEqual([['C', { runs: 2, since: now + hour }]])
+        expect(await noted(now, 'north', 'another chatbot')).toEqual([])
+      })
+
+      it('has absence, ledger and holds of a listing side by side', async () => {
+        await history.noteAbsences(chatbot, 'north', { absent: ['A'], returned: [] }, now)
+        await begin('update', ['A'], now + 1, ['status', 'price'])
+        await begin('delete', ['A'], now + 2)
+        await hold([newHeld('A', 'delete'), newHeld('A', 'update price', { ends: 'never' })], now + 3)
+        await holds.decide('north', 'refused', 'Ada', now + 4, null)
+        await hold([newHeld('A', 'delete'), newHeld('A', 'update price', { ends: 'never' }), lacking('A')], now + 5)
+        const held = { content: 'content', decision: 'refused' }
+        expect(await remembered(now + 5)).toEqual([
+          {
+            key: 'A',
+            absence: { runs: 1, since: now },
+            leftAt: now + 2,
+            counted: ['delete', 'price', 'status'],
+            heldSince: now + 3,
+            holds: [
+              { ...held, part: 'delete', since: now + 3, ends: 'confirmed', clock: now + 3 },
+              { ...held, part: 'update price', since: now + 3, ends: 'never', clock: null },
+            ],
+          },
+        ])
+      })
+
+      it('knows since when anything is held that no permission mends', async () => {
+        await hold([lacking('A')])
+        await hold([lacking('A'), newHeld('A', 'delete'), lacking('B')], now + hour)
+        expect(await remembered()).toEqual([
+          { ...nothing, key: 'A', heldSince: now, holds: [recordOf('delete', now + hour)] },
+          { ...nothing, key: 'B', heldSince: now + hour },
+        ])
+      })
+
+      it('remembers for 45 days that a listing left, whatever has been called since', async () => {
+        await begin('delete', ['A'])
+        await begin('delete', ['B'], now, ['renumber'])
+        await begin('delete', ['C'], now, ['left'])
+        await begin('create', ['A'], now + hour, ['create'])
+        const left = async (at: number) => (await remembered(at)).flatMap(({ key, leftAt }) => (leftAt ? [key] : []))
+        expect(await left(now + 45 * day - 1)).toEqual(['A', 'B', 'C'])
+        expect(await left(now + 45 * day)).toEqual([])
+        expect((await memoryOf('A', now + day))?.counted).toEqual(['create'])
+        expect((await memoryOf('C'))?.counted).toEqual([])
+        await begin('delete', ['B'], now + day, ['left'])
+        expect((await memoryOf('B', now + day))?.leftAt).toBe(now + day)
+      })
+
+      it('knows an approval for 30 days, a refusal for ever', async () => {
+        await hold([newHeld('A', 'delete')])
+        const decision = async (at: number) => {
+          const decided = [
+            (await memoryOf('A', at))?.holds[0].decision,
+            (await holds.held('north', at))[0].decision?.is,
+          ]
+          return decided.map((one) => one ?? null)
+        }
+        await holds.decide('north', 'approved', 'Ada', now, null)
+        expect(await decision(now + 30 * day - 1)).toEqual(['approved', 'approved'])
+        expect(await decision(now + 30 * day)).toEqual([null, null])
+        await holds.decide('north', 'refused', 'Ada', now, null)
+        expect(await decision(now + 300 * day)).toEqual(['refused', 'refused'])
+      })
+
+      it('is sorted as compareKeys sorts, over all planes of Unicode and all its sides', async () => {
+        const all = ['\u{1F3E0}', '\uFF21', 'a', 'B', '\uE000', '\u{10FFFF}', 'é', 'A']
+        await history.noteAbsences(chatbot, 'north', { absent: all.slice(0, 3), returned: [] }, now)
+        await begin('delete', all.slice(2, 6))
+        await hold(all.slice(5).map((key) => newHeld(key, 'delete')))
+        expect((await remembered()).map(({ key }) => key)).toEqual(all.toSorted(compareKeys))
+      })
+
+      it('gives each listing once, over many pages of sides that overlap, while it is written to', async () => {
+        const key = (i: number) => `K${String(i).padStart(5, '0')}`
+        const some = (of: number, from = 0) =>
+          Array.from({ length: 4000 }, (_, i) => i).flatMap((i) => (i >= from && i % of === 0 ? [key(i)] : []))
+        await history.noteAbsences(chatbot, 'north', { absent: some(2), returned: [] }, now)
+        await history.noteAbsences(chatbot, 'south', { absent: some(1), returned: [] }, now)
+        await begin('delete', some(3))
+        await begin('update', some(7), now + 1, ['price', 'status'])
+        await ledger.begin(
+          'SN-2002',
+          'north',
+          'delete',
+          some(1).map((key) => ({ key, counts: ['delete'] })),
+          now,
+        )
+        // Of the last keys each side has a page of its own, and a listing may have several holds.
+        await hold(
+          some(1, 2500).flatMap((one) => [newHeld(one, 'delete'), newHeld(one, 'update status'), lacking(one)]),
+        )
+        const found: History[] = []
+        const pages: number[] = []
+        for await (const page of history.rows(chatbot, 'north', now + 1)) {
+          found.push(...page)
+          pages.push(page.length)
+          await ledger.end(chatbot, [page[0].key], 'as-before')
+        }
+        expect(pages.length).toBeGreaterThan(2)
+        expect(Math.max(...pages)).toBeLessThanOrEqual(1000)
+        const wanted = Array.from({ length: 4000 }, (_, i): History => {
+          const [absent, deleted, updated, held] = [i % 2 === 0, i % 3 === 0, i % 7 === 0, i >= 2500]
+          return {
+            key: key(i),
+            absence: absent ? { runs: 1, since: now } : null,
+            leftAt: deleted ? now : null,
+            counted: [
+              ...(deleted ? ['delete' as const] : []),
+              ...(updated ? ['price' as const, 'status' as const] : []),
+            ],
+            heldSince: held ? now : null,
+            holds: held ? [recordOf('delete', now), recordOf('update status', now)] : [],
+          }
+        }).filter(({ absence, counted, heldSince }) => absence ?? heldSince ?? counted[0])
+        expect(found.map(({ key }) => key)).toEqual(wanted.map(({ key }) => key))
+        expect(found).toEqual(wanted)
+      })
+    })
+
+    describe('holds', () => {
+      const eventsOf = async (feed = 'north', since = 0): Promise<[HoldEvent['what'], number, string | null][]> =>
+        (await holds.events(feed, since)).map(({ what, holds, by }) => [what, holds, by])
+      const heldNow = async (feed = 'north', at = now) =>
+        (await holds.held(feed, at)).map(({ mlsNumber, part, since, clock }) => [mlsNumber, part, since, clock])
+
+      it('are as they were given, sorted, of one feed', async () => {
+        await hold([lacking('B', 'two of them'), newHeld('B', 'create', { rules: ['leaving', 'arriving'] })])
+        await hold([newHeld('Z', 'delete')], now, { feed: 'south' })
+        await hold(
+          [
+            newHeld('C', 'update price', { rules: ['facts'] }),
+            lacking('B', 'still two of them'),
+            newHeld('B', 'create', { rules: ['leaving'] }, 'not yet'),
+            newHeld('A', 'delete', { rules: ['older'], ends: 'never' }),
+          ],
+          now + hour,
+        )
+        const each = { decision: null }
+        expect(await holds.held('north', now)).toEqual([
+          {
+            ...each,
+            mlsNumber: 'A',
+            part: 'delete',
+            why: 'too many',
+            rules: ['older'],
+            since: now + hour,
+            clock: null,
+          },
+          { ...each, mlsNumber: 'B', part: null, why: 'still two of them', rules: [], since: now, clock: null },
+          { ...each, mlsNumber: 'B', part: 'create', why: 'not yet', rules: ['leaving'], since: now, clock: now },
+          {
+            ...each,
+            mlsNumber: 'C',
+            part: 'update price',
+            why: 'too many',
+            rules: ['facts'],
+            since: now + hour,
+            clock: now + hour,
+          },
+        ])
+        expect([await holds.count('north'), await holds.count('south'), await holds.count('west')]).toEqual([4, 1, 0])
+      })
+
+      it('keep their time and their clock while the content is the same, and begin anew with another', async () => {
+        await hold([newHeld('A', 'delete'), newHeld('B', 'update price')])
+        await holds.decide('north', 'approved', 'Ada', now, null)
+        await hold([newHeld('A', 'delete'), newHeld('B', 'update price', { content: 'another price' })], now + hour)
+        expect(await heldNow()).toEqual([
+          ['A', 'delete', now, now],
+          ['B', 'update price', now + hour, now + hour],
+        ])
+        expect((await holds.held('north', now)).map(({ decision }) => decision)).toEqual([
+          { is: 'approved', by: 'Ada', at: now },
+          null,
+        ])
+        await hold([], now + 2 * hour)
+        await hold([newHeld('A', 'delete')], now + 3 * hour)
+        expect(await heldNow()).toEqual([['A', 'delete', now + 3 * hour, now + 3 * hour]])
+        expect((await holds.held('north', now))[0].decision).toBeNull()
+      })
+
+      it('begin their clock with the first rule that lets go by itself, and keep it while one asks', async () => {
+        const asking = newHeld('A', 'delete', { ends: 'never' })
+        await hold([asking])
+        expect(await heldNow()).toEqual([['A', 'delete', now, null]])
+        await hold([newHeld('A', 'delete')], now + hour)
+        expect(await heldNow()).toEqual([['A', 'delete', now, now + hour]])
+        await hold([asking], now + 2 * hour)
+        expect(await heldNow()).toEqual([['A', 'delete', now, now + hour]])
+        await hold([{ ...asking, part: { ...asking.part!, content: 'other' } }], now + 3 * hour)
+        expect(await heldNow()).toEqual([['A', 'delete', now + 3 * hour, null]])
+      })
+
+      it('have no time to tell while a rule that asks holds anything of the listing, and say which rules hold', async () => {
+        await hold([
+          newHeld('A', 'delete', { rules: ['unrecognisable', 'leaving'] }),
+          newHeld('B', 'update', { rules: ['older'], ends: 'never' }),
+          newHeld('B', 'update price', { rules: ['facts'] }),
+          newHeld('C', 'update price', { rules: ['facts'] }),
+        ])
+        expect((await heldNow()).map(([, , , clock]) => clock)).toEqual([null, null, null, now])
+        const holding = async (feed: string, at: number) =>
+          Promise.all((['older', 'facts', 'arriving'] as const).map((rule) => holds.isHeldBy(feed, rule, at)))
+        expect(await holding('north', now)).toEqual([true, true, false])
+        expect(await holding('south', now)).toEqual([false, false, false])
+        await holds.decide('north', 'approved', 'Ada', now, null)
+        expect(await holding('north', now)).toEqual([false, false, false])
+        expect(await holding('north', now + 31 * day)).toEqual([true, true, false])
+      })
+
+      it('are only added to by a run that is not whole', async () => {
+        await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), lacking('C')])
+        await holds.decide('north', 'approved', 'Ada', now, null)
+        const partial = [
+          newHeld('A', 'delete', { content: 'other' }, 'otherwise'),
+          newHeld('D', 'create'),
+          lacking('C', 'x'),
+        ]
+        await hold(partial, now + hour, { isWhole: false })
+        expect(await heldNow()).toEqual([
+          ['A', 'delete', now, now],
+          ['B', 'delete', now, now],
+          ['C', null, now, null],
+          ['D', 'create', now + hour, now + hour],
+        ])
+        const [a, , c] = await holds.held('north', now)
+        expect([a.why, a.decision?.is, c.why]).toEqual(['too many', 'approved', 'two of them'])
+        expect((await memoryOf('A'))?.holds[0].content).toBe('content')
+        expect(await eventsOf()).toEqual([
+          ['held', 2, null],
+          ['approved', 2, 'Ada'],
+          ['held', 1, null],
+        ])
+      })
+
+      it('stay as they are where they were let go and are not yet carried out', async () => {
+        await hold([newHeld('A', 'delete', {}, 'the first reason'), newHeld('B', 'delete')])
+        await holds.decide('north', 'approved', 'Ada', now, null)
+        const letGo = { ...newHeld('A', 'delete', { content: '', rules: [], ends: 'never' }, 'gone'), isLetGo: true }
+        await hold([letGo, { ...letGo, mlsNumber: 'never held' }], now + hour)
+        const held = { mlsNumber: 'A', part: 'delete', why: 'the first reason', rules: ['leaving'], since: now }
+        expect(await holds.held('north', now)).toEqual([
+          { ...held, clock: now, decision: { is: 'approved', by: 'Ada', at: now } },
+        ])
+        expect((await memoryOf('A'))?.holds[0]).toMatchObject({ content: 'content', ends: 'confirmed' })
+      })
+
+      it('are replaced wholly or not at all', async () => {
+        await hold([newHeld('A', 'delete')])
+        function* broken() {
+          yield newHeld('B', 'delete')
+          throw new Error('the plan could not be read')
+        }
+        const run = { now, isWhole: true, letGo: () => 0 }
+        await expect(holds.replace('north', broken(), run)).rejects.toThrow('the plan could not be read')
+        expect(await heldNow()).toEqual([['A', 'delete', now, now]])
+        expect(await eventsOf()).toEqual([['held', 1, null]])
+      })
+
+      it('are decided about as long as they are what was looked at', async () => {
+        await hold([newHeld('A', 'delete'), newHeld('B', 'update price'), lacking('C')])
+        const shown = await holds.fingerprint('north')
+        // Neither another sentence nor what can't be approved is another thing to decide about.
+        await hold([newHeld('A', 'delete', { rules: ['older'] }, 'x'), newHeld('B', 'update price')], now + hour)
+        expect(await holds.fingerprint('north')).toBe(shown)
+        expect(await holds.fingerprint('south')).not.toBe(shown)
+        expect(await holds.decide('north', 'approved', 'Ada', now + hour, shown)).toBe(2)
+        for (const changed of [
+          [newHeld('A', 'delete')],
+          [newHeld('A', 'delete'), newHeld('B', 'update price', { content: 'other' })],
+          [newHeld('A', 'delete'), newHeld('B', 'update status')],
+          [newHeld('A', 'delete'), newHeld('B', 'update price'), newHeld('D', 'delete')],
+        ]) {
+          await hold([newHeld('A', 'delete'), newHeld('B', 'update price')], now + 2 * hour)
+          await holds.decide('north', null, 'Ada', now, null)
+          await hold(changed, now + 3 * hour)
+          const before = await eventsOf()
+          expect(await holds.decide('north', 'refused', 'Ada', now, shown)).toBeNull()
+          expect((await holds.held('north', now)).every(({ decision }) => decision === null)).toBe(true)
+          expect(await eventsOf()).toEqual(before)
+        }
+        expect(await holds.decide('north', 'refused', 'Ada', now, await holds.fingerprint('north'))).toBe(3)
+      })
+
+      it('take a decision of either sort, the last one, and one that is taken back is none', async () => {
+        await hold([newHeld('A', 'delete'), newHeld('B', 'update price'), lacking('C')])
+        await hold([newHeld('Z', 'delete')], now, { feed: 'south' })
+        const decisions = async () => (await holds.held('north', now)).map(({ decision }) => decision)
+        expect(await holds.decide('north', null, 'Bob', now, null)).toBe(0)
+        expect(await holds.decide('north', 'approved', 'Ada', now, null)).toBe(2)
+        expect(await holds.decide('north', 'refused', 'Bob', now + 1, null)).toBe(2)
+        const refused = { is: 'refused', by: 'Bob', at: now + 1 }
+        expect(await decisions()).toEqual([refused, refused, null])
+        await hold(
+          [newHeld('A', 'delete'), newHeld('B', 'update price'), lacking('C'), newHeld('D', 'create')],
+          now + 2,
+        )
+        expect(await decisions()).toEqual([refused, refused, null, null])
+        expect(await holds.decide('north', null, 'Cy', now + 3, null)).toBe(2)
+        expect(await decisions()).toEqual([null, null, null, null])
+        expect((await holds.held('south', now))[0].decision).toBeNull()
+        expect(await holds.decide('north', null, 'Cy', now + 4, null)).toBe(0)
+        expect(await eventsOf()).toEqual([
+          ['held', 2, null],
+          ['approved', 2, 'Ada'],
+          ['refused', 2, 'Bob'],
+          ['held', 1, null],
+          ['revoked', 2, 'Cy'],
+        ])
+      })
+
+      it('are forgotten part by part once they are carried out', async () => {
+        await hold([
+          newHeld('A', 'update price'),
+          newHeld('A', 'update status'),
+          newHeld('A', 'delete'),
+          newHeld('B', 'delete'),
+        ])
+        await hold([newHeld('A', 'delete')], now, { feed: 'south' })
+        await holds.use('north', 'A', ['update price', 'delete', 'create'])
+        expect((await heldNow()).map(([key, part]) => [key, part])).toEqual([
+          ['A', 'update status'],
+          ['B', 'delete'],
+        ])
+        expect(await holds.count('south')).toBe(1)
+      })
+
+      it('tell what happened to them, for 90 days', async () => {
+        const at = (hours: number) => now + hours * hour
+        await hold(['A', 'B', 'C', 'D'].map((key) => newHeld(key, 'delete')).concat(lacking('X')))
+        // A is carried out, B is let go and not yet through, C is over, D wants something else, E is new.
+        await holds.use('north', 'A', ['delete'])
+        await hold(
+          [
+            { ...newHeld('B', 'delete', { content: '' }), isLetGo: true },
+            newHeld('D', 'delete', { content: 'other' }),
+            newHeld('E', 'create'),
+          ],
+          at(1),
+          { letGo: 1 },
+        )
+        await hold([], at(2))
+        await hold([], at(3))
+        const events = [
+          { at: now, what: 'held', holds: 4, by: null },
+          { at: at(1), what: 'held', holds: 2, by: null },
+          { at: at(1), what: 'let go', holds: 1, by: null },
+          { at: at(1), what: 'ended', holds: 2, by: null },
+          { at: at(2), what: 'ended', holds: 3, by: null },
+        ]
+        expect(await holds.events('north', 0)).toEqual(events)
+        expect(await holds.events('north', at(2))).toEqual(events.slice(4))
+        expect(await holds.events('south', 0)).toEqual([])
+        await hold([], at(1) + 90 * day)
+        expect(await holds.events('north', 0)).toEqual(events.slice(1))
+      })
     })
 
     describe('runs', () => {
@@ -551,142 +1016,50 @@ export function storeContract(name: string, open: () => Store): void {
     })
 
     describe('deliveries', () => {
+      const none = { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] }
+
       it('of a feed never seen are none', async () => {
-        expect(await deliveries.accepted('north')).toEqual([])
-        expect(await deliveries.lastKeys('north')).toBeNull()
-        expect(await deliveries.validators('north')).toBeNull()
-        expect(await deliveries.generations('north', 'a')).toEqual([])
-      })
-
-      it('keeps five of them, and the keys of the last', async () => {
-        for (let i = 1; i <= 7; i++) {
-          const keys = new BigUint64Array([BigInt(i), 0xffff_ffff_ffff_ffffn])
-          await deliveries.record('north', { at: now + i, records: 100 + i, keys }, { ...saved, etag: `"${i}"` })
-        }
-        expect(await deliveries.accepted('north')).toEqual(
-          [7, 6, 5, 4, 3].map((i) => ({ at: now + i, records: 100 + i })),
-        )
-        expect(await deliveries.lastKeys('north')).toEqual(new BigUint64Array([7n, 0xffff_ffff_ffff_ffffn]))
-        expect(await deliveries.validators('north')).toEqual({ ...saved, etag: '"7"' })
-        const keys = new BigUint64Array([1n, 2n, 3n]).subarray(1, 2)
-        await deliveries.record('north', { at: now, records: 0, keys }, null)
-        expect(await deliveries.lastKeys('north')).toEqual(new BigUint64Array([2n]))
+        expect(await deliveries.last('north')).toEqual(none)
         expect(await deliveries.validators('north')).toBeNull()
       })
 
-      it('begins anew with one that stands alone, and keeps the validators of one that has no size', async () => {
-        const keys = new BigUint64Array([1n])
-        for (let i = 1; i <= 3; i++) await deliveries.record('north', { at: now + i, records: i, keys }, null)
-        await deliveries.record('north', { at: now + 4, records: 4, keys, alone: true }, null)
-        expect(await deliveries.accepted('north')).toEqual([{ at: now + 4, records: 4 }])
-        await deliveries.record('north', null, saved)
-        expect(await deliveries.accepted('north')).toHaveLength(1)
-        expect(await deliveries.validators('north')).toEqual(saved)
+      it('keep what is left out, whatever else is noted of the feed', async () => {
+        const first = {
+          loaded: { chatbot, at: now },
+          completeAt: now,
+          written: { by: 'document', at: now - hour, source: 'https://feeds.example/north.xml' },
+          mapping: 'mapping 1',
+          keyless: [
+            { identity: 'one', home: 'home', since: now, notedAt: now },
+            { identity: 'two', home: null, since: now - day, notedAt: now - day },
+          ],
+        } as const
+        await deliveries.record('north', first)
+        expect(await deliveries.last('north')).toEqual(first)
+        await deliveries.setValidators('north', saved)
+        await runs.record(runRecord())
+        await runs.recordLost('north', now)
+        expect(await deliveries.last('north')).toEqual(first)
+        await deliveries.record('north', { completeAt: now + day, keyless: [] })
+        expect(await deliveries.last('north')).toEqual({ ...first, completeAt: now + day, keyless: [] })
+        await deliveries.record('north', {})
+        await deliveries.record('north', { loaded: null, written: null, mapping: null })
+        expect(await deliveries.last('north')).toEqual({ ...none, completeAt: now + day })
+        expect([await deliveries.validators('north'), await runs.lastSuccess('north')]).toEqual([saved, now])
+        expect(await deliveries.last('south')).toEqual(none)
       })
 
-      it('knows thirty different ones again, those of the last source', async () => {
-        const written = { by: 'document', at: now - hour } as const
-        for (let i = 1; i <= 33; i++)
-          await deliveries.recordGeneration('north', 'a', { digest: `d${i}`, at: now + i, written: null })
-        const known = () => deliveries.generations('north', 'a')
-        expect((await known()).map(({ digest }) => digest)).toEqual(Array.from({ length: 30 }, (_, i) => `d${33 - i}`))
-        await deliveries.recordGeneration('north', 'a', { digest: 'd10', at: now + 34, written })
-        expect((await known()).slice(0, 2)).toEqual([
-          { digest: 'd10', at: now + 34, written },
-          { digest: 'd33', at: now + 33, written: null },
-        ])
-        await deliveries.recordGeneration('north', 'b', { digest: 'd1', at: now + 35, written: null })
-        expect(await known()).toEqual([])
-        expect(await deliveries.generations('north', 'b')).toHaveLength(1)
-      })
-    })
-
-    describe('held and approved changes', () => {
-      const held = (mlsNumber: string, kind: 'create' | 'update' | 'delete' | null, why = 'too many') => ({
-        mlsNumber,
-        kind,
-        why,
-      })
-
-      it('keep the time of the first hold as long as they are held', async () => {
-        await holds.replace('north', [held('A', 'delete'), held('B', null)], now)
-        await holds.replace('south', [held('Z', 'delete')], now)
-        await holds.replace('north', [held('A', 'delete', 'still too many'), held('C', 'update')], now + hour)
-        expect(await holds.count('north')).toBe(2)
-        expect(await holds.held('north')).toEqual([
-          { ...held('A', 'delete', 'still too many'), since: now },
-          { ...held('C', 'update'), since: now + hour },
-        ])
-        await holds.replace('north', [], now + 2 * hour)
-        await holds.replace('north', [held('A', 'delete')], now + 3 * hour)
-        expect(await holds.held('north')).toEqual([{ ...held('A', 'delete'), since: now + 3 * hour }])
-        expect(await holds.held('south')).toHaveLength(1)
-      })
-
-      it('are replaced wholly or not at all', async () => {
-        await holds.replace('north', [held('A', 'delete')], now)
-        function* broken() {
-          yield held('B', 'delete')
-          throw new Error('the plan could not be read')
-        }
-        await expect(holds.replace('north', broken(), now)).rejects.toThrow('the plan could not be read')
-        expect((await holds.held('north')).map((one) => one.mlsNumber)).toEqual(['A'])
-      })
-
-      it('are approved exactly as held, until a time, once', async () => {
-        await holds.replace('north', [held('A', 'delete'), held('B', 'update'), held('C', null)], now)
-        expect(await holds.approve('north', 'Ada', now, now + day)).toBe(2)
-        await holds.replace('north', [held('D', 'delete')], now + 1)
-        expect(await holds.approved('north', now)).toEqual(new Set(['delete A', 'update B']))
-        expect(await holds.approved('south', now)).toEqual(new Set())
-        expect(await holds.approved('north', now + day)).toEqual(new Set())
-        await holds.use('north', 'delete', ['A', 'B'])
-        expect(await holds.approved('north', now)).toEqual(new Set(['update B']))
-        expect(await holds.approve('north', 'Ada', now + 2, now + day)).toBe(1)
-        expect(await holds.approved('north', now + 2)).toEqual(new Set(['delete D']))
-      })
-
-      it('tell since when they are held', async () => {
-        await holds.replace('north', [held('A', 'delete')], now)
-        await holds.replace('north', [held('A', 'delete'), held('B', null)], now + hour)
-        const since = (feed = 'north') => holds.since(feed, ['B', 'C', 'A'])
-        expect(await since()).toEqual(
-          new Map([
-            ['B', now + hour],
-            ['A', now],
-          ]),
-        )
-        expect(await since('south')).toEqual(new Map())
-        await holds.replace('north', [], now + 2 * hour)
-        expect(await since()).toEqual(new Map())
-      })
-
-      it('are open approvals until used, expired or taken back', async () => {
-        await holds.replace('north', [held('A', 'delete'), held('B', 'update'), held('C', 'delete')], now)
-        expect(await holds.openApprovals('north', now)).toEqual([])
-        expect(await holds.revoke('north', 'Bob', now)).toBe(0)
-        await holds.approve('north', 'Ada', now, now + day)
-        const open = { by: 'Ada', at: now, expires: now + day }
-        expect(await holds.openApprovals('north', now)).toEqual([{ ...open, changes: 3 }])
-        expect(await holds.openApprovals('north', now + day)).toEqual([])
-        expect(await holds.openApprovals('south', now)).toEqual([])
-        await holds.use('north', 'delete', ['A'])
-        expect(await holds.openApprovals('north', now)).toEqual([{ ...open, changes: 2 }])
-        expect(await holds.revoke('south', 'Bob', now + 1)).toBe(0)
-        expect(await holds.revoke('north', 'Bob', now + 1)).toBe(2)
-        expect(await holds.openApprovals('north', now + 1)).toEqual([])
-        expect(await holds.approved('north', now + 1)).toEqual(new Set())
-        expect(await holds.revoke('north', 'Bob', now + 2)).toBe(0)
-        expect(await holds.approve('north', 'Ada', now + 3, now + day)).toBe(3)
-        expect(await holds.approved('north', now + 3)).toEqual(new Set(['delete A', 'update B', 'delete C']))
-      })
-
-      it('can be approved again after an approval was used', async () => {
-        await holds.replace('north', [held('A', 'delete')], now)
-        await holds.approve('north', 'Ada', now, now + day)
-        await holds.use('north', 'delete', ['A'])
-        await holds.approve('north', 'Ada', now + hour, now + day)
-        expect(await holds.approved('north', now + hour)).toEqual(new Set(['delete A']))
+      it('keep validators until there are none', async () => {
+        await deliveries.setValidators('north', { ...saved, etag: '"1"' })
+        await deliveries.setValidators('north', { ...saved, lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT' })
+        expect(await deliveries.validators('north')).toEqual({
+          ...saved,
+          lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT',
+        })
+        expect(await deliveries.last('north')).toEqual(none)
+        expect(await deliveries.validators('south')).toBeNull()
+        await deliveries.setValidators('north', null)
+        expect(await deliveries.validators('north')).toBeNull()
       })
     })
 
@@ -741,7 +1114,7 @@ export function storeContract(name: string, open: () => Store): void {
       await put('E', { City: 'Waterloo', SalePrice: 1, Status: 'Sold' })
       await put('F', { SalePrice: 0, City: '' })
       await put('G', { City: 'Elsewhere', SalePrice: 2 }, { feed: 'south' })
-      await ledger.begin(chatbot, 'north', 'create', ['H'], now, false)
+      await begin('create', ['H'])
       expect(await snapshot.figures(chatbot, 'north')).toEqual({
         listings: 5,
         cities: 3,
@@ -759,30 +1132,31 @@ export function storeContract(name: string, open: () => Store): void {
           confirmation('D', { at: now + day }),
           confirmation('E', { at: now + day, feed: 'south' }),
         ])
-        await ledger.begin(chatbot, 'north', 'update', ['D'], now + day, false)
+        await begin('update', ['D'], now + day)
         expect(await snapshot.latest(chatbot, 'north', 2)).toEqual(['B', 'C'])
         expect(await snapshot.latest(chatbot, 'north', 9)).toEqual(['B', 'C', 'A'])
         expect(await snapshot.latest('SN-2002', 'north', 9)).toEqual([])
       })
 
       it('are the deletes, but not of what is there again, nor of copies', async () => {
-        await snapshot.confirm(
-          chatbot,
-          ['A', 'B', 'C'].map((key) => confirmation(key)),
-        )
-        for (const [key, at] of [
-          ['A', now],
-          ['B', now + 1],
-          ['C', now + 2],
-        ] as const) {
-          await ledger.begin(chatbot, 'north', 'delete', [key], at, false)
+        const deletes: [string, number, Begun['counts']][] = [
+          ['A', now, ['delete']],
+          ['B', now + 1, ['delete']],
+          ['C', now + 2, ['left']],
+          ['D', now + 3, ['renumber']],
+        ]
+        for (const [key, at, counts] of deletes) {
+          await snapshot.confirm(chatbot, [confirmation(key)])
+          await begin('delete', [key], at, counts)
           await snapshot.forget(chatbot, [key], null)
         }
         await ledger.countDelete(chatbot, 'north', 'A (ID 7)', now + 3)
         await snapshot.confirm(chatbot, [confirmation('B')])
-        expect(await ledger.latest(chatbot, 'north', now - 1, 9)).toEqual(['C', 'A'])
-        expect(await ledger.latest(chatbot, 'north', now - 1, 1)).toEqual(['C'])
-        expect(await ledger.latest(chatbot, 'north', now, 9)).toEqual(['C'])
+        await begin('update', ['E'], now + 4, ['price'])
+        await ledger.end(chatbot, ['E'], 'as-before')
+        expect(await ledger.latest(chatbot, 'north', now - 1, 9)).toEqual(['D', 'C', 'A'])
+        expect(await ledger.latest(chatbot, 'north', now - 1, 1)).toEqual(['D'])
+        expect(await ledger.latest(chatbot, 'north', now, 9)).toEqual(['D', 'C'])
         expect(await ledger.latest(chatbot, 'south', now - 1, 9)).toEqual([])
       })
 

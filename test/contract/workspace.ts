@@ -2,8 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Shown } from '../../src/core/listing.ts'
-import type { Bookkeeping } from '../../src/plan/change.ts'
-import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
+import { DeleteAbsent } from '../../src/plan/change.ts'
+import type { Action, Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
+import type { Decision } from '../../src/plan/guard/hold.ts'
+import { AbsenceProof } from '../../src/plan/proof.ts'
+import type { Sides } from '../../src/plan/proof.ts'
+import type { NewDelivered, Turned, Workspace } from '../../src/workspace/workspace.ts'
 import {
   adoptOf,
   createOf,
@@ -11,14 +15,17 @@ import {
   deleteOf,
   forgetAbsentOf,
   forgetOf,
+  goneOf,
   holdOf,
+  nothing,
+  proofOf,
   updateOf,
   wholeSides,
 } from '../support/changes.ts'
 import { house } from './store.ts'
 
 function arrived(position: number, delivered: Delivered, changes: Partial<NewDelivered> = {}): NewDelivered {
-  return { position, delivered, content: null, raw: null, parts: 1, filled: 0, movesAt: null, ...changes }
+  return { position, delivered, content: null, raw: null, parts: 1, home: null, movesAt: null, ...changes }
 }
 
 const listingOf = (mlsNumber: string, at = `record of ${mlsNumber}`): Delivered => ({
@@ -32,6 +39,13 @@ function item(mlsNumber: string, id: number): Shown {
   return { mlsNumber, id, fields: house(mlsNumber), unreadable: ['Images'], owner: 'north', hash: `hash ${id}` }
 }
 
+/** It was changed lately, or is held since. */
+const memory = (changes: Partial<Remembered> = {}): Remembered => ({ ...nothing, heldSince: 7, ...changes })
+
+/** What a person decided about a delete that is held. */
+const decided = (decision: Decision | null): Remembered =>
+  memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, decision }] })
+
 export function workspaceContract(name: string, open: () => Workspace): void {
   describe(`workspace contract: ${name}`, () => {
     let workspace: Workspace
@@ -39,6 +53,12 @@ export function workspaceContract(name: string, open: () => Workspace): void {
       workspace = open()
     })
     afterEach(() => workspace.close())
+    const add = (changes: readonly Change[], remembered = nothing, sides: Sides = wholeSides, to = workspace): void =>
+      to.addChanges(
+        changes.map((change) => ({ change, remembered })),
+        sides,
+      )
+    const keys = (): string[] => [...workspace.changes()].map(({ change }) => change.mlsNumber)
 
     describe('delivery', () => {
       it('comes back sorted by key, then position, over many pages', () => {
@@ -53,7 +73,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('keeps every kind with its words', () => {
         workspace.addDelivered([
-          arrived(0, listingOf('L'), { content: 'c', raw: 'r', parts: 2, filled: 9, movesAt: 1234 }),
+          arrived(0, listingOf('L'), { content: 'c', raw: 'r', parts: 2, home: 'home', movesAt: 1234 }),
           arrived(1, { kind: 'removal', at: 'record 2', mlsNumber: 'G', why: 'Status is Withdrawn' }),
           arrived(2, { kind: 'filtered', at: 'record 3', mlsNumber: 'F', why: 'City is not Springfield' }),
           arrived(3, {
@@ -88,7 +108,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           content: 'c',
           raw: 'r',
           parts: 2,
-          filled: 9,
+          home: 'home',
           movesAt: 1234,
         })
         expect(rows[3].listing()).toEqual({ listing: house('L'), moving: { listedOn: '2026-11-01' } })
@@ -114,7 +134,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           content: 'c',
           raw: null,
           parts: 1,
-          filled: 0,
+          home: null,
           movesAt: null,
           listing: house('A'),
           moving: { listedOn: '2026-11-01' },
@@ -166,21 +186,19 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     })
 
     describe('plan', () => {
-      it('comes back in order, whole or of one kind', () => {
-        workspace.addChanges([updateOf('A'), createOf('B', { lookUp: true })], wholeSides)
-        workspace.addChanges([updateOf('C')], wholeSides)
+      it('comes back in order, whole or of one kind, with when each was first held', () => {
+        add([updateOf('A'), createOf('B', { lookUp: true })])
+        add([updateOf('C')], memory())
         const all = [...workspace.changes()]
-        expect(all.map(({ change }) => change.mlsNumber)).toEqual(['A', 'B', 'C'])
+        expect(keys()).toEqual(['A', 'B', 'C'])
         expect(all[0]).toEqual({ seq: all[0].seq, change: updateOf('A'), heldSince: null, outcome: null })
+        expect(all[2]).toEqual({ seq: all[2].seq, change: updateOf('C'), heldSince: 7, outcome: null })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
         expect([...workspace.changes('delete')]).toEqual([])
       })
 
       it('takes outcomes, changes and bookkeeping while it is read', () => {
-        workspace.addChanges(
-          Array.from({ length: 1600 }, (_, i) => updateOf(`K${i}`)),
-          wholeSides,
-        )
+        add(Array.from({ length: 1600 }, (_, i) => updateOf(`K${i}`)))
         const seen: string[] = []
         for (const { seq, change } of workspace.changes('update')) {
           seen.push(change.mlsNumber)
@@ -196,12 +214,14 @@ export function workspaceContract(name: string, open: () => Workspace): void {
       })
 
       it('lets the guard hold changes, with the action that each would have been', () => {
+        const planned = Array.from({ length: 1300 }, (_, i) => (i % 2 ? deleteOf(`K${i}`) : updateOf(`K${i}`)))
         workspace.addChanges(
-          Array.from({ length: 1300 }, (_, i) => (i % 2 ? deleteOf(`K${i}`) : updateOf(`K${i}`))),
+          planned.map((change) => ({ change, remembered: change.mlsNumber === 'K1' ? memory() : nothing })),
           wholeSides,
-          new Map([['K1', 7]]),
         )
-        workspace.hold((one) => (one.kind === 'delete' ? holdOf(one, `too many deletes, ${one.mlsNumber} too`) : null))
+        workspace.turn('all', (one) =>
+          one.kind === 'delete' ? holdOf(one, `too many deletes, ${one.mlsNumber} too`) : null,
+        )
         expect([...workspace.changes('delete')]).toEqual([])
         expect([...workspace.changes('update')]).toHaveLength(650)
         const holds = [...workspace.changes('hold')]
@@ -213,54 +233,223 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           outcome: null,
         })
         expect(holds[1].heldSince).toBeNull()
-        expect([...workspace.changes()].map(({ change }) => change.mlsNumber)).toEqual(
-          Array.from({ length: 1300 }, (_, i) => `K${i}`),
-        )
+        expect(keys()).toEqual(Array.from({ length: 1300 }, (_, i) => `K${i}`))
       })
 
       it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
-        const found = holdOf(updateOf('C'), 'two of them')
-        workspace.addChanges([forgetOf('A'), adoptOf('B'), found], wholeSides)
-        workspace.hold((one) => holdOf(one, 'a stranger'))
+        add([forgetOf('A'), adoptOf('B'), holdOf(updateOf('C'), 'two of them')])
+        workspace.turn('all', (one) => holdOf(one, 'a stranger'))
         expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
           ['update', 'two of them'],
         ])
       })
+
+      it('is turned with what is remembered of each, or only where something is', () => {
+        const held = decided('refused')
+        const changedLately = { ...nothing, counted: ['price'] as const }
+        add([updateOf('A')])
+        add([updateOf('B')], changedLately)
+        add([updateOf('C'), holdOf(updateOf('D'))], held)
+        add([deleteOf('E', { home: 'h' }), createOf('F', { home: 'h' })])
+        workspace.pairHomes(() => undefined)
+        const turned = (which: 'all' | 'remembered'): [string, Turned][] => {
+          const found: [string, Turned][] = []
+          workspace.turn(which, (action, about) => {
+            found.push([action.mlsNumber, about])
+            return null
+          })
+          return found
+        }
+        const remembered = [
+          ['B', { remembered: changedLately, isPaired: false }],
+          ['C', { remembered: held, isPaired: false }],
+          ['E', { remembered: nothing, isPaired: true }],
+          ['F', { remembered: nothing, isPaired: true }],
+        ]
+        expect(turned('remembered')).toEqual(remembered)
+        expect(turned('all')).toEqual([['A', { remembered: nothing, isPaired: false }], ...remembered])
+        expect(keys()).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+      })
+
+      it('is turned over many pages of it, to holds and to other actions', () => {
+        const planned = Array.from({ length: 2600 }, (_, i) => updateOf(`K${i}`))
+        workspace.addChanges(
+          planned.map((change, i) => ({ change, remembered: i % 2 ? memory() : nothing })),
+          wholeSides,
+        )
+        workspace.turn('remembered', (one) => {
+          if (one.kind !== 'update') throw new Error(one.kind)
+          return { ...one, released: ['update price'] }
+        })
+        workspace.turn('remembered', (one) => (Number(one.mlsNumber.slice(1)) % 4 === 1 ? holdOf(one) : null))
+        const wanted = planned.map((change, i) => {
+          const released = { ...change, released: ['update price'] }
+          if (i % 2 === 0) return change
+          return i % 4 === 1 ? { ...holdOf(released as Action) } : released
+        })
+        expect([...workspace.changes()].map(({ change }) => change)).toEqual(wanted)
+      })
+    })
+
+    describe('homes under another MLSNumber', () => {
+      function paired(): [string, Remembered][] {
+        const told: [string, Remembered][] = []
+        workspace.pairHomes((action, remembered) => told.push([action.mlsNumber, remembered]))
+        return told
+      }
+      const pairedKeys = (): string[] => paired().map(([key]) => key)
+
+      it.each([
+        [
+          ['D1', 'D2', 'D3', 'C1', 'C2'],
+          ['D1', 'D2', 'C1', 'C2'],
+        ],
+        [
+          ['C1', 'D1', 'C2', 'C3'],
+          ['C1', 'D1'],
+        ],
+        [
+          ['C1', 'D1', 'C2', 'D2'],
+          ['C1', 'D1', 'C2', 'D2'],
+        ],
+        [['D1', 'D2'], []],
+        [['C1', 'C2'], []],
+      ])('are paired one by one: of %j these: %j', (planned, wanted) => {
+        add(planned.map((key) => (key[0] === 'D' ? deleteOf : createOf)(key, { home: 'one' })))
+        expect(pairedKeys()).toEqual(wanted)
+      })
+
+      it('are those of the same home, with what is remembered of each', () => {
+        add([deleteOf('D1', { home: 'one' }), deleteOf('D2', { home: 'two' }), createOf('C1', { home: 'three' })])
+        add([createOf('C2', { home: 'one' })], memory())
+        expect(paired()).toEqual([
+          ['D1', nothing],
+          ['C2', memory()],
+        ])
+      })
+
+      it('are deletes of any cause, but creates of something new alone', () => {
+        // oxlint-disable-next-line typescript/no-misused-spread
+        const absent = new DeleteAbsent(proofOf('A'), { ...deleteAbsentOf('A'), home: 'absent' })
+        add([
+          absent,
+          createOf('B', { home: 'absent' }),
+          deleteOf('C', { home: 'made again' }),
+          createOf('D', { home: 'made again', cause: 'gone-from-service' }),
+          deleteOf('E'),
+          createOf('F'),
+          deleteOf('G', { home: 'held' }),
+          holdOf(createOf('H', { home: 'held' })),
+          forgetOf('I'),
+          updateOf('J'),
+        ])
+        const told: Action[] = []
+        workspace.pairHomes((action) => told.push(action))
+        expect(told).toEqual([absent, createOf('B', { home: 'absent' })])
+        expect(told[0]).toBeInstanceOf(DeleteAbsent)
+        const isPaired = new Map<string, boolean>()
+        workspace.turn('all', (action, about) => {
+          isPaired.set(action.mlsNumber, about.isPaired)
+          return null
+        })
+        expect([...isPaired].flatMap(([key, is]) => (is ? [key] : []))).toEqual(['A', 'B'])
+      })
+
+      it('are told in plan order, over many pages', () => {
+        const some = Array.from({ length: 700 }, (_, i) => i)
+        add(some.map((i) => createOf(`N${i}`, { home: `home ${i}` })))
+        add(some.map((i) => deleteOf(`O${699 - i}`, { home: `home ${699 - i}` })))
+        expect(pairedKeys()).toEqual([...some.map((i) => `N${i}`), ...some.map((i) => `O${699 - i}`)])
+      })
     })
 
     describe('changes by absence', () => {
       const gone = [deleteAbsentOf('A'), forgetAbsentOf('B'), holdOf(deleteAbsentOf('C'))]
+      /** Fails where one does not come back as it was. */
+      function expectBack(changes: readonly Change[], remembered: Remembered, sides: Partial<Sides>): void {
+        const again = open()
+        try {
+          add(changes, remembered, { ...wholeSides, ...sides }, again)
+          expect([...again.changes()].map(({ change }) => change)).toEqual(changes)
+        } finally {
+          again.close()
+        }
+      }
 
       it('come back as they were where the rows prove them', () => {
         workspace.addDelivered([arrived(0, listingOf('D'))])
-        workspace.addChanges(gone, wholeSides)
+        add(gone)
         expect([...workspace.changes()].map(({ change }) => change)).toEqual(gone)
-        expect([...workspace.changes()].map(({ change }) => change.mlsNumber)).toEqual(['A', 'B', 'C'])
+        expect(keys()).toEqual(['A', 'B', 'C'])
+      })
+
+      it('stay proven when the guard weighs, holds and lets go of them', () => {
+        add(gone, memory())
+        workspace.turn('all', (one) => {
+          if (!(one instanceof DeleteAbsent)) return null
+          return one.weighed({ counts: ['renumber'], released: ['delete'] })
+        })
+        workspace.turn('all', (one) => (one.kind === 'forget' ? holdOf(one) : null))
+        const [weighed, held] = [...workspace.changes()].map(({ change }) => change)
+        expect(weighed).toEqual(deleteAbsentOf('A').weighed({ counts: ['renumber'], released: ['delete'] }))
+        expect(held).toEqual(holdOf(forgetAbsentOf('B')))
+        expect(weighed).toBeInstanceOf(DeleteAbsent)
+        workspace.addSeen(1)
+        expect(() => [...workspace.changes()]).toThrow('it was delivered')
       })
 
       it.each([
         ['the delivery is incomplete', { delivery: { complete: false, reasons: ['it was cut'] } }],
         ['the list is incomplete', { remote: { complete: false, reasons: ['page 3 failed'] } }],
-        ['a record could not be read', { unreadable: 1 }],
+        [
+          'a record came without MLSNumber when they went',
+          { keyless: [{ identity: 'x', home: null, since: 1, notedAt: 1 }] },
+        ],
         ['the delivery is a delta', { mode: 'delta' as const }],
       ])('do not come back where %s', (_, sides) => {
-        for (const change of gone) {
-          const again = open()
-          again.addChanges([change], { ...wholeSides, ...sides })
-          expect(() => [...again.changes()]).toThrow('by absence without a proof')
-          again.close()
-        }
+        for (const change of gone)
+          expect(() => expectBack([change], nothing, sides)).toThrow('by absence without a proof')
+      })
+
+      it('do not come back where a record without MLSNumber may be them: of the same delivery, and no other home', () => {
+        const keyless = (home: string | null, since: number) => ({
+          keyless: [{ identity: 'x', home, since, notedAt: since }],
+        })
+        // oxlint-disable-next-line typescript/no-misused-spread
+        const at = (home: string) => new DeleteAbsent(proofOf('A'), { ...deleteAbsentOf('A'), home })
+        const unreadable = 'without a readable MLSNumber'
+        expect(() => expectBack([at('one')], nothing, keyless('one', 1))).toThrow(unreadable)
+        expect(() => expectBack([at('one')], nothing, keyless(null, 1))).toThrow(unreadable)
+        expect(() => expectBack(gone, nothing, keyless('one', 1))).toThrow(unreadable)
+        expectBack([at('one')], nothing, keyless('two', 1))
+        expectBack([at('one')], nothing, keyless('one', 2))
+        expectBack(gone, nothing, keyless(null, 2))
+        const later = AbsenceProof.of(wholeSides, goneOf('A', { absentSince: 2 }))
+        if (!AbsenceProof.isOne(later)) throw new Error(later.why)
+        expect(() => expectBack([new DeleteAbsent(later, deleteAbsentOf('A'))], nothing, keyless(null, 2))).toThrow(
+          unreadable,
+        )
+      })
+
+      it('come back where a person said that they go, whichever record may be them', () => {
+        const sides = { keyless: [{ identity: 'x', home: null, since: 1, notedAt: 1 }] }
+        expectBack(gone, decided('approved'), sides)
+        for (const remembered of [decided('refused'), decided(null), memory()])
+          for (const change of gone)
+            expect(() => expectBack([change], remembered, sides)).toThrow('without a readable MLSNumber')
+        const cut = { delivery: { complete: false, reasons: ['it was cut'] } }
+        expect(() => expectBack(gone, decided('approved'), cut)).toThrow('it was cut')
       })
 
       it('do not come back for what was delivered, as a record or by its bytes', () => {
-        workspace.addChanges([deleteAbsentOf('A', 7)], wholeSides)
+        add([deleteAbsentOf('A', 7)])
         expect([...workspace.changes('delete')]).toHaveLength(1)
         workspace.addSeen(7)
         expect(() => [...workspace.changes('delete')]).toThrow('it was delivered')
         const again = open()
-        again.addChanges([deleteAbsentOf('A', 8)], wholeSides)
+        add([deleteAbsentOf('A', 8)], nothing, wholeSides, again)
         again.addDelivered([arrived(0, { kind: 'reject', at: 'record 1', mlsNumber: 'A', problems: [] })])
         expect(() => [...again.changes('delete')]).toThrow('it was delivered')
         again.close()

@@ -38,7 +38,7 @@ const said = (...messages: string[]) => logged.filter(({ msg }) => messages.incl
 const runs = (): number => said('run finished', 'run failed').length + said('run finished: held').length
 const store = (): string => join(world.folder, 'store.db')
 
-/** Lets time pass to the next tick of a schedule, and its run come to an end. */
+/** Advances time to the next scheduled run, and waits for its end. */
 async function tick(clock: ManualClock, milliseconds = minute): Promise<void> {
   const before = runs()
   await clock.pass(milliseconds)
@@ -48,7 +48,7 @@ async function tick(clock: ManualClock, milliseconds = minute): Promise<void> {
 test('runs when it is due, in the zone of the feed', async () => {
   await begin({ schedule: '15 2 * * *', timezone: 'Europe/Berlin' })
   world.deliver(zillowFeed(homes(1, 3)))
-  // An hour before the clocks are put on: 02:15 is left out on that day, and made up for at 03:00.
+  // An hour before the clocks go forward: 02:15 is skipped on that day, and made up for at 03:00.
   const clock = new ManualClock('2026-03-29T00:00:00Z')
   void start(clock)
   await until(() => runs() === 1)
@@ -69,7 +69,7 @@ test('asleep for nine hours, it makes one run up, not nine', async () => {
   const clock = new ManualClock('2026-11-21T12:30:00Z')
   void start(clock)
   await until(() => runs() === 1)
-  // As when a host is suspended: the clock jumps, and nobody was woken meanwhile.
+  // As when a host is suspended: the clock jumps, and no timer fired meanwhile.
   clock.jump(9 * 60 * minute)
   await tick(clock, 1)
   await clock.pass(10 * minute)
@@ -84,7 +84,7 @@ test('after three starts that ended without a word it waits, alive, before it ca
   for (let times = 0; times < 3; times++) await killed.runs.noteStart(clock.now())
   await killed.close()
   void start(clock)
-  const waits = () => said('the starts before ended without a word: waiting, so that the service is not overrun')
+  const waits = () => said('the last starts crashed: waiting before the first run')
   await until(() => waits().length > 0)
   await clock.pass(50_000)
   expect(waits()).toMatchObject([{ starts: 3, minutes: 1 }])
@@ -92,7 +92,7 @@ test('after three starts that ended without a word it waits, alive, before it ca
   expect(statSync(`${store()}.alive`).mtimeMs).toBe(clock.now())
   await tick(clock, 10_000)
   expect(world.listings()).toHaveLength(3)
-  // Up for ten minutes, it is no loop any more.
+  // After ten minutes it no longer counts as a crash loop.
   expect(await starts()).toBe(4)
   await clock.pass(10 * minute)
   expect(await starts()).toBe(0)
@@ -130,10 +130,11 @@ test('says once that no run is good, whether they fail or hold everything, and w
   const clock = new ManualClock('2026-11-21T12:00:30Z')
   void start(clock)
   await until(() => runs() === 1)
-  const stale = () => said('no run has been good for 3 that were due')
+  const stale = () =>
+    said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')
   rmSync(join(world.folder, 'north.xml'))
   await tick(clock)
-  // A feed that is empty is no failure, and yet nothing comes through.
+  // An empty feed is no failure, but nothing is carried out.
   world.deliver(zillowFeed([]))
   await tick(clock)
   expect(stale()).toEqual([])
@@ -142,10 +143,10 @@ test('says once that no run is good, whether they fail or hold everything, and w
   expect(stale()).toMatchObject([{ level: 'error', feed: 'north', lastGood: '2026-11-21T12:00:30.000Z' }])
   await tick(clock)
   expect(stale()).toHaveLength(1)
-  expect(said('runs are good again')).toEqual([])
+  expect(said('the feed is up to date again')).toEqual([])
   world.deliver(zillowFeed(homes(1, 20)))
   await tick(clock)
-  expect(said('runs are good again')).toHaveLength(1)
+  expect(said('the feed is up to date again')).toHaveLength(1)
 })
 
 test('what was run by hand in between counts as well', async () => {
@@ -164,10 +165,14 @@ test('what was run by hand in between counts as well', async () => {
   expect(await world.run()).toMatchObject({ result: 'ok' })
   rmSync(feed)
   await tick(clock)
-  expect(said('no run has been good for 3 that were due')).toEqual([])
+  expect(said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`')).toEqual(
+    [],
+  )
   await tick(clock)
   await tick(clock)
-  expect(said('no run has been good for 3 that were due')).toHaveLength(1)
+  expect(
+    said('the feed is stale: the last 3 scheduled runs did not succeed; see `listing-sync status north`'),
+  ).toHaveLength(1)
 })
 
 test('a key that was changed in its file is used by the next run, and neither is ever shown', async () => {
@@ -181,22 +186,22 @@ test('a key that was changed in its file is used by the next run, and neither is
   await until(() => runs() === 1)
   expect(said('run finished')).toHaveLength(1)
 
-  // The service knows the new one only; the file comes a little later, and is empty for a moment.
+  // The service accepts only the new key; its file is written a little later, and is empty for a moment.
   keys.secret = 'key-of-autumn-88'
   await tick(clock)
   expect(said('run failed')).toHaveLength(1)
   key('')
   await tick(clock)
-  expect(said('secrets cannot be read anew: the earlier ones are used')).toHaveLength(1)
+  expect(said('could not read the secrets again: using the earlier ones')).toHaveLength(1)
   expect(said('run failed')).toHaveLength(2)
   key('key-of-autumn-88')
   world.deliver(zillowFeed(homes(1, 4)))
   await tick(clock)
-  expect(said('secrets were changed: the new ones are used')).toHaveLength(1)
+  expect(said('secrets have changed: using the new ones')).toHaveLength(1)
   expect(said('run finished')).toHaveLength(2)
   expect(world.listings()).toHaveLength(4)
 
-  // Away altogether: what was known is used on.
+  // Without the file, the known key is used.
   rmSync(join(world.folder, 'key.txt'))
   await tick(clock)
   expect(said('run finished')).toHaveLength(3)
@@ -213,6 +218,6 @@ test('a configuration that was edited is said once, and waits for the next start
   await tick(clock)
   await tick(clock)
   expect(said('run finished')).toHaveLength(3)
-  const edited = 'the configuration was changed: start the daemon again for it to take effect'
+  const edited = 'the configuration was changed: restart the daemon to apply it'
   expect(said(edited)).toHaveLength(1)
 })

@@ -1,10 +1,10 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Clock } from '../../src/core/machine.ts'
 
-/** Waits that are over at once: the rate, and tries again. */
+/** Waits that end at once: for the rate, and for retries. */
 const shortSleep = 2000
 
-/** Time that stands still until a test lets it pass; who sleeps is woken when it has. */
+/** A clock that only a test advances; sleepers wake when their time has passed. */
 export class ManualClock implements Clock {
   #now: number
   #sleepers = new Set<{ due: number; wake: () => void }>()
@@ -36,7 +36,7 @@ export class ManualClock implements Clock {
     this.#now += milliseconds
   }
 
-  /** Lets time pass in steps of at most ten seconds; whoever wakes has its turn before the next one. */
+  /** Advances time in steps of at most ten seconds; sleepers that wake run before the next step. */
   async pass(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds
     while (this.#now < end) {

@@ -1,4 +1,4 @@
-/** When a feed is due (fault-model F131): both changes of the clocks in four zones, by the minute, on no clock but the test's. */
+/** When a feed is due (docs/faults.md, F131): both changes of the clocks in four zones, minute by minute, on a manual clock. */
 import { describe, expect, test } from 'vitest'
 import { dueTimes } from '../../src/daemon/schedule.ts'
 
@@ -6,8 +6,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 /**
- * The daemon looks every ten seconds; here every minute is enough. Gives each look that found the schedule due, as the
- * clock on the wall shows it.
+ * The daemon checks every ten seconds; here every minute is enough. Returns the local times at which the schedule was due.
  */
 function runs(expression: string, timezone: string, start: string, hours: number): string[] {
   const { within } = dueTimes({ expression, timezone })

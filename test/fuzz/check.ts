@@ -20,7 +20,7 @@ export function violation(world: FuzzWorld, bytes: Buffer, report: Read): string
   )
 }
 
-/** Every record and every listing is counted once (DESIGN, "Report"). */
+/** Every record and every listing is counted once. */
 function uncounted({ delivery, counts, changes, rejects, result }: Read): string | null {
   if (result === 'failed') return changes.length === 0 ? null : 'a failed run has changes'
   const { records, listings, removals, filtered, duplicates } = delivery
@@ -64,7 +64,7 @@ function polluted(): string | null {
 }
 
 function tooManyDeletes(world: FuzzWorld, { counts }: Read): string | null {
-  const allowed = Math.max(deletesAllowed.floor, Math.floor((world.listings * deletesAllowed.percent) / 100))
+  const allowed = 2 * deletesAllowed(world.listings)
   return counts.delete > allowed ? `${counts.delete} deletes are planned, ${allowed} are allowed` : null
 }
 

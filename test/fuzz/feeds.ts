@@ -1,7 +1,6 @@
 /** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { FieldName } from '../../src/core/listing.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
@@ -10,6 +9,7 @@ import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file } from '../../src/feed/transport/file.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
+import { planSettings } from '../../src/plan/settings.ts'
 import type { Feed } from '../../src/run/tools.ts'
 import type { Sound } from './mutations.ts'
 import { readingOf } from '../support/reading.ts'
@@ -23,8 +23,9 @@ export const presetNames = readdirSync(fixtures)
 /** Small, so that a record beyond it is no rare thing. */
 export const maxRecordBytes = 150_000
 const transport = { ...transportSettings.parse({}), maxBytes: 50_000_000, maxRecordBytes }
-/** What the guard lets through in these tests: of a dozen listings, two. */
-export const deletesAllowed = { percent: 20, floor: 2 }
+/** How many of so many listings the guard lets go; as many may come under another number. */
+export const deletesAllowed = (listings: number): number =>
+  listings < 3 ? listings : Math.min(Math.max(3, Math.floor(listings / 5)), Math.floor(listings / 2))
 
 export function mappingOf(preset: string): Mapping {
   const optionsFile = join(fixtures, preset, 'options.json')
@@ -90,22 +91,8 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000, scratch: dirname(path), member: null }),
     format: formats[mapping.format],
     transport,
-    limits: {
-      delete: deletesAllowed,
-      update: { percent: 60, floor: 50 },
-      recreate: { percent: 20, floor: 2 },
-      shrink: 50,
-      overlap: 50,
-      lostField: { percent: 50, floor: 10 },
-      grace: { runs: 1, hours: 0 },
-      onTrip: 'hold',
-    },
-    ownership: 'tag',
+    plan: planSettings.parse({ limits: { confirm: 'never' } }),
     outranks: new Set(),
-    drift: 'overwrite',
-    volatile: new Set<FieldName>(['DaysOnMarket']),
-    refresh: 7 * 86_400_000,
-    settle: 900_000,
     deadline: 7_200_000,
     rate: 1000,
     concurrency: 4,

@@ -5,24 +5,25 @@
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Change, DeleteStated, Hold } from '../../src/plan/change.ts'
 import { AbsenceProof } from '../../src/plan/proof.ts'
-import { wholeSides } from '../support/changes.ts'
+import { goneOf, wholeSides } from '../support/changes.ts'
 
 const base = { mlsNumber: 'A1', why: 'gone from the feed', reason: 'r' }
-const details = { ...base, shownHash: 'h', snapshot: 1, unsettled: false }
+const weighs = { counts: [], released: [] }
+const details = { ...base, ...weighs, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
 
 // Right: what the feed says itself needs no proof; an absent listing has one.
 export const stated: Change = { ...details, kind: 'delete', cause: 'feed-says-so' }
-const proof = AbsenceProof.of(wholeSides, 'A1', false)
+const proof = AbsenceProof.of(wholeSides, goneOf('A1'))
 export const absent: Change[] = AbsenceProof.isOne(proof) ? [new DeleteAbsent(proof, details)] : []
 
 // @ts-expect-error an object that only looks like a delete by absence
 export const bare: Change = { ...details, kind: 'delete', cause: 'absent' }
 // @ts-expect-error an object that only looks like a forget by absence
-export const forgotten: Change = { ...base, kind: 'forget', cause: 'absent', snapshot: 1 }
+export const forgotten: Change = { ...base, ...weighs, kind: 'forget', cause: 'absent', snapshot: 1 }
 // @ts-expect-error an object that only looks like a proof
-export const faked: Change = new DeleteAbsent({ mlsNumber: 'A1' }, details)
+export const faked: Change = new DeleteAbsent({ mlsNumber: 'A1', absentSince: 1 }, details)
 // @ts-expect-error nobody but `of` makes a proof
-export const made = new AbsenceProof('A1')
+export const made = new AbsenceProof(goneOf('A1'))
 // @ts-expect-error the answer of `of` may be that there is none
 export const unlooked: Change = new DeleteAbsent(proof, details)
 // @ts-expect-error a generic kind does not get round it
@@ -34,11 +35,11 @@ export function turned(held: Hold, said: DeleteStated, gone: DeleteAbsent): void
   // @ts-expect-error and so does its cause
   said.cause = 'absent'
   // @ts-expect-error a hold spread into a delete is none
-  const again: Change = { ...held, kind: 'delete', cause: 'absent', shownHash: 'h', snapshot: 1, unsettled: false }
+  const again: Change = { ...held, ...details, kind: 'delete', cause: 'absent' }
   // @ts-expect-error nor is a proven one, spread over another number
   // oxlint-disable-next-line typescript/no-misused-spread
   const other: Change = { ...gone, mlsNumber: 'B2' }
   void [again, other]
 }
 // @ts-expect-error what is held is an action, not another hold
-export const twice = (held: Hold): Hold => hold(held, 'again', 'approval')
+export const twice = (held: Hold): Hold => hold(held, 'again', 'approval', 'guard')

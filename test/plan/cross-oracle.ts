@@ -1,5 +1,5 @@
 /**
- * What DESIGN says of a world, written from its words and its table alone: nothing here comes from src/plan. `expected`
+ * What docs/design.md says of a world, written from its words and its table alone: nothing here comes from src/plan. `expected`
  * names the one row of the table that holds; `violations` are the rules that no row may break.
  */
 import type { Bookkeeping } from '../../src/plan/change.ts'
@@ -7,7 +7,7 @@ import { looksUp } from '../support/changes.ts'
 import { wantedContent } from './cross-world.ts'
 import type { Content, Item, Planned, Row, Setting, World } from './cross-world.ts'
 
-/** Whose the listing is, by memory and by the mark on the service ("Ours means"). A mark says more than memory. */
+/** Whose the listing is, by memory and by the mark on the service (docs/design.md). A mark says more than memory. */
 function whose({ row, items }: World, { ownership }: Setting): 'ours' | 'theirs' | 'nobody' {
   const marks = ownership === 'snapshot' ? [] : items.map(({ tag }) => tag)
   if (row?.feed === 'south' && row.owned) return 'theirs'
@@ -27,7 +27,7 @@ function absenceIsProven({ deliveryComplete, unreadable, remoteComplete, mode }:
 /** The fields of an item that are not as this content is sent, AreaUnit apart, which no item shows. */
 const isAs = (item: Item, content: Content): boolean => item.content === content && item.spelled === undefined
 
-/** The change of DESIGN's table as "kind cause", or `unchanged`, `nothing`; several where a delivery holds several listings. */
+/** The change of the decision table as "kind cause", or `unchanged`, `nothing`; several where a delivery holds several listings. */
 export function expected(world: World, setting: Setting): string[] {
   const { feed, row, items } = world
   if (feed === 'reject') return ['nothing']
@@ -57,9 +57,8 @@ function leaving({ feed, row, items, ...rest }: World, setting: Setting): string
   }
   if (items.length > 1) return 'hold twice-shown'
   if (says) return 'delete feed-says-so'
-  if (!setting.deliveryComplete) return 'hold unproven'
+  if (!setting.deliveryComplete || !remoteComplete) return 'hold unproven'
   if (setting.unreadable > 0) return 'hold unreadable'
-  if (!remoteComplete) return 'hold unproven'
   return rest.absentRuns + 1 < graceRuns ? 'hold grace' : 'delete absent'
 }
 
@@ -114,7 +113,7 @@ function ours(mine: Row, wanted: Content, item: Item | undefined, { remoteComple
   return { overwrite: 'update drifted', keep: 'unchanged', report: 'hold drifted' }[drift]
 }
 
-/** The rules of DESIGN §3 that hold whatever row of the table a world is in; in words, for the report of a failure. */
+/** The rules of docs/design.md that hold in any row of the table; in words, for the report of a failure. */
 export function violations(world: World, setting: Setting, planned: Planned): string[] {
   const { changes, unchanged } = planned
   const { feed, row, items } = world
@@ -153,14 +152,17 @@ export function violations(world: World, setting: Setting, planned: Planned): st
 }
 
 /** What must be remembered of a world although nothing is called for it. */
-function notedWrong({ feed, row, items, absentRuns }: World, { graceRuns }: Setting, planned: Planned): string[] {
-  const { changes, unchanged, notes } = planned
-  const waits = changes.some(({ kind, cause }) => cause === 'grace' || (kind === 'delete' && cause === 'absent'))
+function notedWrong(world: World, setting: Setting, planned: Planned): string[] {
+  const { feed, row, items, absentRuns } = world
+  const { unchanged, notes } = planned
+  const { deletes, mode, deliveryComplete, ownership } = setting
+  const isOurs = whose(world, setting) === 'ours' || (ownership === 'mirror' && items.length > 0)
   const wanted = wantedContent(feed)
-  const doubted = row?.suspect === true && wanted !== null && items.some((item) => !isAs(item, wanted))
+  const isUnsure = row?.suspect === true || (row?.baseline === null && !setting.remoteComplete)
+  const doubted = isUnsure && wanted !== null && items.some((item) => !isAs(item, wanted))
   const due = {
     returned: absentRuns > 0 && feed !== 'absent',
-    absent: waits && graceRuns > 1,
+    absent: feed === 'absent' && isOurs && deletes && mode === 'full' && deliveryComplete,
     steady: unchanged > 0 && items.length > 0 && (row?.streak ?? 0) > 0 && !notes.some(showsOtherwise) && !doubted,
   }
   return Object.entries(due).flatMap(([op, isDue]) => {

@@ -3,7 +3,6 @@
  * the inputs of a real plan, and a small model of service and store carries that plan out perfectly.
  */
 import { contentHash } from '../../src/core/hash.ts'
-import { filledFields } from '../../src/core/listing.ts'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Doubt, Bookkeeping, Change } from '../../src/plan/change.ts'
 import type {
@@ -11,6 +10,7 @@ import type {
   PlanSettings,
   CallKind,
   DeliveredRow,
+  History,
   Recalled,
   ShownRow,
   SnapshotRow,
@@ -18,7 +18,7 @@ import type {
 import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from '../support/pages.ts'
-import { day, hour, listing, minute, now, volatile } from '../support/plan-world.ts'
+import { day, hour, limits, listing, minute, now, volatile } from '../support/plan-world.ts'
 
 const key = 'A'
 
@@ -102,6 +102,8 @@ export interface Planned {
   facts: PlanFacts
 }
 
+const noHistory: History = { key, absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
+
 const record = (kind: DeliveredRow['kind'], content: Content | null, position = 1): DeliveredRow => ({
   key,
   position,
@@ -111,7 +113,7 @@ const record = (kind: DeliveredRow['kind'], content: Content | null, position = 
   content: content === null ? null : hashes[content],
   raw: `raw-${content}`,
   parts: 1,
-  filled: content === null ? 0 : filledFields(listings[content]),
+  home: null,
   movesAt: null,
   listing: () => ({ listing: listings[content!], moving: {} }),
 })
@@ -170,7 +172,8 @@ function snapshotRow(row: Row): SnapshotRow {
     raw: content === null ? null : `raw-${content}`,
     parts: 1,
     mapping: 'mapping-1',
-    filled: content === null ? 0 : filledFields(listings[content]),
+    home: null,
+    bornAt: null,
     sentAt: now - minute,
     baseline,
     movesAt: null,
@@ -193,7 +196,11 @@ export function settingsOf(setting: Setting): PlanSettings {
     now,
     today: '2026-11-21',
     delivery: { complete: deliveryComplete, reasons: deliveryComplete ? [] : ['it was cut'] },
-    unreadable: setting.unreadable,
+    // One that came when this listing went, whenever that was.
+    keyless:
+      setting.unreadable === 0
+        ? []
+        : [now, now - hour].map((since) => ({ identity: `raw-${since}`, home: null, since, notedAt: since })),
     remote: { complete: remoteComplete, reasons: remoteComplete ? [] : ['page 3 failed'] },
     remoteStartedAt: now,
     mode: setting.mode,
@@ -202,11 +209,9 @@ export function settingsOf(setting: Setting): PlanSettings {
     ownership,
     outranks: () => ownership === 'mirror' || outranks,
     drift: setting.drift,
-    grace: { runs: graceRuns, time: 0 },
-    volatile,
-    refresh: 365 * day,
+    limits: { ...limits, grace: { runs: graceRuns, hours: 0 } },
+    volatile: { fields: volatile, refresh: 365 * day },
     settle: 15 * minute,
-    driftedSince: null,
     lostUntil: null,
   }
 }
@@ -217,7 +222,7 @@ export async function planOf({ feed, row, items, absentRuns }: World, settings: 
     delivered: deliveries[feed],
     snapshot: inPages(row === null ? [] : [snapshotRow(row)]),
     shown: items.map((item) => shownRow(item, row)),
-    absences: inPages(absentRuns === 0 ? [] : [{ key, runs: absentRuns, since: now - hour }]),
+    history: inPages(absentRuns === 0 ? [] : [{ ...noHistory, absence: { runs: absentRuns, since: now - hour } }]),
     seen: () => feed === 'seen',
     // As the store rejects what it has nothing of; and a decision that asks for what was not fetched throws.
     recall: async (ids) => new Map(ids.map((id) => [id, recalledOf(row!)])),
@@ -256,7 +261,7 @@ export function carriedOut(world: World, planned: Planned, setting: Setting, spe
     if (entry.op === 'absent') absentRuns++
     else if (entry.op === 'returned') absentRuns = 0
     else if (entry.op === 'forget-flight') row = null
-    else if (entry.op === 'steady') row = { ...row!, streak: 0, streakReason: null }
+    else if (entry.op === 'steady') row = { ...row!, streak: 0 }
     else if (entry.op === 'first-sight') row = { ...row!, baseline: entry.hash, echo: entry.echo }
   }
   for (const change of planned.changes) {

@@ -5,7 +5,7 @@ import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { situations } from '../../src/plan/situation.ts'
 import { looksUp } from '../support/changes.ts'
-import { PlanWorld, day, listing, minute, now } from '../support/plan-world.ts'
+import { PlanWorld, day, limits, listing, minute, now } from '../support/plan-world.ts'
 
 const A = listing('A')
 const cheaper = listing('A', { SalePrice: 340_000 })
@@ -208,7 +208,7 @@ describe('the feed holds a listing', () => {
   test('another feed of the chatbot has it, by the store or by its mark: hold', async () => {
     expect(
       await only(new PlanWorld().delivers(A).remembers(A, { feed: 'south' }).shows(A, { owner: 'south' })),
-    ).toMatchObject({ kind: 'hold', cause: 'other-feed', why: 'feed south of this chatbot has it' })
+    ).toMatchObject({ kind: 'hold', cause: 'other-feed', why: 'also in south: that feed of this chatbot has it' })
     expect(await only(new PlanWorld().delivers(cheaper).shows(A, { owner: 'south' }))).toMatchObject({
       kind: 'hold',
       cause: 'other-feed',
@@ -349,10 +349,14 @@ describe('the feed does not hold the listing', () => {
     expect(await only(new PlanWorld().remembers(A).shows(A), { deletes: false })).toBe('nothing')
     expect(await only(new PlanWorld().says('removal', 'A').remembers(A).shows(A), { deletes: false })).toBe('nothing')
   })
-  test.each([
+  test.each<[string, Partial<PlanSettings>, string]>([
     ['the delivery is incomplete', { delivery: { complete: false, reasons: ['cut after 3 records'] } }, 'unproven'],
     ["the service's list is incomplete", { remote: { complete: false, reasons: ['page 3 failed'] } }, 'unproven'],
-    ['a record has no readable MLSNumber', { unreadable: 1 }, 'unreadable'],
+    [
+      'a record has no readable MLSNumber',
+      { keyless: [{ identity: 'raw', home: null, since: now, notedAt: now }] },
+      'unreadable',
+    ],
   ])('%s: held, not deleted, and nothing is forgotten', async (_, settings, cause) => {
     expect(await only(new PlanWorld().remembers(A).shows(A), settings)).toMatchObject({ kind: 'hold', cause })
     expect(await only(new PlanWorld().remembers(A), settings)).toBe('nothing')
@@ -413,7 +417,7 @@ test('sides of many pages come to the same, wherever a page ends', async () => {
     if (i % 7 < 4) world.shows(one, { kept: i % 5 >= 3 })
     if (i % 11 === 0) world.wasAbsent(one.MLSNumber, 1, now - day)
   }
-  const settings = { grace: { runs: 3, time: 0 } }
+  const settings = { limits: { ...limits, grace: { runs: 3, hours: 0 } } }
   const { changes, unchanged, notes } = await world.plan(settings)
   expect(new Set(changes.map(({ kind }) => kind))).toEqual(new Set(['create', 'update', 'adopt', 'hold', 'forget']))
   for (const size of [1, 7, 100]) {
@@ -431,12 +435,12 @@ test('a walk that is left early closes what it reads from the store', async () =
       closed.push(name)
     }
   }
-  const sides = { delivered: [], snapshot: rows('snapshot'), shown: [], absences: rows('absences'), seen: () => false }
+  const sides = { delivered: [], snapshot: rows('snapshot'), shown: [], history: rows('history'), seen: () => false }
   for await (const chunk of situations(sides, 'north')) {
     expect(chunk.length).toBeGreaterThan(100)
     break
   }
-  expect(closed).toEqual(['snapshot', 'absences'])
+  expect(closed).toEqual(['snapshot', 'history'])
 })
 
 describe('what was sent is fetched', () => {

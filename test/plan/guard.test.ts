@@ -1,250 +1,403 @@
-/** The guard's rules, each at its edge: what is allowed, what trips, what it holds, and the words it uses. */
+/** The guard's rules at their edges, what of a change they hold, and what lets it go. */
 import { describe, expect, test } from 'vitest'
-import { optionalFields } from '../../src/core/listing.ts'
-import type { FieldName } from '../../src/core/listing.ts'
-import type { Action, Update } from '../../src/plan/change.ts'
-import { guard, heldBy } from '../../src/plan/guard/guard.ts'
-import type { Limits, Past } from '../../src/plan/guard/rule.ts'
-import { Tally } from '../../src/plan/guard/tally.ts'
-import type { PlanSettings } from '../../src/plan/inputs.ts'
-import { KeyHashes, sharedKeys } from '../../src/plan/key-hashes.ts'
-import type { PlanFacts } from '../../src/plan/plan.ts'
-import { adoptOf, createOf, deleteAbsentOf, deleteOf, forgetAbsentOf, forgetOf, updateOf } from '../support/changes.ts'
-import { PlanWorld } from '../support/plan-world.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import { factKinds, factsBroken, zeros } from '../../src/plan/guard/facts.ts'
+import type { FactKind } from '../../src/plan/guard/facts.ts'
+import { judge } from '../../src/plan/guard/guard.ts'
+import { contentOf } from '../../src/plan/guard/hold.ts'
+import type { HoldRecord } from '../../src/plan/guard/hold.ts'
+import { homeOf } from '../../src/plan/guard/home.ts'
+import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
+import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
+import { Scales } from '../../src/plan/guard/scales.ts'
+import type { Policy } from '../../src/plan/guard/scales.ts'
+import { sentenceOf } from '../../src/plan/guard/sentences.ts'
+import { rulesHold } from '../contract/guard-rule.ts'
+import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, updateOf } from '../support/changes.ts'
+import { hour, listing, now, volatile } from '../support/plan-world.ts'
 
-const limits: Limits = {
-  delete: { percent: 20, floor: 10 },
-  update: { percent: 60, floor: 50 },
-  shrink: 50,
-  overlap: 50,
-  recreate: { percent: 20, floor: 2 },
-  lostField: { percent: 50, floor: 10 },
-  onTrip: 'hold',
+const limits = { share: 20, growth: 75 }
+const policy: Policy = { now, confirm: 72 * hour, isWhole: true, otherKeys: false, contentOf: (_, part) => part }
+const about = {
+  isRare: false,
+  isFirstLoad: false,
+  isMirror: false,
+  isEmpty: false,
+  older: null,
+  wasOlder: false,
+  strange: 0,
+  otherKeys: false,
 }
+const before = { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() }
 
-const keysFrom = (from: number, count: number): BigUint64Array => {
-  const keys = new KeyHashes()
-  for (let i = from; i < from + count; i++) keys.add(`MLS${i}`)
-  return keys.sorted()
-}
+/** What the rules see of an office of so many listings. */
+const seen = (ours: number, changes: Partial<Seen> = {}): Seen => ({
+  ...new Scales(policy).seen({ ours, ...about }, before),
+  ...changes,
+})
+const tripped = (what: Seen, within = limits): string[] => tripsOf(what, within).map(({ rule }) => rule)
+const changing = (kind: FactKind, listings: number): Partial<Seen> => ({ changing: { ...zeros(), [kind]: listings } })
 
-interface World {
-  plan?: [Action, number][]
-  facts?: Partial<PlanFacts>
-  past?: Partial<Past>
-  records?: number
-  listings?: number
-  filtered?: number
-  limits?: Partial<Limits>
-  settings?: Partial<PlanSettings>
-}
+describe('what is allowed', () => {
+  test.each([
+    [2, 2, 2, 10],
+    [3, 1, 1, 10],
+    [4, 2, 1, 10],
+    [8, 3, 1, 10],
+    [15, 3, 3, 11],
+    [40, 8, 8, 30],
+    [100, 20, 20, 75],
+    [600, 120, 120, 450],
+    [60_000, 12_000, 12_000, 45_000],
+  ])('of %i: %i may leave, %i change a fact that seldom changes, %i be new', (ours, leave, change, come) => {
+    expect(allowed({ ours, isRare: false }, limits)).toBe(leave)
+    expect(allowed({ ours, isRare: false }, limits, true)).toBe(change)
+    expect(allowedNew({ ours, isRare: false }, limits)).toBe(come)
+  })
 
-function trips(world: World) {
-  const tally = new Tally()
-  for (const [one, times] of world.plan ?? []) for (let i = 0; i < times; i++) tally.add(one, false)
-  const had = optionalFields.map(() => 0)
-  const facts: PlanFacts = {
-    ours: 100,
-    leaving: 0,
-    duplicates: 0,
-    keys: keysFrom(0, 100),
-    matched: 100,
-    had,
-    firstSights: 0,
-    echoed: {},
-    uncleared: {},
-    marked: 0,
-    unknownMarks: 0,
-    driftKept: 0,
-    mappingUpdates: 0,
-    ...world.facts,
-  }
-  const records = world.records ?? 100
-  const past: Past = {
-    deliveries: [{ records: 100 }],
-    lastKeys: keysFrom(0, 100),
-    deletes24h: 0,
-    older: null,
-    otherKeys: false,
-    ...world.past,
-  }
-  return guard(
-    tally,
-    facts,
-    past,
-    { records, listings: world.listings ?? records, filtered: world.filtered ?? 0 },
-    { ...limits, ...world.limits },
-    { ...new PlanWorld().settings, ...world.settings },
-  )
-}
+  test('twice as much where no complete delivery came for long, and never more than half', () => {
+    expect(allowed({ ours: 100, isRare: true }, limits)).toBe(40)
+    expect(allowed({ ours: 8, isRare: true }, limits)).toBe(4)
+    expect(allowed({ ours: 100, isRare: true }, { ...limits, share: 100 })).toBe(50)
+    expect(allowedNew({ ours: 4, isRare: true }, limits)).toBe(20)
+  })
+})
 
-const absent = deleteAbsentOf('A')
-const said = deleteOf('A')
-const update = updateOf('A')
-const losingField = (field: FieldName, cause: Update['cause']): Update =>
-  updateOf('A', { cause, fields: [{ field, from: 1, to: null }] })
-const rules = (world: World): string[] => trips(world).map((trip) => trip.rule)
+describe('each rule trips above its number, and not at it', () => {
+  test.each<[string, Seen, Seen]>([
+    ['leaving', seen(40, { leaving: 8 }), seen(40, { leaving: 9 })],
+    ['leaving', seen(40, { renumbered: 8 }), seen(40, { renumbered: 9 })],
+    ['arriving', seen(40, { arriving: 30 }), seen(40, { arriving: 31 })],
+    ...factKinds.map((kind): [string, Seen, Seen] => [
+      'facts',
+      seen(40, changing(kind, 8)),
+      seen(40, changing(kind, 9)),
+    ]),
+    [
+      'older',
+      seen(40, { wasOlder: true, creates: 9, back: 2, deletes: 9, young: 3 }),
+      seen(40, { wasOlder: true, creates: 9, back: 3, deletes: 9, young: 3 }),
+    ],
+    [
+      'older',
+      seen(40, { creates: 4, back: 2, deletes: 3, young: 3 }),
+      seen(40, { creates: 4, back: 4, deletes: 3, young: 3 }),
+    ],
+    [
+      'older',
+      seen(40, { creates: 5, back: 3, deletes: 3, young: 3 }),
+      seen(40, { older: { written: 'Mon 1 Dec 01:00', last: 'Tue 2 Dec 01:00' } }),
+    ],
+    [
+      'unrecognisable',
+      seen(40, { outlook: { leaving: 20, changed: 10, arriving: 0 } }),
+      seen(40, { outlook: { leaving: 20, changed: 11, arriving: 0 } }),
+    ],
+    ['chatbot', seen(32, { missing: 8 }), seen(31, { missing: 9 })],
+    ['chatbot', seen(40, { editedAgain: 8 }), seen(40, { editedAgain: 9 })],
+    ['chatbot', seen(40, { strange: 3 }), seen(40, { strange: 1, missing: 1 })],
+  ])('%s', (rule, at, above) => {
+    expect(tripped(at)).toEqual([])
+    expect(tripped(above)).toEqual([rule])
+  })
 
-test('a quiet day trips nothing', () => {
-  expect(
-    rules({
-      plan: [
-        [absent, 3],
-        [update, 20],
+  test('in a small office half is too much, with one or two listings nothing can be told', () => {
+    expect(tripped(seen(3, { leaving: 2 }))).toEqual(['leaving'])
+    expect(tripped(seen(8, { leaving: 4 }))).toEqual(['leaving'])
+    expect(tripped(seen(2, { leaving: 2, outlook: { leaving: 2, changed: 0, arriving: 0 } }))).toEqual([])
+  })
+
+  test('where too many leave, no more may come than stay', () => {
+    expect(tripped(seen(40, { leaving: 30, arriving: 10 }))).toEqual(['leaving'])
+    expect(tripped(seen(40, { leaving: 30, arriving: 11 }))).toEqual(['leaving', 'arriving'])
+  })
+
+  test('during the first load all sleep but what nobody would recognise and the chatbot; of a chatbot of its own what leaves counts from then on', () => {
+    const all = { leaving: 30, renumbered: 30, arriving: 1000, creates: 9, back: 9, deletes: 9, young: 9 }
+    const first = seen(40, { ...all, ...changing('price', 40), isFirstLoad: true })
+    expect(tripped(first)).toEqual([])
+    expect(tripped({ ...first, isMirror: true })).toEqual(['leaving'])
+    expect(tripped({ ...first, outlook: { leaving: 40, changed: 0, arriving: 0 } })).toEqual(['unrecognisable'])
+  })
+
+  test('new listings drown an office only where more come than may', () => {
+    const drowned = (arriving: number): string[] => tripped(seen(3, { outlook: { leaving: 0, changed: 0, arriving } }))
+    expect([drowned(10), drowned(11)]).toEqual([[], ['unrecognisable']])
+  })
+
+  test('the last one or two listings wait to be said again, from three on it asks', () => {
+    const emptied = (ours: number): string[] =>
+      tripped(seen(ours, { isEmpty: true, leaving: ours, outlook: { leaving: ours, changed: 0, arriving: 0 } }))
+    expect(emptied(1)).toEqual(['leaving'])
+    expect(emptied(2)).toEqual(['leaving'])
+    expect(emptied(3)).toEqual(['unrecognisable', 'leaving'])
+    // Also where not all of them can go, and before a whole delivery was carried over.
+    const one = seen(2, { isEmpty: true, leaving: 1, outlook: { leaving: 1, changed: 0, arriving: 0 } })
+    expect([tripped(one), tripped({ ...one, isFirstLoad: true })]).toEqual([['leaving'], ['leaving']])
+  })
+})
+
+describe('facts', () => {
+  const was = listing('A', {
+    Description: 'A home.',
+    Images: ['https://a.example/1.jpg'],
+    Latitude: 42,
+    Longitude: -93,
+    SalePrice: 300_000,
+  })
+  const broken = (changes: Partial<Listing>): FactKind[] => factsBroken(was, { ...was, ...changes })
+  test.each<[FactKind[], Partial<Listing>]>([
+    [['price'], { SalePrice: 451_000 }],
+    [['price'], { SalePrice: 199_000 }],
+    [['price'], { SalePrice: 1 }],
+    [['price'], { SalePrice: undefined }],
+    [[], { SalePrice: 450_000 }],
+    [['class'], { CurrencySymbol: '€' }],
+    [['class'], { AreaUnit: 'Square Meters', BuildingArea: 167, LotArea: 743 }],
+    [['class'], { PropertyType: 'Land' }],
+    [[], { PropertyType: 'single-family' }],
+    [['status'], { Status: 'Sold' }],
+    [['place'], { City: 'Shelbyville' }],
+    [['place'], { Latitude: 42.02 }],
+    [[], { Latitude: 42.01, Longitude: -93.005 }],
+    [[], { Latitude: undefined, Longitude: undefined }],
+    [['size'], { BuildingArea: 1800 * 1.6 }],
+    [['size'], { Bedrooms: 5 }],
+    [['size'], { Bedrooms: 0 }],
+    [['size'], { YearBuilt: 2000 }],
+    [[], { Bedrooms: 4, YearBuilt: 1995, BuildingArea: 2000 }],
+    [['emptied'], { Images: [] }],
+    [['emptied'], { Description: undefined }],
+    [[], { Images: ['https://b.example/1.jpg'], Description: 'Another text.' }],
+    [['garbled'], { Description: 'Une propriÃ©tÃ© Ã  MontrÃ©al' }],
+    [[], { Url: 'https://other.example', DaysOnMarket: 300, ExtensionColumn: [] }],
+  ])('%j: %j', (kinds, changes) => {
+    expect(broken(changes)).toEqual(kinds)
+  })
+
+  test('what was missing and now comes breaks nothing', () => {
+    const bare = listing('A', { SalePrice: 0, City: '', YearBuilt: 0, Bedrooms: 0, Bathrooms: 0, LotArea: 0 })
+    expect(factsBroken(bare, { ...was, BuildingArea: bare.BuildingArea })).toEqual([])
+  })
+})
+
+describe('a home', () => {
+  const home = (Address: string, City = 'Waterloo', ZIP = '50701'): string | null => homeOf({ Address, City, ZIP })
+  test('is the same however its address is spelled, and another one with another number, unit or town', () => {
+    const one = home('12 North Main Street, Apt. 4')
+    expect(one).not.toBeNull()
+    for (const same of ['12 N MAIN ST #4', '12 n. main st unit 4', '12 North  Main St. Apartment 4'])
+      expect(home(same)).toBe(one)
+    for (const other of ['12 N Main St #5', '14 N Main St #4', '12 N Main St']) expect(home(other)).not.toBe(one)
+    expect(home('12 N Main St #4', 'Dike')).not.toBe(one)
+  })
+  test.each(['', 'Main Street', 'Address withheld', '12'])('%j names none', (address) => {
+    expect(home(address)).toBeNull()
+  })
+})
+
+describe('what is held of a change', () => {
+  const trips = (what: Partial<Seen>) => tripsOf(seen(40, what), limits)
+  const judged = (
+    action: Parameters<typeof judge>[0],
+    what: Partial<Seen>,
+    isRenumbered = false,
+    remembered = nothing,
+  ) => judge(action, isRenumbered, remembered, trips(what), policy)
+
+  test('of a fact the kind alone; another edit of the listing goes on', () => {
+    const update = updateOf('A', {
+      fields: [
+        { field: 'SalePrice', from: 300_000, to: 30_000_000 },
+        { field: 'Bedrooms', from: 3, to: 4 },
       ],
-    }),
-  ).toEqual([])
+      broken: ['price'],
+      counts: ['price'],
+    })
+    const change = judged(update, changing('price', 20))!.change
+    expect(change).toMatchObject({ kind: 'update', withheld: { fields: ['SalePrice'] }, counts: [] })
+    const alone = { ...update, fields: update.fields.slice(0, 1) }
+    expect(judged(alone, changing('price', 20))!.change).toMatchObject({
+      kind: 'hold',
+      parts: [{ part: 'update price' }],
+    })
+    for (const cause of ['refresh', 'drifted', 'never-sent'] as const)
+      expect(judged({ ...alone, cause, broken: [] }, changing('price', 20))).toBeNull()
+  })
+
+  test('a unit or a currency takes the amounts along that it is of', () => {
+    const update = updateOf('A', {
+      fields: [
+        { field: 'AreaUnit', from: 'Square Feet', to: 'Square Meters' },
+        { field: 'BuildingArea', from: 1800, to: 167 },
+        { field: 'SalePrice', from: 300_000, to: 310_000 },
+      ],
+      broken: ['class'],
+    })
+    const held = (fields: typeof update.fields) => judged({ ...update, fields }, changing('class', 20))?.change
+    expect(held(update.fields)).toMatchObject({ withheld: { fields: ['AreaUnit', 'BuildingArea'] } })
+    expect(held(update.fields.slice(1))).toBeUndefined()
+  })
+
+  test('renumbered: the pair, every other create, and of other deletes those of homes without an address', () => {
+    const renumbered = { renumbered: 30 }
+    expect(judged(deleteOf('A'), renumbered, true)!.change.kind).toBe('hold')
+    expect(judged(createOf('B'), renumbered, true)!.change.kind).toBe('hold')
+    expect(judged(createOf('C'), renumbered)!.change.kind).toBe('hold')
+    expect(judged(deleteAbsentOf('D'), renumbered)!.change.kind).toBe('hold')
+    expect(judged(deleteAbsentOf('E', 1, '12 Elm St'), renumbered)).toBeNull()
+    expect(judged(deleteOf('F'), renumbered)).toBeNull()
+    expect(judged(deleteOf('A'), { leaving: 30 }, true)!.change).toMatchObject({ kind: 'delete', counts: ['renumber'] })
+  })
+
+  test('what another feed has is forgotten whatever the list lacks', () => {
+    expect(judged(forgetOf('A', 'other-feed'), { missing: 20 })).toBeNull()
+    expect(judged(forgetOf('A'), { missing: 20 })!.change.kind).toBe('hold')
+  })
+
+  const held = (changes: Partial<HoldRecord>) => ({
+    counted: [],
+    heldSince: now,
+    holds: [
+      {
+        part: 'delete',
+        content: 'delete',
+        since: now,
+        ends: 'confirmed',
+        clock: now,
+        decision: null,
+        ...changes,
+      } as const,
+    ],
+  })
+  test.each<[string, Partial<HoldRecord>, 'hold' | 'delete']>([
+    ['held for less than `confirm`', { clock: now - 71 * hour }, 'hold'],
+    ['confirmed', { clock: now - 72 * hour }, 'delete'],
+    ['another one than was held', { clock: now - 100 * hour, content: 'other' }, 'hold'],
+    ['of a store that did not note what was held', { clock: now - 100 * hour, content: null }, 'delete'],
+    ['approved', { decision: 'approved' }, 'delete'],
+    ['refused', { decision: 'refused', clock: now - 100 * hour }, 'hold'],
+  ])('%s', (_, changes, kind) => {
+    expect(judged(deleteOf('A'), { leaving: 30 }, false, held(changes))!.change.kind).toBe(kind)
+  })
+
+  test('approved or confirmed, it counts for nothing once it is carried out', () => {
+    for (const letGo of [{ decision: 'approved' }, { clock: now - 72 * hour }] as const)
+      expect(judged(deleteOf('A'), {}, false, held(letGo))!.change).toMatchObject({ kind: 'delete', counts: [] })
+  })
+
+  test('refused: held without any rule', () => {
+    expect(judged(deleteOf('A'), {}, false, held({ decision: 'refused' }))!.change).toMatchObject({ cause: 'guard' })
+  })
+
+  test('nothing confirms what asks a person, an incomplete delivery confirms nothing, nor does `confirm: never`', () => {
+    const old = held({ clock: now - 100 * hour })
+    const all = { outlook: { leaving: 40, changed: 0, arriving: 0 } }
+    expect(judged(deleteOf('A'), all, false, old)!.change.kind).toBe('hold')
+    const leaving = trips({ leaving: 30 })
+    for (const other of [{ isWhole: false }, { confirm: null }])
+      expect(judge(deleteOf('A'), false, old, leaving, { ...policy, ...other })!.change.kind).toBe('hold')
+  })
+
+  test('what the list lacks goes when another complete list says so an hour later, with the same keys', () => {
+    const create = createOf('A', { cause: 'gone-from-service', counts: [] })
+    const listed = (ago: number) => held({ part: 'create', content: 'create', ends: 'listed again', clock: now - ago })
+    const missing = trips({ missing: 20 })
+    expect(judge(create, false, listed(59 * 60_000), missing, policy)!.change.kind).toBe('hold')
+    expect(judge(create, false, listed(hour), missing, policy)!.change.kind).toBe('create')
+    expect(judge(create, false, listed(hour), missing, { ...policy, otherKeys: true })!.change.kind).toBe('hold')
+  })
+
+  test('the same hold although what no visitor relies on changes, another one where a fact does', () => {
+    const one = listing('A', { Description: 'A' })
+    const content = (changes: Partial<Listing>): string => contentOf('create', { ...one, ...changes }, volatile)
+    expect(content({ Description: 'B', DaysOnMarket: 99, Url: 'https://x.example' })).toBe(content({}))
+    expect(content({ SalePrice: 1 })).not.toBe(content({}))
+    expect(contentOf('update price', { ...one, Bedrooms: 9 }, volatile)).toBe(contentOf('update price', one, volatile))
+  })
 })
 
-describe('deletes', () => {
-  test.each([
-    ['20 % of 100 are allowed', 100, 0, 20, []],
-    ['one more is not', 100, 0, 21, ['delete']],
-    ['a small agency has the floor', 12, 0, 10, []],
-    ['and no more', 12, 0, 11, ['delete']],
-    ['what was deleted in 24 hours counts, and counts as ours', 85, 15, 5, []],
-    ['a ratchet of small steps trips', 85, 15, 6, ['delete']],
-    ['none planned is none held, whatever was before', 80, 40, 0, []],
-  ])('%s', (_, ours, deletes24h, planned, expected) => {
-    expect(rules({ plan: [[absent, planned]], facts: { ours }, past: { deletes24h } })).toEqual(expected)
+describe('the scales', () => {
+  test('count within 24 hours, and nothing twice, nor what is approved or confirmed', () => {
+    const scales = new Scales(policy)
+    const of = (part: HoldRecord['part'], changes: Partial<HoldRecord>): HoldRecord => ({
+      part,
+      content: null,
+      since: now,
+      ends: 'confirmed',
+      clock: now,
+      decision: null,
+      ...changes,
+    })
+    scales.add(deleteOf('A'), nothing)
+    scales.add(deleteOf('B'), { ...nothing, counted: ['delete'] })
+    scales.add(deleteOf('C'), { ...nothing, holds: [of('delete', { decision: 'approved' })] })
+    scales.add(deleteOf('D'), { ...nothing, holds: [of('delete', { clock: now - 80 * hour })] })
+    scales.add(createOf('E'), nothing)
+    scales.add(createOf('F', { isBack: true, counts: [] }), nothing)
+    scales.add(updateOf('G', { broken: ['price', 'status'] }), nothing)
+    scales.add(updateOf('H', { broken: ['price'] }), {
+      ...nothing,
+      holds: [of('update price', { decision: 'approved' })],
+    })
+    scales.add(forgetOf('I'), nothing)
+    const result = scales.seen({ ours: 40, ...about }, { ...before, delete: 3, changed: 2, price: 2 })
+    expect(result).toMatchObject({
+      leaving: 4,
+      arriving: 1,
+      creates: 2,
+      back: 1,
+      deletes: 3,
+      changing: { price: 3, status: 1 },
+      outlook: { leaving: 5, changed: 3, arriving: 1 },
+      missing: 1,
+    })
   })
-  test('a delete under way is ours and in the ledger, but one listing: killed again and again, no more than 20 % go', () => {
-    const killed = (leaving: number): World => ({ facts: { leaving }, past: { deletes24h: 14 } })
-    expect(rules({ ...killed(14), plan: [[absent, 6]] })).toEqual([])
-    expect(rules({ ...killed(14), plan: [[absent, 7]] })).toEqual(['delete'])
+
+  test('one of a pair is neither leaving nor arriving', () => {
+    const scales = new Scales(policy)
+    for (const action of [deleteOf('A'), createOf('B')]) {
+      scales.add(action, nothing)
+      scales.setRenumbered(action, nothing)
+    }
+    expect(scales.seen({ ours: 40, ...about }, before)).toMatchObject({ leaving: 0, arriving: 0, renumbered: 1 })
   })
-  test('those planned again count once', () => {
-    const tally = new Tally()
-    tally.add(absent, true)
-    expect(tally.deletes).toBe(0)
-  })
-  test('it holds every delete and nothing else, with its numbers and its setting', () => {
-    const [trip] = trips({ plan: [[absent, 21]], past: { deletes24h: 3 } })
-    expect([absent, said, update, forgetAbsentOf('A')].map((one) => heldBy([trip], one).length)).toEqual([1, 1, 0, 0])
-    expect(trip.sentence).toBe(
-      '21 deletes after 3 in the last 24 hours are more than the 20 allowed in 24 hours (20 % of 103 listings, at least 10; limits.delete)',
+})
+
+test('a message says what, of how many, against which number, and what happens next', () => {
+  const counts = { create: 0, update: 0, delete: 14, adopt: 0, forget: 0 }
+  const sentence = (what: Seen, clock: number | null = now, confirm: number | null = 72 * hour): string =>
+    sentenceOf(
+      tripsOf(what, limits)[0],
+      { counts, clock },
+      { feed: 'north', timezone: 'America/Chicago', confirm, isNewMapping: false },
     )
-  })
-})
-
-test('updates: 60 % with a floor of 50; a new mapping is named as the reason', () => {
-  expect(rules({ plan: [[update, 60]] })).toEqual([])
-  expect(rules({ plan: [[update, 50]], facts: { ours: 10 } })).toEqual([])
-  const [trip] = trips({ plan: [[updateOf('A', { cause: 'mapping' }), 61]], facts: { mappingUpdates: 61 } })
-  expect(trip.rule).toBe('update')
-  expect(trip.sentence).toContain('limits.update')
-  expect(trip.sentence).toContain('the mapping changed: 61 updates')
-})
-
-test('a delivery that shrank below half of the median of the last five holds what is absent from it, not what it says is gone', () => {
-  const deliveries = [90, 110, 100, 5, 100].map((records) => ({ records }))
-  expect(rules({ records: 50, past: { deliveries } })).toEqual([])
-  const [trip] = trips({ records: 49, past: { deliveries } })
-  expect(trip.rule).toBe('shrink')
-  expect([trip.holds(absent), trip.holds(said), trip.holds(update)]).toEqual([true, false, false])
-  expect(rules({ records: 49, settings: { mode: 'delta' } })).toEqual([])
-})
-
-describe('another customer’s feed', () => {
-  test.each([
-    ['half shared', keysFrom(50, 100), keysFrom(0, 100), []],
-    ['less than half shared', keysFrom(51, 100), keysFrom(0, 100), ['overlap']],
-    ['grown to five times, all of the last one in it', keysFrom(0, 500), keysFrom(0, 100), []],
-    ['shrunk to a part of the last one', keysFrom(0, 20), keysFrom(0, 100), []],
-    ['two of three exchanged in a tiny feed', keysFrom(2, 3), keysFrom(0, 3), []],
-    ['most of a small agency’s exchanged', keysFrom(7, 8), keysFrom(0, 8), ['overlap']],
-    ['all of three exchanged', keysFrom(3, 3), keysFrom(0, 3), ['overlap']],
-    ['the only one exchanged', keysFrom(1, 1), keysFrom(0, 1), []],
-    ['no last delivery', keysFrom(0, 100), null, []],
-  ])('%s', (_, keys, lastKeys, expected) => {
-    const world = { facts: { keys }, past: { lastKeys } }
-    expect(rules(world)).toEqual(expected)
-    for (const trip of trips(world))
-      expect([absent, update, createOf('A'), adoptOf('A')].every((one) => trip.holds(one))).toBe(true)
-  })
-})
-
-test('a `where` that leaves nothing over deletes nothing', () => {
-  const leftOut = { plan: [[said, 3]] as [Action, number][], facts: { ours: 3 } }
-  expect(rules({ ...leftOut, listings: 0, filtered: 3, records: 3, past: { deliveries: [] } })).toEqual(['nothingLeft'])
-  expect(rules({ ...leftOut, listings: 1, filtered: 2, records: 3, past: { deliveries: [] } })).toEqual([])
-  const delta = { settings: { mode: 'delta' as const }, listings: 0, filtered: 1, records: 1 }
-  expect(rules({ ...leftOut, ...delta })).toEqual([])
-})
-
-test('ours gone while our mark stands under unknown MLSNumbers: a service that spells them its own way', () => {
-  const gone = createOf('A', { cause: 'gone-from-service' })
-  const [trip] = trips({ plan: [[gone, 1]], facts: { unknownMarks: 1 } })
-  expect([trip.rule, trip.holds(gone), trip.holds(deleteAbsentOf('A', null)), trip.holds(absent)]).toEqual([
-    'spelling',
-    true,
-    true,
-    false,
-  ])
-  expect(rules({ plan: [[gone, 1]] })).toEqual([])
-  expect(rules({ plan: [[absent, 1]], facts: { unknownMarks: 1 } })).toEqual([])
-})
-
-test('without an earlier delivery, as after a lost store, what is ours is what a delivery is measured by', () => {
-  const past = { deliveries: [], lastKeys: null }
-  const small = { past, facts: { ours: 8 }, plan: [[absent, 5]] satisfies World['plan'] }
-  expect(rules({ ...small, records: 4 })).toEqual([])
-  const [trip] = trips({ ...small, records: 3 })
-  expect(trip.sentence).toBe(
-    'the delivery has 3 records, less than 50 % of the 8 listings that are ours (no earlier delivery is known; limits.shrink)',
+  expect(sentence(seen(40, { leaving: 14 }))).toBe(
+    '14 of 40 listings would leave the site; up to 8 may in 24 hours (limits.share). Held: 14 deletes. They go by themselves on Tue 24 Nov 06:00 if the feed still says so; now: listing-sync approve north',
   )
-  expect(rules({ past, facts: { ours: 0 }, records: 1 })).toEqual([])
+  expect(sentence(seen(40, { leaving: 14 }), now, null)).toContain('They wait until you decide')
+  expect(sentence(seen(40, { outlook: { leaving: 38, changed: 0, arriving: 0 } }))).toBe(
+    'after this delivery 2 of 40 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
+  )
 })
 
-test('rules that trip together are all named', () => {
-  const both = trips({ plan: [[absent, 60]], records: 40 })
-  expect(both.map((trip) => trip.rule)).toEqual(['shrink', 'delete'])
-  expect(heldBy(both, absent)).toEqual(both)
-})
+describe('the map of rules', () => {
+  test.each(rules.map((rule) => [rule.name, rule] as const))('%s', (_, rule) => rulesHold(rule))
 
-test('listings gone from the service: more than two and 20 % of ours look like an index being rebuilt', () => {
-  const gone = createOf('A', { cause: 'gone-from-service' })
-  expect(rules({ plan: [[gone, 20]] })).toEqual([])
-  expect(rules({ plan: [[gone, 2]], facts: { ours: 4 } })).toEqual([])
-  const [trip] = trips({ plan: [[gone, 21]] })
-  expect([trip.rule, trip.holds(gone), trip.holds(createOf('A'))]).toEqual(['recreate', true, false])
-  const forgotten = [forgetAbsentOf('A'), forgetOf('A'), forgetOf('A', 'other-feed')]
-  expect(forgotten.map((one) => trip.holds(one))).toEqual([true, true, false])
-})
-
-test('a field that most listings had and most now lack is a renamed column', () => {
-  const bit = optionalFields.indexOf('SalePrice')
-  const had = optionalFields.map((_, index) => (index === bit ? 60 : 0))
-  const losing = losingField('SalePrice', 'changed')
-  expect(rules({ plan: [[losing, 30]], facts: { had } })).toEqual([])
-  const [trip] = trips({ plan: [[losing, 31]], facts: { had } })
-  expect(trip.rule).toBe('lostField')
-  expect(trip.sentence).toContain('31 of the 60 listings that had SalePrice now lack it')
-  expect([trip.holds(losing), trip.holds(update)]).toEqual([true, false])
-  const drifted = losingField('SalePrice', 'drifted')
-  expect(rules({ plan: [[drifted, 31]], facts: { had } })).toEqual([])
-  expect(rules({ plan: [[losing, 31]], facts: { had: had.map((count) => count / 2) } })).toEqual([])
-})
-
-test('an incomplete delivery and an incomplete list are worth a word even where they hold nothing', () => {
-  const incomplete = { complete: false, reasons: ['it was cut'] }
-  const both = trips({ settings: { delivery: incomplete, remote: incomplete } })
-  expect(both.map((trip) => [trip.rule, trip.always])).toEqual([
-    ['delivery', true],
-    ['remote', true],
-  ])
-  expect(both[0].sentence).toContain('it was cut')
-})
-
-test('onTrip abort holds everything once anything trips', () => {
-  expect(rules({ limits: { onTrip: 'abort' } })).toEqual([])
-  const [, abort] = trips({ plan: [[absent, 21]], limits: { onTrip: 'abort' } })
-  expect([abort.rule, abort.holds(createOf('A'))]).toEqual(['abort', true])
-})
-
-test('key hashes: a million different MLSNumbers share none by accident', () => {
-  const some = keysFrom(0, 200_000)
-  expect(new Set(some).size).toBe(200_000)
-  expect(sharedKeys(some, keysFrom(200_000, 200_000))).toBe(0)
-  expect(sharedKeys(some, keysFrom(100_000, 200_000))).toBe(100_000)
+  test('takes one more', () => {
+    const toy: Rule = {
+      name: 'facts',
+      setting: 'share',
+      ends: 'confirmed',
+      trips: ({ changing: { price }, ours }) => (price > ours / 2 ? [{ listings: price, ours }] : []),
+      message: ({ listings, ours }) => `${listings} of ${ours} listings would change their price (limits.share)`,
+      ending: 'goes by itself',
+      label: () => 'too many prices change',
+      holds: (action) => action.kind === 'update' && action.broken.includes('price'),
+    }
+    rulesHold(toy)
+    const found = tripsOf(seen(100, changing('price', 51)), limits, [...rules, toy])
+    expect(found.at(-1)!.sentence).toBe('51 of 100 listings would change their price (limits.share)')
+    expect(found.at(-1)!.holds(updateOf('A', { broken: ['price'] }), false)).toBe(true)
+  })
 })

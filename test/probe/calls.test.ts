@@ -1,4 +1,4 @@
-/** What a stop signal ends of a probe, and when, on a clock that is told the time. */
+/** What a stop signal ends in a probe, and when, on a manual clock. */
 import { getEventListeners } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { Calls } from '../../src/probe/calls.ts'

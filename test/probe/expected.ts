@@ -1,6 +1,5 @@
 /**
- * What a probe may claim of a stand-in with this profile: read from the profile alone. A fact that is not here must not be
- * claimed, and one that is must.
+ * The claims that a probe must make about a stand-in with this profile, and no others; from the profile alone.
  */
 import type { Facts } from '../../src/probe/question.ts'
 import type { StandInProfile } from '../../src/stand-in/profile.ts'

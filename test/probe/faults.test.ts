@@ -1,4 +1,4 @@
-/** Whatever goes wrong in the middle, a probe ends clean, or says what is left, and the next one removes it. */
+/** Whatever fails, a probe cleans up or says what is left, and the next probe removes it. */
 import { afterEach, expect, test } from 'vitest'
 import { openApp } from '../../src/app/open.ts'
 import { probe, probedForms, resultOf } from '../../src/app/probe.ts'
@@ -20,7 +20,7 @@ async function begin(profile: StandInProfileInput = {}): Promise<void> {
   ;({ world, before } = await probeWorld({ profile: { maxPageSize: 20, ...profile } }))
 }
 
-/** What is there is named, with what to do; nothing of anybody else's was touched. */
+/** Left-over test listings are named, with what to do; no other listing was touched. */
 function isHonest(found: Probed): void {
   expect(othersOf(world), 'other listings').toBe(before)
   const named = [...found.left.keys(), ...found.lost.keys()]
@@ -30,7 +30,7 @@ function isHonest(found: Probed): void {
   for (const mlsNumber of named) expect(text.replace(/\s+/g, ' ')).toContain(`MLSNumber ${mlsNumber} `)
 }
 
-/** Once the service is well again, and late calls have landed, the next probe removes everything and learns all. */
+/** Once the service works again and late calls have taken effect, the next probe removes everything and learns all. */
 async function nextCleans(): Promise<Probed> {
   world.standIn.clearFaults()
   world.standIn.landLateCalls()
@@ -129,7 +129,7 @@ test.each(Array.from({ length: 12 }, (_, index) => seed + index))('faults at ran
   for (let rule = 0; rule < 3; rule++)
     world.standIn.addFault({ probability: 0.05 + random() * 0.1, seed: drawn + rule, fault: pick(random, faults) })
   const found = await probed(world, drawn)
-  // A call without answer may land now.
+  // A call without an answer may take effect now.
   world.standIn.clearFaults()
   world.standIn.landLateCalls()
   isHonest(found)
@@ -146,7 +146,7 @@ test('what only looks like a test listing is named and stays; what another feed 
   world.standIn.seed(chatbot, [made])
   const found = await probed(world)
   expect(found.removed).toEqual([made.MLSNumber])
-  expect(found.notes.join()).toContain('listing-sync-probe-north-0123456789ab-2 is called like a test listing')
+  expect(found.notes.join()).toContain('listing-sync-probe-north-0123456789ab-2 has the name of a test listing')
   expect(othersOf(world)).toBe(before)
 })
 
@@ -215,7 +215,7 @@ test('an ID that is the MLSNumber of another listing is never used as a key', as
   const native = world.standIn.requests.filter(({ body }) => JSON.stringify(body).includes('"NativeId"'))
   expect(native).toEqual([])
   expect(found.answers.find(({ key }) => key === 'identifier')?.facts).toEqual({ identifierIsId: true })
-  expect(probedForms.text(found).replace(/\s+/g, ' ')).toContain('a service that does not heed KeyType would take that')
+  expect(probedForms.text(found).replace(/\s+/g, ' ')).toContain('which a service that ignores KeyType would use')
 })
 
 test('beside a run of the chatbot there is no probe', async () => {

@@ -1,4 +1,4 @@
-/** A service that keeps another MLSNumber than it was sent: what a probe made is found by its Url, removed, and told. */
+/** A service that changes MLSNumbers: test listings are found by their Url, removed, and reported. */
 import { afterEach, expect, test } from 'vitest'
 import { probedForms, resultOf } from '../../src/app/probe.ts'
 import { chatbot } from '../support/run-world.ts'

@@ -1,4 +1,4 @@
-/** A service full of other people's listings, some called to be mistaken, and one probe of it in this process. */
+/** A service with other people's listings, some with confusing names, and one probe of it in this process. */
 import { openApp } from '../../src/app/open.ts'
 import { probe } from '../../src/app/probe.ts'
 import type { Clock } from '../../src/core/machine.ts'
@@ -72,7 +72,7 @@ export function othersOf(world: RunWorld): string {
   return JSON.stringify(world.standIn.listings(chatbot).filter(({ listing }) => !isMade(listing)))
 }
 
-/** MLSNumbers of what probes have left. */
+/** MLSNumbers left by probes. */
 export function leftOf(world: RunWorld): string[] {
   return world.standIn.listings(chatbot).flatMap(({ listing }) => (isMade(listing) ? [listing.MLSNumber] : []))
 }
@@ -81,20 +81,20 @@ function isMade({ Url }: Partial<StandInListing>): boolean {
   return Url?.startsWith('https://listing-sync.invalid/') ?? false
 }
 
-/** One probe on the world's clock. `asked` hears of each question before it is asked. */
+/** One probe on the world's clock. `asked` is called before each question. */
 export async function probed(
   world: RunWorld,
   seed = 1,
   asked: (title: string) => void = () => undefined,
   feedName = 'north',
 ): Promise<Probed> {
-  const { configFile, stop } = world
+  const { stop } = world
   // As the machine's, in whole milliseconds, however long a back-off was.
   const clock: Clock = {
     now: () => Math.floor(world.clock.now()),
     sleep: (milliseconds, signal) => world.clock.sleep(milliseconds, signal),
   }
-  const app = openApp({ configFile, env: {}, signal: stop.signal, clock, random: seeded(seed) }, { logLevel: 'error' })
+  const app = openApp({ ...world.context, clock, random: seeded(seed) }, { logLevel: 'error' })
   try {
     return await probe(
       app,

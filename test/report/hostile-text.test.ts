@@ -1,6 +1,6 @@
 /**
  * Text from feeds, services and configurations stays text wherever it is shown: in HTML, Markdown, JSON, on a terminal, in
- * the log (fault-model F144, F145). There is no CSV output, so a formula is only text, too. fast-check prints the seed.
+ * the log (docs/faults.md, F144 and F145). There is no CSV output, so a formula is only text, too. fast-check prints the seed.
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -122,6 +122,7 @@ function reportOf(next: () => string): Report {
     counts: { create: 1, update: 1, delete: 1, adopt: 1, forget: 1, hold: 1, unchanged: 0, reject: 1 },
     estimate: { calls: 3, seconds: 1 },
     digest: 'abc',
+    holds: [],
     notes: [next()],
     changes: () => changes,
     rejects: () => rejects,

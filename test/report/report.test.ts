@@ -48,16 +48,16 @@ test('hostile text makes no markup in a page or a ticket', async () => {
     new Set(['article', 'h1', 'h2', 'p', 'table', 'tr', 'th', 'td', 'br'].filter((name) => tags(html).includes(name))),
   )
   expect(html).not.toMatch(/<[^>]*\s(on\w+|href|src|style)=/i)
-  const markdown = await render(forms.md, report)
+  const markdown = await render(markdownForm(), report)
   expect(tags(markdown).filter((name) => name !== 'br')).toEqual([])
   expect(markdown).not.toMatch(/https?:\/\/|(?<!\\)\]\(/)
 })
 
 describe('JSON', () => {
-  test('has the keys of DESIGN in their order, and those of a run only after one', async () => {
+  test('has its keys in their order, and those of a run only after one', async () => {
     const dry = JSON.parse(await render(forms.json, read('changes')))
     const keys =
-      'version feed chatbot startedAt finishedAt result delivery remote counts estimate digest changes rejects'
+      'version feed chatbot startedAt finishedAt result delivery remote counts estimate digest notes holds changes rejects'
     expect(Object.keys(dry)).toEqual(keys.split(' '))
     const run = JSON.parse(await render(forms.json, read('partial')))
     expect(Object.keys(run)).toEqual([...keys.split(' '), 'outcomes', 'calls', 'failures'])
@@ -73,6 +73,17 @@ describe('JSON', () => {
     ])
     expect(Object.keys(run.changes[0])).toEqual(['kind', 'mlsNumber', 'why', 'fields'])
     expect(run.changes[0].fields[0]).toEqual({ field: 'SalePrice', from: 450000, to: 435000 })
+  })
+
+  test('says what each rule holds, by which setting, with the numbers that it measured', async () => {
+    const { notes, holds, changes } = JSON.parse(await render(forms.json, read('held')))
+    expect(notes).toEqual([expect.stringContaining('40 of 120 listings would leave the site')])
+    expect(holds).toMatchObject([
+      { rule: 'leaving', setting: 'limits.share', numbers: { leaving: 40, ours: 120, allowed: 24 } },
+    ])
+    expect(Object.keys(holds[0])).toEqual(['rule', 'setting', 'numbers', 'keys'])
+    const held = changes.filter((one: { why: string }) => one.why.includes('too many listings would leave'))
+    expect(holds[0].keys).toEqual(held.map((one: { mlsNumber: string }) => one.mlsNumber))
   })
 
   test('gives texts exactly as they are, escaped', async () => {

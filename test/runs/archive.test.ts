@@ -51,7 +51,7 @@ test('another member is another feed: what is saved of the one says nothing of t
   try {
     server.give(zip([north, south]))
     const source = `${server.url}/all.zip`
-    const limits = { delete: { percent: 100 }, shrink: 0, overlap: 0 }
+    const limits = 'off'
     world.configure({ north: { source, member: 'north.xml', limits } })
     await world.run()
     await world.run()

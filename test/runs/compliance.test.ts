@@ -62,7 +62,7 @@ describe('display opt-outs', () => {
     expect(numbers()).toEqual(keys(all))
   })
 
-  test('that the service does not heed wholly, as it keeps numbers that are left out, are reported (U4)', async () => {
+  test('that the service does not heed wholly, as it keeps numbers that are left out, are reported (S4)', async () => {
     world.configure({ north: reso })
     deliver()
     await world.run()
@@ -71,9 +71,7 @@ describe('display opt-outs', () => {
     await world.run()
     expect(world.listing(all[5].mlsNumber)).not.toHaveProperty('Address')
     const { notes } = await world.run()
-    expect(notes.join('\n')).toContain(
-      'Latitude should have disappeared from 1 listing, but the service still shows it',
-    )
+    expect(notes.join('\n')).toContain('Latitude was cleared in 1 listing, but the service still shows it')
   })
 
   test('that a feed is told of later take effect on records that are as they were', async () => {

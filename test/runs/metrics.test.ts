@@ -166,13 +166,13 @@ describe('the file', () => {
   })
 
   test('tells of what is held', async () => {
-    configure({ north: { limits: { delete: { percent: 0, floor: 0 } } } })
-    world.deliver(homes(1, 2, 3, 4))
+    configure({ north: {} })
+    world.deliver(homes(1, 2, 3, 4, 5, 6))
     await world.run()
-    world.deliver(homes(1, 2, 3))
+    world.deliver(homes(1, 2))
     expect((await world.run()).result).toBe('held')
-    expect(metric('held_changes', north)).toBe(1)
-    expect(metric('last_run_changes', { ...north, kind: 'hold' })).toBe(1)
+    expect(metric('held_changes', north)).toBe(4)
+    expect(metric('last_run_changes', { ...north, kind: 'hold' })).toBe(4)
   })
 
   test('that cannot be written fails no run', async () => {
@@ -181,7 +181,7 @@ describe('the file', () => {
     world.deliver(homes(2), 'south.xml')
     const run = await world.executed('sync')
     expect(run.status).toBe(0)
-    expect(run.stderr.match(/the metrics could not be written/g)).toHaveLength(1)
+    expect(run.stderr.match(/could not write the metrics file/g)).toHaveLength(1)
     mkdirSync(file())
     configure({ north: {}, south: {} })
     expect((await world.executed('sync')).status).toBe(0)

@@ -85,12 +85,16 @@ describe('grace', () => {
   })
 
   test('goes on while the guard holds the delete', async () => {
-    await load({ limits: { grace: { runs: 2 }, delete: { percent: 0, floor: 0 } } })
-    world.deliver(zillowFeed(rest))
-    await world.run()
-    for (let i = 0; i < 2; i++) expect(held(await world.run())[0]).toContain('limits.delete')
+    await load({ limits: { grace: { runs: 2 } } })
+    world.deliver(zillowFeed(all.slice(5)))
+    expect(await world.run()).toMatchObject({ result: 'ok', holds: [] })
+    for (let i = 0; i < 2; i++) {
+      const report = await world.run()
+      expect(report).toMatchObject({ result: 'held', holds: [{ rule: 'leaving' }] })
+      expect(held(report)[0]).toBe('gone from the feed; held: too many listings would leave')
+    }
     await world.approve()
-    expect((await world.run()).counts.delete).toBe(1)
+    expect((await world.run()).counts.delete).toBe(5)
   })
 
   test('is for absence only: what the feed says is gone goes at once', async () => {
@@ -145,7 +149,7 @@ describe('drift', () => {
     edit()
     for (let i = 0; i < 4; i++) {
       const report = await world.run()
-      expect(report).toMatchObject({ result: 'held', counts: { update: 0, hold: 1 } })
+      expect(report).toMatchObject({ result: 'partial', counts: { update: 0, hold: 1 } })
       expect(report.changes[0].fields).toMatchObject([{ field: 'Description', from: 'Mine' }])
     }
     world.deliver(dearer)
@@ -162,7 +166,7 @@ describe('ownership: mirror', () => {
   }
 
   test('what others made is deleted, too, under the guard', async () => {
-    await load({ ownership: 'mirror', limits: { delete: { percent: 20, floor: 3 } } })
+    await load({ ownership: 'mirror' })
     foreign(3)
     const report = await world.run()
     expect(report.counts).toMatchObject({ delete: 3, unchanged: 12 })
@@ -194,7 +198,7 @@ describe('ownership: mirror', () => {
     world.configure({ north: { ownership: 'mirror' }, south: {} })
     const { status, stderr } = await world.executed('diff')
     expect(status).toBe(78)
-    expect(stderr).toContain('feeds.north.ownership: mirror is for a chatbot of one feed alone')
+    expect(stderr).toContain('feeds.north.ownership: mirror needs a chatbot with only one feed')
   })
 })
 
@@ -213,7 +217,7 @@ describe('several feeds of a chatbot', () => {
     expect(world.listing(first.mlsNumber)!['SalePrice']).toBe(first.price)
     expect(world.listings()).toHaveLength(before.length)
     const south = await world.run('sync', 'south')
-    expect(held(south)).toEqual(['feed north of this chatbot has it'])
+    expect(held(south)).toEqual(['also in north: that feed of this chatbot has it'])
     for (let i = 0; i < 2; i++)
       expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 1 } })
 
@@ -229,7 +233,7 @@ describe('several feeds of a chatbot', () => {
     world.deliver(zillowFeed(all), 'north.xml')
     world.deliver(zillowFeed([{ ...first, price: 1 }]), 'south.xml')
     await world.run('sync', 'north')
-    expect(held(await world.run('sync', 'south'))).toEqual(['feed north of this chatbot has it'])
+    expect(held(await world.run('sync', 'south'))).toEqual(['also in north: that feed of this chatbot has it'])
     world.deliver(zillowFeed([home(30)]), 'south.xml')
     expect((await world.run('sync', 'south')).counts).toMatchObject({ delete: 0, create: 1 })
     expect(world.listings()).toHaveLength(13)

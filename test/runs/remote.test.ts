@@ -40,7 +40,7 @@ test('a feed on an SFTP server, by key: load, change, a connection that is cut, 
   put('export-1.xml', zillowFeed(homes), 1)
   const early = await world.executed('sync')
   expect(early).toMatchObject({ status: 1 })
-  expect(early.stdout + early.stderr).toMatch(/none of 1 has its \{name\}\.done beside it/)
+  expect(early.stdout + early.stderr).toMatch(/none of 1 has its marker \{name\}\.done/)
   put('export-1.xml.done', '', 1)
   expect(await world.executed('sync')).toMatchObject({ status: 0 })
   expect(world.listings()).toHaveLength(20)

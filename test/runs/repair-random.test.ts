@@ -9,7 +9,7 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 
 const homes = Array.from({ length: 8 }, (_, i) => home(i + 1))
 const numbers = homes.map((one) => one.mlsNumber)
-const feeds = { north: { volatile: { refresh: '365d' }, limits: { delete: { percent: 100, floor: 100 } } } }
+const feeds = { north: { volatile: { refresh: '365d' }, limits: 'off' } }
 const faults: FaultRuleInput['fault'][] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 503, carriedOut: true },

@@ -7,8 +7,8 @@ import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
 const all = homes(1, 10)
-const [a, b, c] = all.map((one) => one.mlsNumber)
-const north = { volatile: { refresh: '365d' }, limits: { delete: { percent: 50, floor: 2 } } }
+const [a, b, c, d] = all.map((one) => one.mlsNumber)
+const north = { volatile: { refresh: '365d' }, limits: { share: 50 } }
 const hour = 3_600_000
 const settle = 16 * 60_000
 
@@ -74,7 +74,7 @@ test('surplus copies go by their ID, one at a time; each is looked up, and sync 
   await createAgain(a)
   await createAgain(a)
   await createAgain(b)
-  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 2, delete: 0 } })
+  expect(await world.run()).toMatchObject({ result: 'partial', counts: { hold: 2, delete: 0 } })
   const [kept, ...surplus] = idsOf(a)
   const [keptToo] = idsOf(b)
   world.calls()
@@ -178,27 +178,26 @@ describe('what can not be trusted', () => {
     world.standIn.changeProfile({ maxPageSize: 5 })
     world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
     const { error, duplicates } = await repaired()
-    expect(error).toContain("the service's list is incomplete, so nothing is repaired: Page 2 could not be had")
+    expect(error).toContain("the service's list is incomplete, so nothing is repaired: Page 2 could not be read")
     expect(duplicates).toEqual([])
     expect(world.calls()).toMatchObject({ Delete: 0 })
   })
 
   test.each([['short-count'], ['refuse-all']] as const)(
-    'IDs that Delete does not take (U2, U6: %s): said in words, and no second one is tried',
+    'IDs that Delete does not take (%s): said in words, and no second one is tried',
     async (deleteWithoutMatch) => {
       world.standIn.changeProfile({ createdIdentifier: 'guid', deleteWithoutMatch })
       await loaded()
       for (const one of [a, b, c]) await createAgain(one)
       const { error, duplicates } = await repaired()
-      expect(error).toContain('U2')
-      expect(error).toContain('by hand')
+      expect(error).toContain('Perhaps the IDs in its list are not what its Delete takes: delete the copies by hand')
       expect(duplicates[0].outcomes).toMatchObject([{ result: 'failed' }])
       expect(world.calls()).toMatchObject({ Delete: 1 })
       expect(world.listings()).toHaveLength(13)
     },
   )
 
-  test("IDs that are another listing's identifiers (U2): it stops at the first", async () => {
+  test("IDs that are another listing's identifiers: it stops at the first", async () => {
     world.standIn.changeProfile({ createdIdentifier: 'next-id' })
     await loaded()
     for (const one of [a, b, c]) await createAgain(one)
@@ -248,13 +247,14 @@ describe('what can not be trusted', () => {
   })
 })
 
-describe('limits.delete', () => {
+describe('limits.share', () => {
   test('is not exceeded by repairs, nor by a repair and a sync together', async () => {
-    world.configure({ north: { ...north, limits: { delete: { percent: 0, floor: 2 } } } })
+    world.configure({ north: { ...north, limits: { share: 20 } } })
     await loaded()
-    for (const one of [a, b, c]) await createAgain(one)
+    for (const one of [a, b, c, d]) await createAgain(one)
     const { duplicates } = await repaired()
     expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual([
+      'deleted',
       'deleted',
       'deleted',
       'left',
@@ -262,12 +262,14 @@ describe('limits.delete', () => {
     expect(world.listings()).toHaveLength(11)
     const again = await repaired()
     expect(again.duplicates).toMatchObject([{ outcomes: [{ result: 'left' }] }])
-    expect(again.duplicates[0].outcomes[0].error).toContain('limits.delete allows 0 more deletes')
+    expect(again.duplicates[0].outcomes[0].error).toContain('limits.share allows 0 more deletes')
 
     world.deliver(zillowFeed(all.slice(1)))
     const report = await world.run()
     expect(report).toMatchObject({ result: 'held', counts: { delete: 0 } })
-    expect(report.notes.join()).toContain('1 deletes after 2 in the last 24 hours are more than the 2 allowed')
+    expect(report.notes.join()).toContain(
+      '4 of 13 listings would leave the site; up to 3 may in 24 hours (limits.share)',
+    )
     world.deliver(zillowFeed(all))
     world.clock.advance(25 * hour)
     expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })

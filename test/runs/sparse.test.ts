@@ -26,7 +26,7 @@ const stub = (id: string, status: string, more = ''): string =>
   `<residential status="${status}">${ids(id)}${more}</residential>`
 
 async function withHomes(...records: string[]): Promise<void> {
-  // A number can't be sent empty, so only a service that clears what is left out can lose a price (U4).
+  // A number can't be sent empty, so only a service that clears what is left out can lose a price.
   world = await RunWorld.start({ feeds: { north: feed }, standIn: { profile: { omitted: 'cleared' } } })
   world.deliver(list(...records))
   expect((await world.run()).result).toBe('ok')
@@ -80,7 +80,7 @@ it('a stub that says withdrawn removes; one for something unknown is a reject wi
   const report = await world.run()
   expect(report.delivery).toMatchObject({ listings: 0, removals: 2, rejects: 1 })
   expect(report.rejects).toEqual([
-    { at: expect.any(String), mlsNumber: 'AG1-9', problems: [expect.stringContaining('no confirmed listing')] },
+    { at: expect.any(String), mlsNumber: 'AG1-9', problems: [expect.stringContaining('never confirmed')] },
   ])
   expect(world.listings().map((listing) => listing['MLSNumber'])).toEqual(['AG1-2'])
 })

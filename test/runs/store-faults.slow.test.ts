@@ -10,7 +10,7 @@ import { RunWorld } from '../support/run-world.ts'
 
 const all = homes(1, 10)
 const next = homes(3, 12)
-const north = { limits: { delete: { percent: 100, floor: 100 } }, volatile: { refresh: '365d' } }
+const north = { limits: 'off', volatile: { refresh: '365d' } }
 
 let world: RunWorld
 beforeEach(async () => {

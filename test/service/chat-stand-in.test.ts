@@ -1,4 +1,4 @@
-/** The client's chat against the stand-in, which was written from the same document by somebody else: every framing, every break. */
+/** The client's chat against the stand-in, an independent reading of the documentation: every framing, every break. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ListingServiceClient, ServiceError } from '../../src/index.ts'
 import type { ChatEnd } from '../../src/index.ts'
@@ -30,7 +30,7 @@ function clientOf(clock?: ManualClock): ListingServiceClient {
   })
 }
 
-/** The text of the pieces and the final object; `onPiece` hears how many have come. */
+/** The text of the pieces and the final object; `onPiece` is called with their number. */
 async function streamed(asked = client, onPiece: (count: number) => void = () => undefined) {
   let text = ''
   let end: ChatEnd | null = null

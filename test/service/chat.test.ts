@@ -73,7 +73,10 @@ describe('in one piece', () => {
     const { client, seen } = await world((_, response, request) => request.socket.destroy())
     const error = await client.ask(question).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ServiceError)
-    expect(error).toMatchObject({ effect: 'unknown', message: expect.stringContaining('may have taken the message') })
+    expect(error).toMatchObject({
+      effect: 'unknown',
+      message: expect.stringContaining('may have received the message'),
+    })
     expect(seen).toHaveLength(1)
   })
 
@@ -174,7 +177,7 @@ describe('streamed', () => {
   test.each<[string, Answerer, string?]>([
     ['ends', streaming(half, finish)],
     ['breaks off', streaming(half, (response) => void response.socket!.destroy())],
-    ['holds what is no JSON', streaming([half[0], '{"content":oops}'], finish)],
+    ['contains invalid JSON', streaming([half[0], '{"content":oops}'], finish)],
     ['has another error', streaming([half[0], '{"error":"no model now"}'], finish), 'no model now'],
   ])('says what had come where it %s', async (_, answer, said = '') => {
     const { client, seen } = await world(answer)
@@ -184,7 +187,7 @@ describe('streamed', () => {
     })().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(BrokenAnswerError)
     expect(error).toMatchObject({ received: 'Two homes: ', effect: 'unknown' })
-    expect((error as Error).message).toMatch(new RegExp(`${said}.*11 characters of it had come`))
+    expect((error as Error).message).toMatch(new RegExp(`${said}.*11 characters of it had arrived`))
     expect(came).toEqual([pieces[0]])
     expect(seen).toHaveLength(1)
   })

@@ -7,8 +7,8 @@ interface Sleeper {
 }
 
 /**
- * A clock that stands still until it is told. Sleeps of at most `jump` milliseconds move it on by themselves, so that
- * back-off takes no time while the (longer) timeout of a call never strikes.
+ * A clock that only moves when told. Sleeps of at most `jump` milliseconds advance it, so that back-off takes no time while the
+ * longer timeout of a call never fires.
  */
 export class ManualClock implements Clock {
   readonly sleeps: number[] = []
@@ -26,7 +26,7 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
-  /** Sets the clock back; timers run on, as they go by another one. */
+  /** Sets the clock back; timers are not affected. */
   setBack(milliseconds: number): void {
     this.#now -= milliseconds
     for (const sleeper of this.#sleepers) sleeper.at -= milliseconds
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** Moves time on, waking sleepers one by one in their order and letting each go as far as it can. */
+  /** Advances time, waking sleepers in order and letting each run as far as it can. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds
     await setImmediate()

@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer as createSafeServer } from 'node:https'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { messageOf, ServiceError } from '../../src/core/errors.ts'
@@ -10,7 +12,7 @@ type Verdict = [kind: ServiceError['kind'], effect: ServiceError['effect'], mess
 
 const html = '<html><body>Welcome to our Wi-Fi</body></html>'
 
-/** Every row of DESIGN's "Apply" table and of service-unknowns U14, as one attempt of a Create answers it. */
+/** Every kind of answer that docs/design.md, "Apply", names, for one attempt of a Create. */
 const verdicts: [what: string, reply: Reply, ...Verdict][] = [
   ['HTTP 500', { status: 500, body: '' }, 'transient', 'unknown', /HTTP 500/],
   ['HTTP 502 with HTML', { status: 502, body: html }, 'transient', 'unknown', /HTTP 502/],
@@ -27,17 +29,29 @@ const verdicts: [what: string, reply: Reply, ...Verdict][] = [
   ['Code 425', { body: refusal(425, '') }, 'transient', 'none', /Code 425/],
   ['rate limit message', { body: refusal(400, 'API rate limit exceeded') }, 'transient', 'none', /rate limit/],
   ['many calls message', { status: 400, body: refusal(1, 'Too many requests') }, 'transient', 'none', /Too many/],
-  ['HTML', { body: html }, 'transient', 'unknown', /something else/],
-  ['nothing', { body: '' }, 'transient', 'unknown', /something else/],
+  ['HTML', { body: html }, 'transient', 'unknown', /not in its documented form/],
+  ['nothing', { body: '' }, 'transient', 'unknown', /not in its documented form/],
   ['HTTP 204', { status: 204, body: '' }, 'transient', 'unknown', /HTTP 204/],
-  ['a cut envelope', { body: '{"Data":"1","Succ' }, 'transient', 'unknown', /something else/],
-  ['a JSON array', { body: [] }, 'transient', 'unknown', /something else/],
-  ['null', { body: 'null' }, 'transient', 'unknown', /something else/],
-  ['Success as text', { body: { ...success('1'), Success: 'true' } }, 'transient', 'unknown', /something else/],
-  ['Code as text', { body: { ...success('1'), Code: '200' } }, 'transient', 'unknown', /something else/],
-  ['Message as object', { body: { ...success('1'), Message: {} } }, 'transient', 'unknown', /something else/],
-  ['success with null Data', { body: success(null) }, 'transient', 'unknown', /something else/],
-  ['success with a number as Data', { body: success(7) }, 'transient', 'unknown', /something else/],
+  ['a cut envelope', { body: '{"Data":"1","Succ' }, 'transient', 'unknown', /not in its documented form/],
+  ['a JSON array', { body: [] }, 'transient', 'unknown', /not in its documented form/],
+  ['null', { body: 'null' }, 'transient', 'unknown', /not in its documented form/],
+  [
+    'Success as text',
+    { body: { ...success('1'), Success: 'true' } },
+    'transient',
+    'unknown',
+    /not in its documented form/,
+  ],
+  ['Code as text', { body: { ...success('1'), Code: '200' } }, 'transient', 'unknown', /not in its documented form/],
+  [
+    'Message as object',
+    { body: { ...success('1'), Message: {} } },
+    'transient',
+    'unknown',
+    /not in its documented form/,
+  ],
+  ['success with null Data', { body: success(null) }, 'transient', 'unknown', /not in its documented form/],
+  ['success with a number as Data', { body: success(7) }, 'transient', 'unknown', /not in its documented form/],
   ['a connection lost after the request', 'reset', 'transient', 'unknown', /lost/],
   ['a connection lost in the answer', { cut: '{"Data":' }, 'transient', 'unknown', /lost/],
   ['HTTP 401', { status: 401, body: '' }, 'credentials', 'none', /HTTP 401/],
@@ -101,6 +115,22 @@ describe('what an answer means', () => {
       await stopWorld(world)
     }
     plain.close()
+  })
+
+  test('a certificate that nobody vouches for: nothing is sent', async () => {
+    const [key, cert] = ['key', 'certificate'].map((name) => readFileSync(`fixtures/tls/${name}.pem`))
+    let asked = 0
+    const safe = createSafeServer({ key, cert }, (_, response) => {
+      asked++
+      response.end(JSON.stringify({ Data: 'x', Version: '1', Success: true, Code: 200, Message: '' }))
+    }).listen(0, '127.0.0.1')
+    await once(safe, 'listening')
+    const world = await startWorld(() => 'silence', { attempts: 1, baseUrl: `https://127.0.0.1:${portOf(safe)}` })
+    const create = world.chatbot('SN').create(testListing(), () => {})
+    await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+    expect(asked).toBe(0)
+    await stopWorld(world)
+    safe.close()
   })
 
   test('messages are cut, free of control characters and of our keys', async () => {

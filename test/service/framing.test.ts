@@ -1,4 +1,4 @@
-/** Every framing that U17 leaves open, cut at any byte. */
+/** Every framing that the documentation leaves open (docs/service.md, S17), cut at any byte. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ObjectSplitter } from '../../src/service/framing.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Limiter } from '../../src/service/limiter.ts'
 import { ManualClock } from './clock.ts'
 
-/** Sends `count` calls of `duration` milliseconds at once; gives the times at which they were let through. */
+/** Sends `count` calls of `duration` milliseconds at once; returns their start times. */
 function flood(limiter: Limiter, clock: ManualClock, count: number, duration = 0): number[] {
   const starts: number[] = []
   for (let i = 0; i < count; i++) {

@@ -60,7 +60,7 @@ const numbers = (count: number, first = 1) => items(count, first).map((item) => 
 const page = (list: Item[], VirtualCount = 0): Reply => ({ body: success({ List: list, VirtualCount }) })
 const cut = (all: Item[], { PageNumber, PageSize }: Query) =>
   all.slice((PageNumber - 1) * PageSize, PageNumber * PageSize)
-/** A service that pages as one should think. */
+/** A service with regular pages. */
 const plain =
   (all: Item[], count = all.length) =>
   (query: Query) =>
@@ -100,7 +100,7 @@ describe('a complete walk', () => {
     const writer = world.chatbot('SN')
     const sink = { reset: () => {}, add: () => {} }
     expect(await writer.observe(sink)).toMatchObject({ complete: true, listings: 3 })
-    // Of the service, not of one run.
+    // Remembered for the service, not for one run.
     expect(await world.chatbot('SN-2').observe(sink)).toMatchObject({ complete: true, listings: 3 })
     expect(world.server.seen.map(({ body }) => body.PageSize)).toEqual([10, 5, 2, 2, 2, 2, 2, 2])
   })
@@ -226,7 +226,7 @@ describe('a walk is not complete', () => {
       query.PageNumber === 2 ? { status: 500, body: '' } : plain(items(25))(query),
     )
     expect(walk.summary).toMatchObject({ complete: false, pages: 2, listings: 10 })
-    expect(walk.summary.reasons.join()).toMatch(/Page 2 could not be had: .*HTTP 500/)
+    expect(walk.summary.reasons.join()).toMatch(/Page 2 could not be read: .*HTTP 500/)
     expect(walk.resets).toBe(0)
   })
 })
@@ -306,7 +306,7 @@ test('a walk without an end is given up', async () => {
   })
   expect(summary).toMatchObject({
     complete: false,
-    reasons: ['There was no end after 5 pages.'],
+    reasons: ['The list did not end after 5 pages.'],
     pages: 5,
     listings: 10,
   })

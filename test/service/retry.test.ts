@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await stopWorld(world)
 })
 
-/** Replies one after the other, the last one for ever. */
+/** Gives the replies in turn, the last one forever. */
 const inTurn =
   (...replies: Reply[]) =>
   (_: unknown, number: number) =>
@@ -263,7 +263,7 @@ describe('ends from our side', () => {
     await expect(writer.lookUp('A-1')).rejects.toMatchObject({ kind: 'stopped', effect: 'none' })
     expect(server.seen).toHaveLength(1)
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
-    // It says nothing of the service, so that the calls of others go out.
+    // It says nothing about the service, so other calls go on.
     void other.lookUp('A-1').catch(() => {})
     await server.received(2)
   })

@@ -5,8 +5,7 @@ import type { Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Log } from '../../src/core/machine.ts'
-import { ServiceClient } from '../../src/service/client.ts'
-import { Endpoint } from '../../src/service/endpoint.ts'
+import { Endpoint, ServiceClient } from '../../src/service/client.ts'
 import type { Limiter } from '../../src/service/limiter.ts'
 import type { Chatbot } from '../../src/service/service.ts'
 import type { ServiceSettings } from '../../src/service/settings-file.ts'
@@ -19,7 +18,7 @@ export interface Seen {
   body: Record<string, unknown>
 }
 
-/** What the server does with one: an answer, nothing at all, or a closed connection (after the cut body, where there is one). */
+/** The reaction to a request: an answer, nothing, or a closed connection, perhaps after a cut body. */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; body: string | Buffer | object }
   | 'silence'
@@ -29,7 +28,7 @@ export type Reply =
 export interface TestServer {
   baseUrl: string
   seen: Seen[]
-  /** Resolves once so many requests have come in. */
+  /** Resolves after so many requests. */
   received(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -101,7 +100,7 @@ export interface TestWorld {
 
 export const testKeys = { secretKey: 'secret-Zq71', sessionKey: 'session-Kp93' }
 
-/** Settings without a rate limit, whose waits cost no time on a clock that jumps. */
+/** Settings without a rate limit, whose waits take no time on a jumping clock. */
 export function testSettings(baseUrl: string, settings: Partial<ServiceSettings> = {}): ServiceSettings {
   return {
     baseUrl,

@@ -1,4 +1,4 @@
-/** The client's other operations, against the stand-in and servers of its own. */
+/** The client's other operations, against the stand-in and test servers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ListingServiceClient, RequestError, ServiceError, UserError } from '../../src/index.ts'
 import type { ChatbotSettings } from '../../src/index.ts'
@@ -150,7 +150,7 @@ describe('Edit', () => {
     ])
     expect(await problemsOf(client.edit({} as never))).toEqual(['serialNumber: takes text'])
     expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'rgb(1, 2, 3)' }))).toEqual([
-      'ChatBubbleColor: takes rgb(r,g,b), spelled just so: write rgb(1,2,3)',
+      'ChatBubbleColor: takes rgb(r,g,b), spelled exactly so: write rgb(1,2,3)',
     ])
     expect(await problemsOf(client.edit({ serialNumber: 'A', ChatBubbleColor: 'blue' }))).toEqual([
       'ChatBubbleColor: takes a colour as rgb(r,g,b), such as rgb(0,120,212)',

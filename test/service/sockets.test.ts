@@ -1,4 +1,4 @@
-/** Raw sockets: what undici does on connections that end at every moment, and what the client makes of it (F107). */
+/** Raw sockets: what undici does on connections that end at every moment, and what the client makes of it (docs/faults.md, F107). */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A client for the server on this port; gives a chatbot of it for each run. */
+/** A client for the server on this port; returns a chatbot for each run. */
 function clientOf(port: number, concurrency = 1, { log } = keepLog()): { chatbot(this: void): Chatbot } {
   const settings = testSettings(`http://127.0.0.1:${port}`, { concurrency, backoff: { base: 1, max: 1 } })
   const client = new ServiceClient(settings, { clock: new ManualClock(20_000), random: () => 0.5, log })
@@ -41,7 +41,7 @@ async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<
   return client
 }
 
-/** Calls `whole` with every whole request that comes in, and `part` with what has come so far. */
+/** Calls `whole` with every complete request, and `part` with every incomplete one so far. */
 function requests(socket: Socket, whole: (body: string) => void, part: (text: string) => void = () => undefined): void {
   let text = ''
   socket.on('data', (piece: Buffer) => {
@@ -172,8 +172,8 @@ test('an answer in single bytes is read whole', async () => {
 })
 
 /**
- * The server ends connections that were kept alive just when the next request may be on its way: at once behind an
- * answer, a little later, or when the next request begins to arrive, with and without having announced it.
+ * The server closes kept-alive connections just when the next request may be on its way: right after an answer, a little
+ * later, or when the next request begins to arrive, announced or not.
  */
 test.each([1, 2, 3])(
   'keep-alive races, seed %i: no create comes twice, and what is called without effect had none',
@@ -196,7 +196,7 @@ test.each([1, 2, 3])(
           })
         },
         (text) => {
-          // The other half of the race: the request is there, and the connection ends without anybody reading it.
+          // The other side of the race: the request arrived, and the connection ends before it is read.
           if (text !== '' && random() < 0.1) socket.resetAndDestroy()
         },
       )

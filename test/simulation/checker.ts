@@ -1,15 +1,13 @@
-/** The invariants of DESIGN §3, judged as calls reach the service and when runs and histories end. */
+/** The invariants of docs/design.md, judged as calls reach the service and when runs and histories end. */
 import type { Report } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
+import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
 import { ownerOf } from './service.ts'
 import type { ModelService, Row, Witness, WriteCall } from './service.ts'
 import { feedName, hour, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
-
-/** Most deletes in 24 hours: the guard's percentage of so few listings is always less than its floor. */
-export const deleteFloor = 4
 
 export class Checker implements Witness {
   /** The feed whose run is under way or was the last. */
@@ -22,10 +20,12 @@ export class Checker implements Witness {
   /** The first violation; a run must not be able to swallow it. */
   violation: Violation | null = null
   writes = 0
-  /** Most deletes in 24 hours that no approval covers. */
-  mostDeletes = deleteFloor
+  /** Whether deletes in 24 hours are counted at all. */
+  countsDeletes = true
   #swarm!: Swarm
   #startedAt = 0
+  /** MLSNumbers of the feed when its run began, at least and at most. */
+  #ours: readonly Set<string>[] = []
   /** When the calls of the last second went out. */
   #sent: number[] = []
   #waitUntil = 0
@@ -34,10 +34,22 @@ export class Checker implements Witness {
   #absences = new Map<string, number>()
   #everListed = new Set<string>()
   readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
-  /** What was approved when a call arrived. */
-  readonly #approvals = new WeakMap<WriteCall, ReadonlySet<string>>()
-  /** Records of the smallest whole delivery so far, of each feed. */
-  readonly #smallest = new Map<string, number>()
+  /** What was approved when a call arrived, and how many were the feed's. */
+  readonly #known = new WeakMap<WriteCall, { approved: ReadonlySet<string>; ours: readonly Set<string>[] }>()
+  /** When a whole delivery of each feed came last, as far as the program can know. */
+  readonly #wholeAt = new Map<string, number>()
+  /** Feeds of which a whole delivery was carried over. */
+  readonly #loaded = new Set<string>()
+  readonly #guard = new GuardModel((what) => this.fail(what))
+  /** As the run began: MLSNumbers that the store knew for ours, and rows that were surely ours. */
+  #owned: ReadonlySet<string> = new Set()
+  #rows: readonly Row[] = []
+  #isFirstLoad = true
+  #isRare = false
+  /** Deletes of this run that took something away. */
+  #taken = new Set<string>()
+  /** Since when each listing is gone from the whole deliveries of its feed. */
+  readonly #goneSince = new Map<string, number>()
   #deleted: { feed: string; key: string; at: number }[] = []
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
@@ -81,16 +93,48 @@ export class Checker implements Witness {
     this.#affected = new Set()
     this.#lookedUp = new Set()
     this.approved = this.disk.approved(this.feed, this.#now())
+    const keysOf = (rows: readonly Row[]): Set<string> => new Set(rows.map(({ listing }) => listing.MLSNumber))
+    const isOurs = ({ by, feed: whose }: Row): boolean =>
+      swarm.ownership === 'mirror' || (by === 'us' && whose === feed)
+    const ours = this.service.rows.filter(isOurs)
+    // What a person made in the place of ours is taken for ours where nothing says whose it is.
+    const inPlace = this.service.rows.filter(
+      ({ by, listing }) => by === 'person' && this.#everListed.has(listing.MLSNumber),
+    )
+    // Under an incomplete list the program goes by what it remembers.
+    this.#ours = [keysOf(ours), keysOf([...ours, ...inPlace]), new Set([...keysOf(ours), ...this.disk.owned(feed)])]
+    this.#owned = new Set(this.disk.owned(feed))
+    const hasMark = (row: Row): boolean => swarm.ownership === 'snapshot' || ownerOf(row) === feed
+    const isSure = (row: Row): boolean => {
+      const key = row.listing.MLSNumber
+      return row.by === 'us' && this.#owned.has(key) && hasMark(row) && this.service.living(key).length === 1
+    }
+    this.#rows = ours.filter(isSure)
+    this.#isFirstLoad = !this.#loaded.has(feed)
+    this.#isRare = this.#startedAt - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
+    this.#taken = new Set()
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
+    const keys = new Set([...feedKeys, ...this.#everListed])
+    this.#guard.begin(feed, delivery, keys, this.#now())
     if (!delivery.whole) return
-    for (const key of new Set([...feedKeys, ...this.#everListed]))
-      if (!delivery.holds.has(key)) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
+    for (const key of keys)
+      if (!isIn(delivery, key)) {
+        this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
+        if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#now())
+      }
+  }
+
+  /** A person lets through what is held. */
+  approves(feed: string): void {
+    this.#guard.approves(feed)
   }
 
   /** The store was lost, and the ledger with it. */
   storeLost(): void {
     this.#deleted = []
-    this.#smallest.clear()
+    this.#wholeAt.clear()
+    this.#loaded.clear()
+    this.#guard.storeLost()
     this.#lostAt = this.#now()
   }
 
@@ -122,7 +166,8 @@ export class Checker implements Witness {
 
   arrived(call: WriteCall): void {
     const { kind, keys } = call
-    this.#approvals.set(call, this.approved)
+    this.#known.set(call, { approved: this.approved, ours: this.#ours })
+    this.#guard.arrived(call)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
     if (this.dry) this.fail(`6: a dry run called ${kind}`)
@@ -140,7 +185,7 @@ export class Checker implements Witness {
     }
   }
 
-  /** Nothing may be taken for known of a listing while an earlier call may still change it (fault-model I5). */
+  /** Nothing may be taken for known of a listing while an earlier call may still change it. */
   landsLate({ kind, keys, at }: WriteCall): void {
     if (at <= this.#lostAt) return
     for (const key of keys) {
@@ -156,12 +201,18 @@ export class Checker implements Witness {
 
   deleted(key: string, call: WriteCall): void {
     const { feed, at } = call
+    const known = this.#known.get(call)!
+    if (feed === this.feed && at >= this.#startedAt) this.#taken.add(key)
     // What was sent before the store was lost is in no ledger.
-    if (at <= this.#lostAt || this.#approvals.get(call)?.has(`delete ${key}`) === true) return
+    if (at <= this.#lostAt || known.approved.has(`delete ${key}`)) return
+    if ((this.#goneSince.get(`${feed} ${key}`) ?? at) <= at - believedAfter) return
     this.#deleted.push({ feed, key, at })
+    // The first load is no loss, whatever it lacks.
+    if (!this.#loaded.has(feed) || !this.countsDeletes) return
     const inADay = this.#deletedInADay(feed, at)
-    if (inADay.size > this.mostDeletes)
-      this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${this.mostDeletes} allowed`)
+    const wholeAt = this.#wholeAt.get(feed) ?? at
+    const most = Math.max(...sizesWith(known.ours, inADay).map((ours) => allowed(ours, at - wholeAt > rareAfter)))
+    if (inADay.size > most) this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${most} allowed`)
   }
 
   #deletedInADay(feed: string, at: number): Set<string> {
@@ -182,17 +233,17 @@ export class Checker implements Witness {
   }
 
   #judgeDelete(key: string): void {
-    const { holds, saidGone, whole, records } = this.delivery
-    if (holds.has(key)) this.fail(`2: delete of ${key}, which the feed holds`)
+    const { holds, unreadable, saidGone, whole } = this.delivery
+    // What a person let go, or every delivery lacked for long enough, goes though this one is empty.
+    const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#now() - believedAfter
+    const isApproved = this.approved.has(`delete ${key}`)
+    const isLetGo = this.delivery.records === 0 ? isBelieved || isApproved : isApproved && unreadable.has(key)
+    const cameBack = unreadable.has(key) && this.disk.cameKeylessAfter(this.feed, key)
+    if (holds.has(key) && !isLetGo && !cameBack) this.fail(`2: delete of ${key}, which the feed holds`)
     if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
     if (!saidGone.has(key) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
-    const isApproved = [...this.approved].some((one) => one.startsWith('delete '))
-    if (!saidGone.has(key) && !isApproved && records * 2 < (this.#smallest.get(this.feed) ?? 0))
-      this.fail(
-        `shrink: delete of ${key} by its absence from ${records} records, of never less than ${this.#smallest.get(this.feed)}`,
-      )
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.
     if (rows.some(({ shownAt, editedAt, lookedUpAt }) => editedAt > shownAt && lookedUpAt > editedAt))
@@ -217,12 +268,32 @@ export class Checker implements Witness {
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     if (delivery.complete && records !== this.delivery.records)
       this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
-    // A run that never came to a plan remembers nothing of its delivery.
-    if (this.delivery.whole && report.digest !== '' && report.command !== 'diff')
-      this.#smallest.set(this.feed, Math.min(this.#smallest.get(this.feed) ?? Infinity, this.delivery.records))
-    // Nor does a dry run.
+    const { glitch, order } = this.#swarm.service
+    const isListTrue = glitch === 0 && order !== 'shifting' && this.#swarm.ownership !== 'mirror'
+    if (report.command !== 'diff')
+      this.#guard.ended({
+        report,
+        delivery: this.delivery,
+        startedAt,
+        approved: this.approved,
+        sizes: sizesWith(this.#ours, this.#deletedInADay(this.feed, this.#now())),
+        ours: isListTrue ? this.#ours[2] : null,
+        rows: this.#rows.filter(({ listing }) => this.service.living(listing.MLSNumber).length < 2),
+        owned: this.#owned,
+        isFirstLoad: this.#isFirstLoad,
+        isRare: this.#isRare,
+      })
+    if (this.delivery.whole && report.error === null && report.command !== 'diff') {
+      this.#wholeAt.set(this.feed, startedAt)
+      const asks = report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
+      if (!asks && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
+    }
+    // Only what a whole run was told ends what was said before.
+    if (this.delivery.whole && report.digest !== '' && report.remote.complete && report.command === 'sync')
+      for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#goneSince.delete(`${this.feed} ${key}`)
+    // A dry run remembers nothing.
     if (report.error === null && this.delivery.whole && report.command !== 'diff')
-      for (const key of this.delivery.holds) this.#absences.set(key, 0)
+      for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#absences.set(key, 0)
     if (report.remote.pages > 0 && counts.create + counts.update + counts.adopt + counts.hold + counts.unchanged > 0) {
       const entries = changes.filter(
         ({ kind, cause, held }) =>
@@ -240,11 +311,21 @@ export class Checker implements Witness {
     const inADay = new Set([...this.#deletedInADay(this.feed, this.#now())].filter((key) => !this.#isMadeAgain(key)))
     if (inADay.size > 0 && this.disk.deletedSince(this.feed, this.#now() - 24 * hour) < inADay.size)
       this.fail(`5: ${[...inADay].join()} were deleted in 24 hours, and the ledger has fewer`)
+    for (const { kind, mlsNumber: key, outcome } of changes)
+      if (
+        kind === 'delete' &&
+        outcome?.result === 'done' &&
+        this.#taken.has(key) &&
+        !this.disk.hasLeft(this.feed, key, startedAt)
+      )
+        this.fail(`ledger: ${key} was taken off, and nothing says that it left`)
     const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
+    // A run that is not whole ends no hold: an approval of what the feed no longer wants stays. A delete wants nothing else.
+    const isWhole = delivery.complete && report.remote.complete && report.command === 'sync'
     const stillApproved = this.disk.approved(this.feed, this.#now())
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
-      if (outcome?.result === 'done' && isApproved)
+      if (outcome?.result === 'done' && isApproved && (isWhole || kind === 'delete'))
         this.fail(`approval: ${kind} of ${mlsNumber} is done, and approved once more`)
       if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite')
         this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
@@ -300,6 +381,13 @@ export class Checker implements Witness {
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }
+}
+
+/** How many listings of a feed there may be, with those that left: all that lies between the least and the most. */
+function sizesWith(ours: readonly ReadonlySet<string>[], left: ReadonlySet<string>): number[] {
+  const sizes = ours.map((some) => new Set([...some, ...left]).size)
+  const least = Math.min(...sizes)
+  return Array.from({ length: Math.max(...sizes) - least + 1 }, (_, more) => least + more)
 }
 
 function differenceOf({ listing }: Row, entry: Entry, version: number): string | null {

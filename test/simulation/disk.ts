@@ -10,7 +10,7 @@ import { column, connect, makeDurable } from '../../src/store/connection.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { storeOn } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-import { chatbot } from './world.ts'
+import { chatbot, hour } from './world.ts'
 
 export class Disk {
   readonly store: Store
@@ -18,7 +18,10 @@ export class Disk {
   readonly #rows: Database.Statement<unknown[], number>
   readonly #row: Database.Statement<[string, string], Remembered>
   readonly #approved: Database.Statement<unknown[], string>
+  readonly #left: Database.Statement<unknown[], number>
   readonly #deleted: Database.Statement<unknown[], number>
+  readonly #owned: Database.Statement<unknown[], string>
+  readonly #keylessAfter: Database.Statement<unknown[], number>
 
   /** A new store, or the one that these bytes are. */
   constructor(bytes: Buffer = emptyStore()) {
@@ -30,11 +33,21 @@ export class Disk {
     )
     this.#approved = column(
       this.#database,
-      `SELECT kind || ' ' || key FROM approval WHERE feed = ? AND expires > ? AND used = 0 AND revoked_at IS NULL`,
+      `SELECT part || ' ' || key FROM hold WHERE feed = ? AND decision = 'approved' AND decided_at > ?`,
+    )
+    this.#owned = column(this.#database, 'SELECT key FROM listing WHERE feed = ? AND owned = 1')
+    this.#keylessAfter = column(
+      this.#database,
+      `SELECT 1 FROM feed, json_each(feed.keyless) AS record, absence WHERE name = ? AND absence.feed = ? AND absence.key = ?
+        AND json_extract(record.value, '$.since') > absence.since LIMIT 1`,
+    )
+    this.#left = column(
+      this.#database,
+      "SELECT 1 FROM ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at >= ? AND what IN ('delete', 'renumber', 'left')",
     )
     this.#deleted = column(
       this.#database,
-      'SELECT count(DISTINCT key) FROM delete_ledger WHERE chatbot = ? AND feed = ? AND at > ?',
+      "SELECT count(DISTINCT key) FROM ledger WHERE chatbot = ? AND feed = ? AND at > ? AND what IN ('delete', 'renumber', 'left')",
     )
   }
 
@@ -53,9 +66,24 @@ export class Disk {
     return this.#row.get(chatbot, key) ?? null
   }
 
-  /** Kinds and MLSNumbers that an approval lets through now. */
+  /** What of which MLSNumbers an approval lets through now. */
   approved(feed: string, now: number): ReadonlySet<string> {
-    return new Set(this.#approved.all(feed, now))
+    return new Set(this.#approved.all(feed, now - 30 * 24 * hour))
+  }
+
+  /** MLSNumbers that it remembers as confirmed. */
+  owned(feed: string): string[] {
+    return this.#owned.all(feed)
+  }
+
+  /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/holds.md). */
+  cameKeylessAfter(feed: string, key: string): boolean {
+    return this.#keylessAfter.get(feed, feed, key) !== undefined
+  }
+
+  /** Whether the ledger says that this listing left, at `since` or later. */
+  hasLeft(feed: string, key: string, since: number): boolean {
+    return this.#left.get(chatbot, feed, key, since) !== undefined
   }
 
   /** MLSNumbers in the ledger after `since`. */

@@ -10,7 +10,6 @@ import type { Delivery, Entry } from './feed.ts'
 import { Program } from './program.ts'
 import { calmed, drawSwarm, hour, minute } from './world.ts'
 
-type Size = { percent: number; floor: number }
 type State = 'listing' | 'removal' | 'filtered'
 type Truth = Map<string, Entry & { state: State }>
 
@@ -54,7 +53,10 @@ export async function drain(
 class History {
   readonly #choices: Choices
   readonly #program: Program
-  readonly #limit: Size
+  /** `limits.share`, in percent. */
+  readonly #share: number
+  /** When a whole delivery was last carried over. */
+  #wholeAt = 0
   readonly #graceRuns: number
   /** In how many whole deliveries running a listing was absent. */
   readonly #absent = new Map<string, number>()
@@ -79,14 +81,13 @@ class History {
     this.#program = new Program(this.#choices, { ...plain, service }, trace, signal)
     this.#program.mostRows = 200
     const { checker } = this.#program
-    checker.mostDeletes = Infinity
-    const percent = this.#choices.pick('percent', [0, 5, 20, 40])
-    this.#limit = { percent, floor: this.#choices.pick('floor', [0, 2, 10]) }
+    checker.countsDeletes = false
+    this.#share = this.#choices.pick('percent', [0, 5, 20, 40])
     this.#graceRuns = this.#choices.pick('grace', [1, 1, 3])
     const grace = { runs: this.#graceRuns, hours: 0 }
-    Object.assign(this.#program.limits, { delete: this.#limit, update: { percent: 100, floor: 100 }, grace })
+    Object.assign(this.#program.limits, { share: this.#share, growth: 100, confirm: null, grace })
     this.#told = { seed, violation: null, runs: 0, deletes: 0, heldRuns: 0, approvals: 0 }
-    checker.trace(`limits.delete ${JSON.stringify(this.#limit)}, grace ${this.#graceRuns}`)
+    checker.trace(`limits.share ${this.#share}, grace ${this.#graceRuns}`)
   }
 
   async run(): Promise<Drained> {
@@ -150,14 +151,14 @@ class History {
     for (let run = 0; run < 5; run++) {
       await this.#deliver(this.#truth, null, run === 0)
       time.pass(run === 0 ? hour : day + hour)
-      if (run < 4 && allowed(this.#limit, this.#living().length - 3) >= 3) this.#drop(1)
+      if (run < 4 && this.#allowed(this.#living().length - 3) >= 3) this.#drop(1)
     }
     await this.#again()
     this.#isReached('with a person')
     checker.trace('--- nothing suspicious any more, and nobody to approve')
     time.pass(day + hour)
     const ours = this.#ours().length
-    this.#drop(Math.min(allowed(this.#limit, ours), Math.floor(ours / 3)))
+    this.#drop(Math.min(this.#allowed(ours), Math.floor(ours / 3)))
     this.#add(1)
     await this.#again()
     const report = await this.#deliver(this.#truth, null, false)
@@ -196,10 +197,13 @@ class History {
     if (service.rows.filter(({ by }) => by === 'person').length !== byHand)
       checker.fail('1: a hand-made listing is gone')
     const recent = new Set(this.#lost.filter(({ at }) => at > now - day).map(({ key }) => key))
-    const most = allowed(this.#limit, before.length + recent.size)
+    const most = this.#allowed(before.length + recent.size, now - this.#wholeAt > 60 * hour)
+    const letGo = new Set<string>()
     for (const key of lost) {
-      if ((this.#leave.get(key) ?? 0) > now) this.#leave.delete(key)
-      else {
+      if ((this.#leave.get(key) ?? 0) > now) {
+        this.#leave.delete(key)
+        letGo.add(key)
+      } else {
         recent.add(key)
         this.#lost.push({ key, at: time.now })
         if (recent.size > most)
@@ -207,7 +211,8 @@ class History {
       }
     }
     const { saidGone, holds, whole } = delivery
-    const absent = lost.filter((key) => !saidGone.has(key))
+    if (whole) this.#wholeAt = now
+    const absent = lost.filter((key) => !saidGone.has(key) && !letGo.has(key))
     for (const key of before) {
       if (accident === null && (holds.has(key) || saidGone.has(key))) this.#absent.delete(key)
       else if (whole) this.#absent.set(key, (this.#absent.get(key) ?? 0) + 1)
@@ -232,6 +237,12 @@ class History {
     this.#told.approvals++
     this.#leave.clear()
     for (const key of keys) this.#leave.set(key, this.#program.time.now + day)
+  }
+
+  /** How many of so many may leave within 24 hours. */
+  #allowed(ours: number, isRare = false): number {
+    if (ours < 3) return ours
+    return Math.min(Math.max(3, Math.floor((ours * this.#share) / 100)) * (isRare ? 2 : 1), Math.floor(ours / 2))
   }
 
   #living(): Entry[] {
@@ -270,19 +281,18 @@ class History {
   }
 }
 
-const allowed = ({ percent, floor }: Size, of: number): number => Math.max(floor, Math.floor((of * percent) / 100))
-
 function deliveryOf(truth: Truth, accident: 'empty' | 'cut' | null): Delivery {
   const all = [...truth.values()]
   const lines = all.map((one) => `${JSON.stringify(one)}\n`)
   const shown = accident === 'empty' ? [] : accident === 'cut' ? lines.slice(0, lines.length >> 1) : lines
-  const isWhole = shown.length > 0 && accident === null
+  const isWhole = accident !== 'cut'
   const living = all.filter(({ state }) => state === 'listing')
   return {
     bytes: Buffer.from(`BEGIN\n${shown.join('')}${accident === 'cut' ? '' : 'END\n'}`),
-    records: isWhole ? all.length : -1,
+    records: isWhole ? shown.length : -1,
     listings: new Map(living.map((one) => [one.key, one])),
     holds: new Set(living.map(({ key }) => key)),
+    unreadable: new Set(),
     saidGone: new Set(all.flatMap(({ key, state }) => (state === 'listing' ? [] : [key]))),
     repeated: new Set(),
     whole: isWhole,

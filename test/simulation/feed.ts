@@ -25,6 +25,8 @@ export interface Delivery {
   listings: Map<string, Entry>
   /** Every MLSNumber that the source holds, readable or not, delivered whole or not. */
   holds: Set<string>
+  /** Those of which the MLSNumber can't be read. */
+  unreadable: Set<string>
   /** Said by the feed itself to be gone. */
   saidGone: Set<string>
   /** Delivered more than once. */
@@ -60,6 +62,7 @@ export class Source {
       if (this.#states.has(key)) this.#states.delete(key)
       else this.#put(key)
     }
+    if (choices.mishap('feed stands still', feed.still)) return
     if (choices.mishap('feed drops most', feed.sweep))
       for (const key of this.#keys) if (choices.unit('feed drops') < 0.7) this.#states.delete(key)
     for (const key of this.#keys) {
@@ -93,6 +96,7 @@ export class Source {
       records: 0,
       listings: new Map(),
       holds: new Set(),
+      unreadable: new Set(),
       saidGone: new Set(),
       repeated: new Set(),
       whole: true,
@@ -105,7 +109,7 @@ export class Source {
         continue
       }
       delivery.holds.add(key)
-      if (state === 'unreadable') delivery.whole = false
+      if (state === 'unreadable') delivery.unreadable.add(key)
       if (state !== 'listing') continue
       delivery.listings.set(key, entry)
       if (choices.mishap('feed repeats', feed.twice)) lines.push(lineOf(entry, state))
@@ -119,7 +123,8 @@ export class Source {
     if (choices.mishap('delivery is empty', feed.empty)) document = 'BEGIN\nEND\n'
     else if (choices.mishap('delivery is cut', feed.cut))
       document = document.slice(0, 6 + Math.floor(choices.unit('cut at') * (document.length - 8)))
-    if (!document.endsWith('END\n') || document === 'BEGIN\nEND\n') {
+    if (document === 'BEGIN\nEND\n') delivery.records = 0
+    else if (!document.endsWith('END\n')) {
       delivery.whole = false
       delivery.records = -1
     }
@@ -185,6 +190,7 @@ export function mappingOf(version: number): Mapping {
     delivery: 'full',
     format: 'xml',
     formatOptions: {},
+    placeOf: () => ({}),
     normalise(record, at): Delivered[] {
       const { state, ...entry } = record as unknown as Entry & { state: State }
       const { key: mlsNumber } = entry

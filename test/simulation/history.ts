@@ -145,6 +145,7 @@ class History {
     if (choices.mishap('somebody approves', swarm.approve)) await this.#program.approve()
     const pauses = swarm.brisk ? [10_000, minute, minute] : [10_000, minute, 5 * minute, 20 * minute, 3 * hour]
     this.#program.time.pass(choices.pick('next run after', pauses))
+    if (choices.mishap('days pass', swarm.days)) this.#program.time.pass(choices.pick('days', [24, 25, 49, 73]) * hour)
     this.#people()
   }
 
@@ -283,7 +284,7 @@ class History {
     const by = (name: string, price: number) => listingOf({ key: name, price, text: null, fee: null }, 1)
     if (choices.mishap('a person makes', human.make)) {
       const name = choices.pick('made', [...feedKeys, 'H1'])
-      // Nobody else makes the number that we are making (fault-model A5).
+      // Nobody else makes the number that we are making (docs/faults.md, A5).
       const isMaking = (service.landing.get(name) ?? 0) > 0
       if (service.living(name).length === 0 && !isMaking) {
         const made = service.add(by(name, choices.integer('made price', 2000, 3000)), 'person')

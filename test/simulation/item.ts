@@ -1,4 +1,4 @@
-/** A row as List shows it (interface, "List item"). */
+/** A row as List shows it (docs/service.md, "List item"). */
 import type { Row } from './service.ts'
 
 export function itemOf({ id, listing }: Row, spelling: 'as-sent' | 'escaped'): Record<string, unknown> {

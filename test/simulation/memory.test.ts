@@ -32,6 +32,7 @@ function delivers(listings: number, price: number): Delivery {
     records: listings,
     listings: new Map(entries.map((one) => [one.key, one])),
     holds: new Set(entries.map(({ key }) => key)),
+    unreadable: new Set(),
     saidGone: new Set(),
     repeated: new Set(),
     whole: true,

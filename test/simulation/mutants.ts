@@ -1,11 +1,12 @@
-/** Ways to break the program (fault-model 4.4), each of which the simulation must find. */
+/** Ways to break the program, each of which the simulation must find. */
 import { applyMutants } from './mutants/apply.ts'
+import { guardMutants } from './mutants/guard.ts'
 import { placesOf } from './mutants/mutant.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { planMutants } from './mutants/plan.ts'
 import { portMutants } from './mutants/ports.ts'
 
-export const mutants: readonly Mutant[] = [...planMutants, ...applyMutants, ...portMutants]
+export const mutants: readonly Mutant[] = [...planMutants, ...guardMutants, ...applyMutants, ...portMutants]
 
 /** The texts of its files with the defect in them. Throws where a patch does not fit exactly once: the list must stay true. */
 export function patched(mutant: Mutant, read: (file: string) => string): Map<string, string> {

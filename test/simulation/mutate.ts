@@ -4,8 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runHistory } from './history.ts'
+import pLimit from 'p-limit'
 import type { Told } from './history.ts'
 import { mutants, patched } from './mutants.ts'
 import type { Mutant } from './mutants/mutant.ts'
@@ -30,13 +32,15 @@ interface Found {
 export async function runMutants(histories: number, from: number, only: string): Promise<number> {
   for (const mutant of mutants) patched(mutant, (file) => readFileSync(join(root, file), 'utf8'))
   const all: Found[] = []
-  for (const mutant of mutants.filter(({ name }) => name.includes(only))) {
+  const examine = async (mutant: Mutant): Promise<void> => {
     const found = await look(mutant, histories, from)
     all.push(found)
     const after = found.after === null ? `NOT FOUND in ${histories}` : `found by history ${found.after}`
     process.stdout.write(`${mutant.name}: ${after}, ${found.seconds.toFixed(0)} s: ${found.violation}\n`)
     if (only === '') writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   }
+  const limit = pLimit(availableParallelism())
+  await Promise.all(mutants.filter(({ name }) => name.includes(only)).map((mutant) => limit(() => examine(mutant))))
   process.stdout.write(`${summaryOf(all)}\n`)
   return all.filter(({ after }) => after === null).length
 }

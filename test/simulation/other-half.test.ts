@@ -1,4 +1,4 @@
-/** The invariants of DESIGN §3 over the other half of the seeded histories. */
+/** The invariants of docs/design.md over the other half of the seeded histories. */
 import { testHalf } from './half.ts'
 
 testHalf(1)

@@ -18,10 +18,10 @@ type Role = Exclude<keyof Store, 'isBehind' | 'lease' | 'close'>
 const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreReader[Name]>, true> } = {
   snapshot: { confirm: true, forget: true, refuse: true, touch: true, setBaselines: true, endStreaks: true },
   ledger: { begin: true, end: true, countDelete: true },
-  absences: { note: true, prune: true },
-  holds: { replace: true, approve: true, revoke: true, use: true },
+  history: { noteAbsences: true, pruneAbsences: true },
+  holds: { replace: true, decide: true, use: true },
   runs: { record: true, recordVerified: true, recordLost: true, noteStart: true, noteSteady: true },
-  deliveries: { record: true, recordGeneration: true },
+  deliveries: { record: true, setValidators: true },
   learnt: { setNumber: true, addForms: true, setSettings: true, forgetSettings: true },
 }
 

@@ -9,11 +9,12 @@ import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
 import { endpointOver } from '../support/endpoint.ts'
 import { Census } from './census.ts'
-import { Checker, deleteFloor } from './checker.ts'
+import { Checker } from './checker.ts'
 import type { Choices } from './choices.ts'
 import { Disk, outlastsPowerCuts } from './disk.ts'
 import { lineFormat, mappingOf, openDelivery } from './feed.ts'
 import type { Delivery } from './feed.ts'
+import { share } from './guard-model.ts'
 import { Life } from './process.ts'
 import { Scratch } from './scratch.ts'
 import { ModelService } from './service.ts'
@@ -63,15 +64,12 @@ export class Program {
   #disk = new Disk()
   #unlost: Buffer | null = null
   mappingVersion = 1
-  limits: Feed['limits'] = {
-    delete: { percent: 10, floor: deleteFloor },
-    update: { percent: 60, floor: 50 },
-    shrink: 50,
-    overlap: 50,
-    recreate: { percent: 20, floor: 2 },
-    lostField: { percent: 50, floor: 5 },
-    onTrip: 'hold',
+  limits: Feed['plan']['limits'] = {
+    share,
+    growth: 75,
+    confirm: 72 * hour,
     grace: { runs: 1, hours: 0 },
+    isOff: false,
   }
   runs = 0
   /** MLSNumbers that may ever have been in a feed or on the service. */
@@ -128,8 +126,10 @@ export class Program {
   }
 
   async approve(): Promise<void> {
-    for (const name of [feedName, otherFeed])
-      await this.store.holds.approve(name, 'somebody', this.time.now, this.time.now + 24 * hour)
+    for (const name of [feedName, otherFeed]) {
+      await this.store.holds.decide(name, 'approved', 'somebody', this.time.now, null)
+      this.checker.approves(name)
+    }
   }
 
   /** One life of the program; null where it was killed. Throws what the run throws: a defect. */
@@ -186,7 +186,7 @@ export class Program {
     if (rows > this.mostRows) this.checker.fail(`9: ${rows} rows in the store for at most ${this.mostRows} listings`)
   }
 
-  /** A second process on the same store, while the first is at work: it must be told so, and call nothing (DESIGN, the lease). */
+  /** A second process on the same store, while the first is at work: it must be told so, and call nothing. */
   #beginSecond(task: Task, first: Life, run: Run): void {
     if (run.ended || !first.alive) return
     const second = new Life(this.time)
@@ -263,13 +263,14 @@ export class Program {
       decompress: (opened) => opened,
       format: lineFormat,
       transport,
-      limits: this.limits,
-      ownership: this.swarm.ownership,
+      plan: {
+        limits: this.limits,
+        ownership: this.swarm.ownership,
+        drift: this.swarm.drift,
+        volatile: { fields: volatile, refresh: 7 * 24 * hour },
+        settle: 15 * minute,
+      },
       outranks: new Set(),
-      drift: this.swarm.drift,
-      volatile,
-      refresh: 7 * 24 * hour,
-      settle: 15 * minute,
       deadline: 2 * hour,
       rate: 5,
       concurrency,

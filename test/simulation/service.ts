@@ -38,6 +38,8 @@ export interface WriteCall {
   feed: string
   keys: string[]
   at: number
+  /** What it carries; null: a delete. */
+  listing: Listing | null
 }
 
 /** What the checker is told. */
@@ -189,7 +191,13 @@ export class ModelService {
       return this.#time.after(brief, () => reply(this.#list(body)))
     }
     const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
-    const call: WriteCall = { kind: kind as WriteCall['kind'], feed: this.#witness.feed, keys, at: this.#time.now }
+    const call: WriteCall = {
+      kind: kind as WriteCall['kind'],
+      feed: this.#witness.feed,
+      keys,
+      at: this.#time.now,
+      listing: kind === 'delete' ? null : (body as Listing),
+    }
     this.#witness.arrived(call)
     if (this.#losesNext?.kind === kind) {
       this.#landLate(call, body, this.#losesNext.late)
@@ -273,7 +281,7 @@ export class ModelService {
       count += rows.length
       this.#witness.deleted(key, call)
     }
-    // It counts rows: one that a person doubled since the list hides one that was left out (fault-model F114).
+    // It counts rows: one that a person doubled since the list hides one that was left out (docs/faults.md, F114).
     if (count >= call.keys.length) for (const row of leftOut) row.countedAsGone = true
     return ok({ SuccessCount: count })
   }

@@ -1,4 +1,4 @@
-/** The invariants of DESIGN §3 over seeded histories; the other half of them is in other-half.test.ts. */
+/** The invariants of docs/design.md over seeded histories; the other half of them is in other-half.test.ts. */
 import { expect, test } from 'vitest'
 import { testHalf } from './half.ts'
 import { crashPoints, runHistory } from './history.ts'

@@ -8,7 +8,7 @@ export const otherFeed = 'west'
 export const minute = 60_000
 export const hour = 60 * minute
 
-/** Thrown by the checks; its message names the invariant of DESIGN §3. */
+/** Thrown by the checks; its message names the invariant of docs/design.md. */
 export class Violation extends Error {
   override name = 'Violation'
 }
@@ -53,6 +53,8 @@ export interface Swarm {
   }
   feed: {
     change: number
+    /** Deliveries before which nothing changes. */
+    still: number
     /** Listings of which a call may still land, and which the source puts in or takes out in the meantime. */
     flip: number
     /** Deliveries that lack most of the listings. */
@@ -71,6 +73,8 @@ export interface Swarm {
   human: { edit: number; remove: number; make: number; double: number; remake: number }
   /** Whether runs follow each other closely, so that the next one comes while calls without answer may still land. */
   brisk: boolean
+  /** Rounds after which a day or more passes. */
+  days: number
   crash: number
   /** Of the kills, how many are power cuts. */
   power: number
@@ -122,6 +126,7 @@ export function drawSwarm(choices: Choices): Swarm {
     },
     feed: {
       change: choices.pick('swarm change', [0.05, 0.2, 0.5]),
+      still: some('still', 0.5, 0.8),
       flip: some('flip', 0.3, 0.7),
       sweep: some('sweep', 0.2),
       removal: some('removal', 0.1, 0.3),
@@ -142,6 +147,7 @@ export function drawSwarm(choices: Choices): Swarm {
       remake: some('remake', 0.1),
     },
     brisk: yes('brisk'),
+    days: some('days', 0.4, 0.8),
     crash: some('crash', 0.3, 0.7),
     power: some('power', 0.5),
     stop: some('stop', 0.15),
@@ -169,6 +175,7 @@ export function calmed(swarm: Swarm): Swarm {
     },
     feed: zero(swarm.feed),
     human: zero(swarm.human),
+    days: 0,
     crash: 0,
     power: 0,
     stop: 0,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { readStandInSettings } from '../../src/stand-in/settings.ts'
-import { standInFromSettings } from '../../src/stand-in/stand-in.ts'
+import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { ask, chatbot, create, edit, house, post, remove, started, update } from './caller.ts'
 
@@ -12,7 +12,7 @@ const elm = house('A-101', {
   SalePrice: 450000,
 })
 
-/** A stand-in with one house, and one more chatbot where it is told so. */
+/** A stand-in with one house, and a second chatbot if asked for. */
 async function withHouse(options: StandInOptions = {}): Promise<StandIn> {
   const standIn = await started(options)
   standIn.seed(chatbot, [elm])
@@ -193,7 +193,7 @@ test('a session is one of the only chatbot, or of the one that it is given to', 
 
 test('sessions and files from YAML, and what is none', async () => {
   const settings = readStandInSettings('sessions: { 7: SN-1 }\nfiles: { 31: { name: a.wav } }')
-  const standIn = await standInFromSettings(settings)
+  const standIn = await startStandIn(settings)
   onTestFinished(() => standIn.close())
   standIn.seed(chatbot, [elm])
   standIn.seed('SN-2', [house('B-202')])
@@ -204,7 +204,7 @@ test('sessions and files from YAML, and what is none', async () => {
   expect(() => readStandInSettings('profile: { stream: { framing: morse } }')).toThrow('profile.stream.framing: ')
 })
 
-/** What came of so many messages, each a second after the one before. */
+/** The results of so many messages, one a second. */
 async function outcomes(standIn: StandIn, clock: { now: number }, count: number, body: object = {}): Promise<string> {
   let letters = ''
   for (let message = 0; message < count; message++) {
@@ -283,7 +283,7 @@ test.each([
   ['secret', { 'chatrobot-sessionkey': 'session' }, false],
   ['session', { 'chatrobot-sessionkey': 'session' }, true],
   ['either', { authorization: 'Bearer secret' }, false],
-] as const)('U1: with %s asked for, %j opens ClientAsk: %j', async (wanted, key, letIn) => {
+] as const)('S1: with %s asked for, %j opens ClientAsk: %j', async (wanted, key, letIn) => {
   const keys = { secret: 'secret', session: 'session' }
   const standIn = await withHouse({ keys, profile: { headers: { ClientAsk: wanted } } })
   const { json } = await ask(standIn, 'homes', {}, { 'content-type': 'application/json', ...key })

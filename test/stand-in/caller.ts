@@ -5,7 +5,7 @@ import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 
 export const chatbot = 'SN-1'
 
-/** What came back over the wire; `json` is undefined where the body is none. */
+/** The answer; `json` is undefined for other bodies. */
 export interface Answered {
   status: number
   headers: Headers
@@ -20,7 +20,7 @@ export async function started(options: StandInOptions = {}): Promise<StandIn> {
   return standIn
 }
 
-/** A body that every profile takes, for an invented house. */
+/** A body for an invented house that every profile accepts. */
 export function house(mlsNumber = 'A-1', patch: Record<string, unknown> = {}): StandInListing {
   return {
     SaleType: 'for_sale',

@@ -20,7 +20,7 @@ test.each([
   ['both', secret, false],
   ['both', both, true],
   ['none', json, true],
-] as const)('U1: with %s asked for, %j is let in: %j', async (wanted, headers, letIn) => {
+] as const)('S1: with %s asked for, %j is let in: %j', async (wanted, headers, letIn) => {
   const profile = { headers: { Create: wanted, Update: wanted, List: wanted, Delete: wanted } }
   const standIn = await started({ profile, keys: { secret: 'secret', session: 'session' } })
   const bodies = {
@@ -35,7 +35,7 @@ test.each([
   }
 })
 
-test('U1: without keys of its own the stand-in takes any', async () => {
+test('S1: without keys of its own the stand-in takes any', async () => {
   const standIn = await started()
   expect((await send(standIn, 'List', {}, { ...json, authorization: 'whatever' })).json.Success).toBe(true)
 })
@@ -62,34 +62,34 @@ async function twoHouses(profile: StandInProfileInput): Promise<StandIn> {
   return standIn
 }
 
-/** Each row: a profile, what is done under it, and what is then seen. */
+/** Each row: a profile, an action, and the expected result. */
 const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unknown>, unknown][] = [
   ['a chatbot that exists', { chatbots: [chatbot] }, async (s) => (await list(s)).json.Code, 200],
   ['a chatbot that does not', { chatbots: ['SN-9'] }, async (s) => (await list(s)).json.Code, 404],
 
-  ['U2 id', { createdIdentifier: 'id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1003'],
-  ['U2 next-id', { createdIdentifier: 'next-id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1004'],
+  ['S2 id', { createdIdentifier: 'id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1003'],
+  ['S2 next-id', { createdIdentifier: 'next-id' }, async (s) => (await create(s, house('A-3'))).json.Data, '1004'],
   [
-    'U2 guid',
+    'S2 guid',
     { createdIdentifier: 'guid' },
     async (s) => (await create(s, house('A-3'))).json.Data,
     expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   ],
 
   [
-    'U3 duplicates allowed',
+    'S3 duplicates allowed',
     {},
     async (s) => [(await create(s)).json.Code, await shown(s)],
     [200, ['A-1', 'A-2', 'A-1']],
   ],
   [
-    'U3 duplicates refused',
+    'S3 duplicates refused',
     { duplicates: 'refused' },
     async (s) => [(await create(s)).json.Code, (await update(s, 'A-2', house('A-1'))).json.Code, await shown(s)],
     [409, 409, ['A-1', 'A-2']],
   ],
   [
-    'U3 duplicates replaced',
+    'S3 duplicates replaced',
     { duplicates: 'replaced' },
     async (s) => [
       (await create(s, house('A-1', { YearBuilt: 1 }))).json.Code,
@@ -99,7 +99,7 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
     [200, ['A-1', 'A-2'], ['A-1']],
   ],
   [
-    'U3 an Update may keep its own number',
+    'S3 an Update may keep its own number',
     { duplicates: 'refused' },
     async (s) => (await update(s, 'A-1', house('A-1'))).json.Code,
     200,
@@ -120,167 +120,167 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
   ['case-insensitive keys', { caseInsensitiveKeys: true }, async (s) => (await update(s, 'a-1', house())).json.Data, 1],
   ['case-insensitive filter', { caseInsensitiveKeys: true }, async (s) => shown(s, { MLSNumber: 'a-2' }), ['A-2']],
 
-  ['U4 omitted kept', {}, async (s) => [await update(s, 'A-1', house()), (await item(s)).City][1], 'Springfield'],
+  ['S4 omitted kept', {}, async (s) => [await update(s, 'A-1', house()), (await item(s)).City][1], 'Springfield'],
   [
-    'U4 omitted cleared',
+    'S4 omitted cleared',
     { omitted: 'cleared' },
     async (s) => [await update(s, 'A-1', house()), (await item(s)).City][1],
     '',
   ],
-  ['U4 "" clears', {}, async (s) => [await update(s, 'A-1', house('A-1', { City: '' })), (await item(s)).City][1], ''],
+  ['S4 "" clears', {}, async (s) => [await update(s, 'A-1', house('A-1', { City: '' })), (await item(s)).City][1], ''],
   [
-    'U4 "" ignored',
+    'S4 "" ignored',
     { emptyText: 'ignored' },
     async (s) => [await update(s, 'A-1', house('A-1', { City: '' })), (await item(s)).City][1],
     'Springfield',
   ],
   [
-    'U4 "" refused',
+    'S4 "" refused',
     { emptyText: 'refused' },
     async (s) => (await update(s, 'A-1', house('A-1', { City: '' }))).json.Code,
     400,
   ],
   [
-    'U4 "" clears a choice',
+    'S4 "" clears a choice',
     {},
     async (s) => [await update(s, 'A-1', house('A-1', { Tours: '' })), (await item(s)).Tours][1],
     '',
   ],
   [
-    'U4 "" for a choice ignored',
+    'S4 "" for a choice ignored',
     { emptyChoice: 'ignored' },
     async (s) => [await update(s, 'A-1', house('A-1', { Tours: '' })), (await item(s)).Tours][1],
     '3D',
   ],
   [
-    'U4 "" for a choice refused',
+    'S4 "" for a choice refused',
     { emptyChoice: 'refused' },
     async (s) => (await update(s, 'A-1', house('A-1', { Tours: '' }))).json.Message,
     'Tours must not be empty',
   ],
   [
-    'U4 [] clears',
+    'S4 [] clears',
     {},
     async (s) => [await update(s, 'A-1', house('A-1', { Images: [] })), (await item(s)).Images][1],
     '',
   ],
   [
-    'U4 [] ignored',
+    'S4 [] ignored',
     { emptyArray: 'ignored' },
     async (s) => [await update(s, 'A-1', house('A-1', { Images: [] })), (await item(s)).Images][1],
     '["https://img.example/1.jpg"]',
   ],
   [
-    'U4 [] refused',
+    'S4 [] refused',
     { emptyArray: 'refused' },
     async (s) => (await update(s, 'A-1', house('A-1', { Images: [] }))).json.Message,
     'Images must not be an empty array',
   ],
   [
-    'U4 required fields may be left out of an Update',
+    'S4 required fields may be left out of an Update',
     { requiredOnUpdate: 'optional', omitted: 'cleared' },
     async (s) => [(await update(s, 'A-1', { Bedrooms: 4 })).json.Data, await item(s)],
     [1, expect.objectContaining({ Bedrooms: '4', Bathrooms: '2.5', City: '' })],
   ],
 
   [
-    'U5 zero',
+    'S5 zero',
     {},
     async (s) => (await update(s, 'A-9', house('A-9'))).json,
     expect.objectContaining({ Data: 0, Success: true }),
   ],
   [
-    'U5 refused',
+    'S5 refused',
     { updateWithoutMatch: 'refused' },
     async (s) => (await update(s, 'A-9', house('A-9'))).json,
     expect.objectContaining({ Success: false, Code: 404, Message: 'There is no listing with MLSNumber A-9' }),
   ],
   [
-    'U5 created',
+    'S5 created',
     { updateWithoutMatch: 'created' },
     async (s) => [(await update(s, 'A-9', house('A-9'))).json.Data, await shown(s)],
     [1, ['A-1', 'A-2', 'A-9']],
   ],
-  ['U5 unchanged counted', {}, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 1],
-  ['U5 unchanged zero', { unchangedUpdate: 'zero' }, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 0],
+  ['S5 unchanged counted', {}, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 1],
+  ['S5 unchanged zero', { unchangedUpdate: 'zero' }, async (s) => (await update(s, 'A-2', house('A-2'))).json.Data, 0],
   [
-    'U5 changed is still counted',
+    'S5 changed is still counted',
     { unchangedUpdate: 'zero' },
     async (s) => (await update(s, 'A-2', house('A-2', { YearBuilt: 1 }))).json.Data,
     1,
   ],
 
-  ['U6 short', {}, async (s) => (await remove(s, ['A-1', 'A-9'])).json.Data, { SuccessCount: 1 }],
+  ['S6 short', {}, async (s) => (await remove(s, ['A-1', 'A-9'])).json.Data, { SuccessCount: 1 }],
   [
-    'U6 refused, nothing done',
+    'S6 refused, nothing done',
     { deleteWithoutMatch: 'refuse-all' },
     async (s) => [(await remove(s, ['A-1', 'A-9'])).json.Code, await shown(s)],
     [404, ['A-1', 'A-2']],
   ],
   [
-    'U6 refused, the rest done',
+    'S6 refused, the rest done',
     { deleteWithoutMatch: 'refuse-after' },
     async (s) => [(await remove(s, ['A-1', 'A-9'])).json.Code, await shown(s)],
     [404, ['A-2']],
   ],
   [
-    'U6 counts rows',
+    'S6 counts rows',
     {},
     async (s) => [await create(s), (await remove(s, ['A-1', 'A-2'])).json.Data][1],
     { SuccessCount: 3 },
   ],
   [
-    'U6 counts keys',
+    'S6 counts keys',
     { deleteCounts: 'keys' },
     async (s) => [await create(s), (await remove(s, ['A-1', 'A-2', 'A-9'])).json.Data][1],
     { SuccessCount: 2 },
   ],
   [
-    'U6 counts what was sent',
+    'S6 counts what was sent',
     { deleteCounts: 'sent' },
     async (s) => (await remove(s, ['A-1', 'A-9'])).json.Data,
     { SuccessCount: 2 },
   ],
-  ['U7 within', { maxKeys: 2 }, async (s) => (await remove(s, ['A-1', 'A-2'])).json.Data, { SuccessCount: 2 }],
+  ['S7 within', { maxKeys: 2 }, async (s) => (await remove(s, ['A-1', 'A-2'])).json.Data, { SuccessCount: 2 }],
   [
-    'U7 above',
+    'S7 above',
     { maxKeys: 1 },
     async (s) => [(await remove(s, ['A-1', 'A-2'])).json.Code, await shown(s)],
     [400, ['A-1', 'A-2']],
   ],
 
-  ['U8 clamped', { maxPageSize: 1 }, async (s) => shown(s, { PageSize: 50 }), ['A-1']],
+  ['S8 clamped', { maxPageSize: 1 }, async (s) => shown(s, { PageSize: 50 }), ['A-1']],
   [
-    'U8 refused',
+    'S8 refused',
     { maxPageSize: 1, largerPageSize: 'refused' },
     async (s) => (await list(s, { PageSize: 2 })).json.Message,
     'PageSize must not be more than 1',
   ],
-  ['U8 no limit', { maxPageSize: null }, async (s) => shown(s, { PageSize: 5000 }), ['A-1', 'A-2']],
-  ['U8 past the end: empty', {}, async (s) => shown(s, { PageNumber: 3, PageSize: 1 }), []],
+  ['S8 no limit', { maxPageSize: null }, async (s) => shown(s, { PageSize: 5000 }), ['A-1', 'A-2']],
+  ['S8 past the end: empty', {}, async (s) => shown(s, { PageNumber: 3, PageSize: 1 }), []],
   [
-    'U8 past the end: last page',
+    'S8 past the end: last page',
     { pastTheEnd: 'last-page' },
     async (s) => shown(s, { PageNumber: 9, PageSize: 1 }),
     ['A-2'],
   ],
   [
-    'U8 past the end: refused',
+    'S8 past the end: refused',
     { pastTheEnd: 'refused' },
     async (s) => (await list(s, { PageNumber: 2 })).json.Code,
     404,
   ],
   [
-    'U8 the first page is never past the end',
+    'S8 the first page is never past the end',
     { pastTheEnd: 'refused' },
     async (s) => (await list(s, { SerialNumber: 'SN-2' })).json.Code,
     200,
   ],
 
-  ['U9 id', { order: 'id' }, (s) => shown(s), ['A-1', 'A-2']],
-  ['U9 id descending', { order: 'id-descending' }, (s) => shown(s), ['A-2', 'A-1']],
+  ['S9 id', { order: 'id' }, (s) => shown(s), ['A-1', 'A-2']],
+  ['S9 id descending', { order: 'id-descending' }, (s) => shown(s), ['A-2', 'A-1']],
   [
-    'U9 changed first',
+    'S9 changed first',
     { order: 'changed-first' },
     async (s) =>
       [await shown(s), await update(s, 'A-1', house('A-1', { YearBuilt: 1 })), await shown(s)].toSpliced(1, 1),
@@ -290,7 +290,7 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
     ],
   ],
   [
-    'U9 by MLSNumber',
+    'S9 by MLSNumber',
     { order: 'MLSNumber' },
     async (s) => [await create(s, house('A-0')), await shown(s)][1],
     ['A-0', 'A-1', 'A-2'],
@@ -304,7 +304,7 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
       ['lagging', 1],
     ] as const
   ).map(([virtualCount, expected]): (typeof answers)[number] => [
-    `U9 VirtualCount ${virtualCount}`,
+    `S9 VirtualCount ${virtualCount}`,
     { virtualCount },
     async (s) => (await list(s, { PageSize: 1 })).json.Data.VirtualCount,
     expected,
@@ -319,34 +319,34 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
   ],
   ['filter ignored', { mlsNumberFilter: 'ignored' }, (s) => shown(s, { MLSNumber: 'A-1' }), ['A-1', 'A-2']],
 
-  ['U19', { version: '2.0.0' }, async (s) => (await list(s)).json.Version, '2.0.0'],
-  ['U21 0 accepted', {}, async (s) => (await create(s, house('A-3', { YearBuilt: 0 }))).json.Code, 200],
+  ['S19', { version: '2.0.0' }, async (s) => (await list(s)).json.Version, '2.0.0'],
+  ['S21 0 accepted', {}, async (s) => (await create(s, house('A-3', { YearBuilt: 0 }))).json.Code, 200],
   [
-    'U21 0 refused',
+    'S21 0 refused',
     { zeroRequired: 'refused' },
     async (s) => (await create(s, house('A-3', { YearBuilt: 0 }))).json.Message,
     'YearBuilt must not be 0',
   ],
   [
-    'U21 0 in an optional field',
+    'S21 0 in an optional field',
     { zeroRequired: 'refused' },
     async (s) => (await create(s, house('A-3', { HOAMonth: 0 }))).json.Code,
     200,
   ],
   [
-    'U21 "" refused',
+    'S21 "" refused',
     {},
     async (s) => (await create(s, house('A-3', { PropertyType: '' }))).json.Message,
     'PropertyType must not be empty',
   ],
   [
-    'U21 "" accepted',
+    'S21 "" accepted',
     { emptyRequired: 'accepted' },
     async (s) => (await create(s, house('A-3', { PropertyType: '' }))).json.Code,
     200,
   ],
   [
-    'U22 text',
+    'S22 text',
     { maxLengths: { Description: 3 } },
     async (s) => [
       (await create(s, house('A-3', { Description: 'abc' }))).json.Code,
@@ -355,22 +355,22 @@ const answers: [string, StandInProfileInput, (standIn: StandIn) => Promise<unkno
     [200, 'Description is longer than 3'],
   ],
   [
-    'U22 array',
+    'S22 array',
     { maxLengths: { Images: 1 } },
     async (s) => (await create(s, house('A-3', { Images: ['https://a.example', 'https://b.example'] }))).json.Message,
     'Images is longer than 1',
   ],
 
-  ['U14 over HTTP', { refusalsVia: 'http' }, async (s) => (await list(s, { PageSize: 0 })).status, 400],
-  ['U14 in the envelope', { refusalsVia: 'envelope' }, async (s) => (await list(s, { PageSize: 0 })).status, 200],
+  ['S14 over HTTP', { refusalsVia: 'http' }, async (s) => (await list(s, { PageSize: 0 })).status, 400],
+  ['S14 in the envelope', { refusalsVia: 'envelope' }, async (s) => (await list(s, { PageSize: 0 })).status, 200],
   [
-    'U14 a code and a text of its own',
+    'S14 a code and a text of its own',
     { refusals: { invalid: { code: 10021, message: 'Parameter error' } } },
     async (s) => (await list(s, { PageSize: 0 })).json,
     expect.objectContaining({ Success: false, Code: 10021, Message: 'Parameter error' }),
   ],
   [
-    'U14 one reason over HTTP',
+    'S14 one reason over HTTP',
     { refusals: { notFound: { via: 'http' } }, updateWithoutMatch: 'refused' },
     async (s) => (await update(s, 'A-9', house())).status,
     404,
@@ -382,8 +382,8 @@ test.each(answers)('%s', async (_name, profile, act, expected) => {
 })
 
 const shownForms: [string, StandInProfileInput, Record<string, unknown>, Record<string, unknown>][] = [
-  ['U10', { saleTypeShown: { for_sale: 'Sale', for_rent: 'Lease' } }, {}, { SaleType: 'Sale' }],
-  ['U10', { saleTypeShown: { for_rent: 'Lease' } }, { SaleType: 'for_rent' }, { SaleType: 'Lease' }],
+  ['S10', { saleTypeShown: { for_sale: 'Sale', for_rent: 'Lease' } }, {}, { SaleType: 'Sale' }],
+  ['S10', { saleTypeShown: { for_rent: 'Lease' } }, { SaleType: 'for_rent' }, { SaleType: 'Lease' }],
   ...(
     [
       ['json', '["https://a.example/1","https://a.example/2"]'],
@@ -393,28 +393,28 @@ const shownForms: [string, StandInProfileInput, Record<string, unknown>, Record<
       ['blank', 'https://a.example/1 https://a.example/2'],
     ] as const
   ).map(([imagesShown, Images]): (typeof shownForms)[number] => [
-    'U11',
+    'S11',
     { imagesShown },
     { Images: ['https://a.example/1', 'https://a.example/2'] },
     { Images },
   ]),
-  ['U12', { moneyShown: 'plain' }, { SalePrice: 1500.5 }, { SalePrice: '1500.5', Price: '1500.5' }],
-  ['U12', { moneyShown: 'many-decimals' }, { SalePrice: 1500.5 }, { SalePrice: '1500.5000000000' }],
-  ['U12', { numbersShown: 'two-decimals' }, {}, { Bedrooms: '3.00', YearBuilt: '1987.00' }],
-  ['U12', { coordinateDecimals: 3 }, { Latitude: 39.123456, Longitude: -89 }, { LATITUDE: 39.123, LONGITUDE: -89 }],
-  ['U12', {}, {}, { LATITUDE: 0, LONGITUDE: 0 }],
-  ['U12', { absentCoordinates: 'empty' }, {}, { LATITUDE: '', LONGITUDE: '' }],
-  ['U12', { absentCoordinates: 'null' }, {}, { LATITUDE: null, LONGITUDE: null }],
-  ['U13', { trim: true }, { Description: ' Bright \n' }, { Description: 'Bright' }],
-  ['U13', {}, { Description: ' Bright \n' }, { Description: ' Bright \n' }],
+  ['S12', { moneyShown: 'plain' }, { SalePrice: 1500.5 }, { SalePrice: '1500.5', Price: '1500.5' }],
+  ['S12', { moneyShown: 'many-decimals' }, { SalePrice: 1500.5 }, { SalePrice: '1500.5000000000' }],
+  ['S12', { numbersShown: 'two-decimals' }, {}, { Bedrooms: '3.00', YearBuilt: '1987.00' }],
+  ['S12', { coordinateDecimals: 3 }, { Latitude: 39.123456, Longitude: -89 }, { LATITUDE: 39.123, LONGITUDE: -89 }],
+  ['S12', {}, {}, { LATITUDE: 0, LONGITUDE: 0 }],
+  ['S12', { absentCoordinates: 'empty' }, {}, { LATITUDE: '', LONGITUDE: '' }],
+  ['S12', { absentCoordinates: 'null' }, {}, { LATITUDE: null, LONGITUDE: null }],
+  ['S13', { trim: true }, { Description: ' Bright \n' }, { Description: 'Bright' }],
+  ['S13', {}, { Description: ' Bright \n' }, { Description: ' Bright \n' }],
   [
-    'U13',
+    'S13',
     { htmlEscape: true },
     { Description: `<b>"A" & 'B'</b>` },
     { Description: '&lt;b&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/b&gt;' },
   ],
   [
-    'U13',
+    'S13',
     { cut: { Description: 4, Images: 1 } },
     { Description: 'Bright', Images: ['a', 'b'] },
     { Description: 'Brig', Images: '["a"]' },
@@ -427,7 +427,7 @@ test.each(shownForms)('%s: under %j, %j is shown as %j', async (_unknown, profil
   expect(await item(standIn)).toMatchObject(expected)
 })
 
-test('U9: a shuffled order differs from request to request, and not from repetition to repetition', async () => {
+test('S9: a shuffled order differs from request to request, and not from repetition to repetition', async () => {
   const walks = await Promise.all(
     [1, 2].map(async () => {
       const standIn = await started({ profile: { order: 'shuffled', seed: 7 } })
@@ -468,7 +468,7 @@ test.each([
   [{ callsPerSecond: 2, retryAfter: 'date' }, 429, 'Sat, 21 Nov 2026 10:00:02 GMT'],
   [{ callsPerSecond: 2, retryAfter: 'none' }, 429, null],
   [{ callsPerSecond: 2, via: 'envelope' }, 200, '1'],
-] as const)('U15: %j', async (rateLimit, status, retryAfter) => {
+] as const)('S15: %j', async (rateLimit, status, retryAfter) => {
   let now = Date.parse('2026-11-21T10:00:00.500Z')
   const standIn = await started({ profile: { rateLimit }, now: () => now })
   await list(standIn)

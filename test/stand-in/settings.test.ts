@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import { chatbot, create, edit, post, started } from './caller.ts'
 
-/** The settings table of the interface, copied row by row: each field with a value that it takes and one that it does not. */
+/** Every chatbot setting with a valid and an invalid value. */
 const table: [name: string, right: unknown, wrong: unknown, problem: string][] = [
   ['Name', 'Ada', 1, 'must be a string'],
   ['Model', 'model-1', null, 'must be a string'],
@@ -128,7 +128,7 @@ test('an empty text is a setting, unless the profile refuses it; nothing at all 
 test.each([
   ['Authorization', { authorization: 'secret' }, true],
   ['chatrobot-sessionkey', { 'chatrobot-sessionkey': 'session' }, false],
-] as const)('U1: with the secret key asked for, %s opens Edit: %j', async (_header, key, letIn) => {
+] as const)('S1: with the secret key asked for, %s opens Edit: %j', async (_header, key, letIn) => {
   const standIn = await started({
     keys: { secret: 'secret', session: 'session' },
     profile: { headers: { Edit: 'secret' } },

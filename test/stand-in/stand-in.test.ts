@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { StandInSettingsError, readStandInSettings } from '../../src/stand-in/settings.ts'
-import { standInFromSettings, startStandIn } from '../../src/stand-in/stand-in.ts'
+import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import { chatbot, create, house, item, list, remove, send, shown, started, update } from './caller.ts'
 
 function dataFile(): string {
@@ -130,7 +130,7 @@ faults:
     fault: { kind: refuse, message: No more }
 `)
   const file = dataFile()
-  const standIn = await standInFromSettings(settings, { file })
+  const standIn = await startStandIn({ ...settings, file })
   onTestFinished(() => standIn.close())
   const headers = { authorization: 'open sesame' }
   expect((await send(standIn, 'Create', house(), headers)).json.Success).toBe(true)

@@ -5,7 +5,7 @@ import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { ask, chatbot, edit, house, started } from './caller.ts'
 
-/** What stands in these texts is what a reader of streams may trip over. */
+/** Texts that are difficult for readers of streams. */
 const awkward = house('A-101', {
   Address: '12 Ñandú {"content":"no"}\n\ndata: [DONE] 🏡',
   City: 'Springfield',
@@ -46,7 +46,7 @@ function stream(standIn: StandIn, body: object = {}): Promise<Streamed> {
   })
 }
 
-/** The objects of a text in which they stand back to back. */
+/** Parses objects that follow each other without separators. */
 function backToBack(text: string): any[] {
   const objects: unknown[] = []
   for (let from = 0, to = 1; to <= text.length; to++) {
@@ -55,16 +55,16 @@ function backToBack(text: string): any[] {
       objects.push(JSON.parse(text.slice(from, to)))
       from = to
     } catch {
-      // This brace closes something else.
+      // This brace closes an inner object.
     }
   }
   return objects
 }
 
-/** The answer that is not streamed, to hold the stream against. */
+/** The whole answer, to compare the stream with. */
 const wholeAnswer = async (standIn: StandIn): Promise<string> => (await ask(standIn, 'homes')).json.Data.content
 
-/** Pieces that add up to the answer, then the final object; as the interface has them, and nothing else. */
+/** Expects pieces that add up to the answer, then the final object, and nothing else. */
 async function expectStream(standIn: StandIn, objects: any[]): Promise<void> {
   const answer = await wholeAnswer(standIn)
   const pieces = objects.slice(0, -1)
@@ -183,7 +183,7 @@ test('AnswerSuffix is in the pieces and in the whole', async () => {
 test.each([
   ['envelope', 200],
   ['http', 400],
-] as const)('U18: a streamed call that is refused gets an envelope (%s)', async (refusalsVia, status) => {
+] as const)('S18: a streamed call that is refused gets an envelope (%s)', async (refusalsVia, status) => {
   const standIn = await withHouse({}, { profile: { refusalsVia } })
   const answered = await stream(standIn, { content: '' })
   expect(answered).toMatchObject({ status, type: 'application/json; charset=utf-8', whole: true })

@@ -28,7 +28,7 @@ async function write(): Promise<void> {
     }
   }
   await store.snapshot.confirm('SN-1001', [confirmation('A'), confirmation('B')])
-  await store.ledger.begin('SN-1001', 'north', 'create', ['C'], now, false)
+  await store.ledger.begin('SN-1001', 'north', 'create', [{ key: 'C', counts: ['create'] }], now)
   console.log('ready')
   await once(process.stdin.resume(), 'end')
   await store.close()

@@ -240,7 +240,7 @@ it.skipIf(!canTrace)('every step is on the disk before the next one: one flush a
     import { openStore } from '${store}'
     const store = openStore(process.argv[1])
     await store.lease('SN-1001', 0)
-    for (let i = 0; i < ${steps}; i++) await store.ledger.begin('SN-1001', 'north', 'create', ['K' + i], i, false)
+    for (let i = 0; i < ${steps}; i++) await store.ledger.begin('SN-1001', 'north', 'create', [{ key: 'K' + i, counts: [] }], i)
     process.kill(process.pid, 'SIGKILL')
   `
   const node = [process.execPath, '--input-type=module', '--eval', program, file]

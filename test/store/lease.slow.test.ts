@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { openStore } from '../../src/store/sqlite.ts'
+import { newHeld } from '../contract/store.ts'
 import { flattened } from '../support/pages.ts'
 import { freshFolder } from './folder.ts'
 import { otherProcess, tell } from './processes.ts'
@@ -73,8 +74,8 @@ it('lets others write a little while it is held: an approval comes from another 
   const file = join(freshFolder(), 'store.db')
   const other = await otherProcess(file)
   const store = openStore(file)
-  await store.holds.replace('north', [{ mlsNumber: 'A', kind: 'delete', why: 'too many' }], now)
-  expect(await store.holds.approve('north', 'Ada', now, now + 1)).toBe(1)
+  await store.holds.replace('north', [newHeld('A', 'delete')], { now, isWhole: true, letGo: () => 0 })
+  expect(await store.holds.decide('north', 'approved', 'Ada', now, null)).toBe(1)
   expect(await flattened(store.snapshot.rows('SN-1001'))).toHaveLength(3)
   await store.close()
   await other.end()

@@ -30,18 +30,18 @@ const copies = (): string[] =>
 
 /** Uses every role of a reader. Gives the snapshot's keys. */
 async function readAll(reader: StoreReader): Promise<string[]> {
-  const { snapshot, ledger, absences, holds, runs, deliveries, learnt } = reader
+  const { snapshot, ledger, history, holds, runs, deliveries, learnt } = reader
   const keys = (await flattened(snapshot.rows('SN-1001'))).map(({ key }) => key)
   if (keys.includes('A')) {
     const ids = (await snapshot.knownRecords('SN-1001', 'north', 'mapping 1')).find('raw of A')
     expect((await snapshot.recall(ids)).get(ids[0])?.listing.MLSNumber).toBe('A')
   }
-  await flattened(absences.rows('SN-1001', 'north'))
-  await ledger.deletes24h('SN-1001', 'north', now)
-  await holds.approved('north', now)
-  await holds.held('north')
+  await flattened(history.rows('SN-1001', 'north', now))
+  await ledger.counted('SN-1001', 'north', 'delete', now)
+  await holds.held('north', now)
+  await holds.fingerprint('north')
   await runs.last('north')
-  await deliveries.accepted('north')
+  await deliveries.last('north')
   await learnt.number('SN-1001', 'deleteBatch')
   await reader.close()
   return keys
@@ -169,7 +169,7 @@ it('gives apply what it needs and no more: it can neither read a run nor approve
   const given: ApplyContext['store'] = store
   // @ts-expect-error the role of runs is not handed to it
   expect(await given.runs.last('north')).toBeNull()
-  // @ts-expect-error of holds it can only use an approval up
-  expect(await given.holds.approve('north', 'apply', now, now)).toBe(0)
+  // @ts-expect-error of holds it can only forget what it carried out
+  expect(await given.holds.decide('north', 'approved', 'apply', now, null)).toBe(0)
   await store.close()
 })

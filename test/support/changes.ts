@@ -1,25 +1,48 @@
 /** Changes as a plan makes them, from a few words. */
 import { DeleteAbsent, ForgetAbsent, hold } from '../../src/plan/change.ts'
-import type { Action, Adopt, Change, Create, DeleteStated, ForgetStated, Hold, Update } from '../../src/plan/change.ts'
+import type {
+  Action,
+  Adopt,
+  Change,
+  Create,
+  DeleteStated,
+  ForgetStated,
+  Hold,
+  Remembered,
+  Update,
+} from '../../src/plan/change.ts'
 import { AbsenceProof } from '../../src/plan/proof.ts'
-import type { Sides } from '../../src/plan/proof.ts'
+import type { Gone, Sides } from '../../src/plan/proof.ts'
 
 /** A full, whole delivery and a complete list: what is absent under them is proven so. */
 export const wholeSides: Sides = {
   delivery: { complete: true, reasons: [] },
   mode: 'full',
-  unreadable: 0,
+  keyless: [],
   remote: { complete: true, reasons: [] },
 }
 
+export const goneOf = (mlsNumber: string, changes: Partial<Gone> = {}): Gone => ({
+  mlsNumber,
+  isDelivered: false,
+  home: null,
+  absentSince: 1,
+  isApproved: false,
+  ...changes,
+})
+
+/** Nothing is remembered of a change. */
+export const nothing: Remembered = { counted: [], heldSince: null, holds: [] }
+
 export function proofOf(mlsNumber: string): AbsenceProof {
-  const proof = AbsenceProof.of(wholeSides, mlsNumber, false)
+  const proof = AbsenceProof.of(wholeSides, goneOf(mlsNumber))
   if (!AbsenceProof.isOne(proof)) throw new Error(proof.why)
   return proof
 }
 
 const base = (mlsNumber: string) => ({ mlsNumber, why: 'because', reason: 'reason' })
-const sends = { wanted: { delivered: 1 }, lookUp: false, unsettled: false }
+const weighs = { counts: [], released: [] }
+const sends = { ...weighs, wanted: { delivered: 1 }, lookUp: false, unsettled: false }
 
 export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Create => ({
   ...base(mlsNumber),
@@ -27,6 +50,9 @@ export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Crea
   kind: 'create',
   cause: 'new',
   unseen: false,
+  home: null,
+  isBack: false,
+  counts: ['create'],
   ...changes,
 })
 
@@ -38,6 +64,8 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
   clear: [],
   again: false,
+  broken: [],
+  withheld: null,
   ...changes,
 })
 
@@ -48,20 +76,33 @@ export const deleteOf = (mlsNumber: string, changes: Partial<DeleteStated> = {})
   shownHash: 'shown',
   snapshot: 1,
   unsettled: false,
+  home: null,
+  isYoung: false,
+  counts: ['delete'],
+  released: [],
   ...changes,
 })
 
-export const deleteAbsentOf = (mlsNumber: string, snapshot: number | null = 1): DeleteAbsent =>
+export const deleteAbsentOf = (
+  mlsNumber: string,
+  snapshot: number | null = 1,
+  home: string | null = null,
+): DeleteAbsent =>
   new DeleteAbsent(proofOf(mlsNumber), {
     why: 'gone from the feed',
     reason: 'reason',
     shownHash: 'shown',
     snapshot,
     unsettled: false,
+    home,
+    isYoung: false,
+    counts: ['delete'],
+    released: [],
   })
 
 export const adoptOf = (mlsNumber: string): Adopt => ({
   ...base(mlsNumber),
+  ...weighs,
   kind: 'adopt',
   cause: 'as-wanted',
   wanted: { delivered: 1 },
@@ -71,14 +112,15 @@ export const adoptOf = (mlsNumber: string): Adopt => ({
 
 export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed-says-so'): ForgetStated => ({
   ...base(mlsNumber),
+  ...weighs,
   kind: 'forget',
   cause,
 })
 
 export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
-  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1 })
+  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1, home: null, ...weighs })
 
-export const holdOf = (action: Action, why = 'held'): Hold => hold(action, why, 'approval')
+export const holdOf = (action: Action, why = 'held'): Hold => hold(action, why, 'approval', 'guard')
 
 /** Whether the change asks for a look-up first. */
 export const looksUp = (change: Change): boolean => 'lookUp' in change && change.lookUp

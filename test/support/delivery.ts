@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FieldName, Listing } from '../../src/core/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
@@ -14,6 +14,7 @@ import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file as fileTransport } from '../../src/feed/transport/file.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Opened } from '../../src/feed/transport/transport.ts'
+import { planSettings } from '../../src/plan/settings.ts'
 import { receive } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
@@ -69,11 +70,17 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
       format: formats[mapping.format],
       transport,
       mapping,
-      volatile: new Set<FieldName>(),
+      plan: planSettings.parse({}),
     }
     const moment = { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' }
     const tools = { store, workspace, signal, progress: () => undefined }
-    const { summary, notes } = await receive(feed, tools, { moment, validators: null, lastResult: null })
+    const { summary, notes } = await receive(feed, tools, {
+      moment,
+      validators: null,
+      lastResult: null,
+      held: 0,
+      last: { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] },
+    })
     const rows = [...workspace.delivered()]
     const listings = rows.filter(({ kind }) => kind === 'listing').map((row) => [row.key, row.listing().listing])
     return {

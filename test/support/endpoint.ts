@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/core/machine.ts'
-import { Endpoint } from '../../src/service/endpoint.ts'
+import { Endpoint } from '../../src/service/client.ts'
 import type { Send } from '../../src/service/send.ts'
 
 /** An endpoint whose requests go to a function instead of a network. */

@@ -98,6 +98,21 @@ export const stories: Record<string, Story> = {
       'listing-sync repair north': 0,
     },
   },
+  'docs/holds.md': {
+    async prepare(place) {
+      await northLoaded(place)
+      place.edit('export.xml', (text) => {
+        const [start, ...listings] = text.split(/(?=<Listing>)/)
+        return start + listings.slice(60).join('')
+      })
+    },
+    commands: {
+      'listing-sync sync': 3,
+      'listing-sync approve north --yes': 0,
+      'listing-sync approve north --refuse --yes': 0,
+      'listing-sync approve north --revoke': 0,
+    },
+  },
   'docs/stand-in.md': {
     commands: {
       'listing-sync stand-in --port 8080 --data stand-in.jsonl': 'stopped',

@@ -1,13 +1,15 @@
 /** Builds the three sides of a plan from a few words, so that a test says only what its situation is about. */
 import { contentHash } from '../../src/core/hash.ts'
-import { compareKeys, filledFields } from '../../src/core/listing.ts'
+import { compareKeys } from '../../src/core/listing.ts'
 import type { FieldName, Listing, Moving, Shown } from '../../src/core/listing.ts'
 import type { PlanStep, Bookkeeping, Change } from '../../src/plan/change.ts'
+import type { HoldRecord } from '../../src/plan/guard/hold.ts'
+import { homeOf } from '../../src/plan/guard/home.ts'
 import type {
   PlanInputs,
   PlanSettings,
-  Absence,
   DeliveredRow,
+  History,
   Recalled,
   ShownRow,
   SnapshotRow,
@@ -17,6 +19,13 @@ import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from './pages.ts'
 
 export const volatile: ReadonlySet<FieldName> = new Set<FieldName>(['DaysOnMarket'])
+export const limits: PlanSettings['limits'] = {
+  share: 20,
+  growth: 75,
+  confirm: 72 * 3_600_000,
+  grace: { runs: 1, hours: 0 },
+  isOff: false,
+}
 export const minute = 60_000
 export const hour = 60 * minute
 export const day = 24 * hour
@@ -51,7 +60,7 @@ export class PlanWorld {
     now,
     today: '2026-11-21',
     delivery: { complete: true, reasons: [] },
-    unreadable: 0,
+    keyless: [],
     remote: { complete: true, reasons: [] },
     remoteStartedAt: now,
     mode: 'full',
@@ -60,11 +69,9 @@ export class PlanWorld {
     ownership: 'tag',
     outranks: () => false,
     drift: 'overwrite',
-    grace: { runs: 1, time: 0 },
-    volatile,
-    refresh: 7 * day,
+    limits,
+    volatile: { fields: volatile, refresh: 7 * day },
     settle: 15 * minute,
-    driftedSince: null,
     lostUntil: null,
   }
   /** Fields known to be shown in a form of the service's own. */
@@ -76,7 +83,7 @@ export class PlanWorld {
   #delivered: DeliveredRow[] = []
   #snapshot: SnapshotRow[] = []
   #shown: ShownRow[] = []
-  #absences: Absence[] = []
+  #histories = new Map<string, History>()
   #seen = new Set<number>()
   #recalled = new Map<number, Recalled>()
 
@@ -86,7 +93,7 @@ export class PlanWorld {
       key: one.MLSNumber,
       why: null,
       content: contentHash(one, volatile),
-      filled: filledFields(one),
+      home: homeOf(one),
       listing: () => ({ listing: one, moving }),
     })
   }
@@ -103,7 +110,7 @@ export class PlanWorld {
       key,
       why,
       content: null,
-      filled: 0,
+      home: null,
       listing: () => {
         throw new Error('no listing')
       },
@@ -112,11 +119,31 @@ export class PlanWorld {
 
   /** Absent from earlier deliveries, as noted. */
   wasAbsent(key: string, runs: number, since: number): this {
-    this.#absences.push({ key, runs, since })
+    return this.#history(key, { absence: { runs, since } })
+  }
+
+  /** This feed took the listing off. */
+  left(key: string, leftAt: number): this {
+    return this.#history(key, { leftAt })
+  }
+
+  /** Earlier runs held it, or a person decided about it. */
+  held(key: string, ...holds: HoldRecord[]): this {
+    return this.#history(key, { holds, heldSince: Math.min(...holds.map(({ since }) => since)) })
+  }
+
+  /** It was changed within 24 hours. */
+  counted(key: string, ...counted: History['counted']): this {
+    return this.#history(key, { counted })
+  }
+
+  #history(key: string, changes: Partial<History>): this {
+    const none: History = { key, absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
+    this.#histories.set(key, { ...none, ...this.#histories.get(key), ...changes })
     return this
   }
 
-  #deliver(row: Pick<DeliveredRow, 'kind' | 'key' | 'why' | 'content' | 'filled' | 'listing'>): this {
+  #deliver(row: Pick<DeliveredRow, 'kind' | 'key' | 'why' | 'content' | 'home' | 'listing'>): this {
     const position = this.#delivered.length + 1
     this.#delivered.push({
       ...row,
@@ -141,7 +168,8 @@ export class PlanWorld {
       raw: `raw-of-${sent.MLSNumber}`,
       parts: 1,
       mapping: 'mapping-1',
-      filled: filledFields(sent),
+      home: homeOf(sent),
+      bornAt: null,
       sentAt: now - minute,
       baseline: `hash-${sent.MLSNumber}`,
       movesAt: null,
@@ -197,7 +225,7 @@ export class PlanWorld {
       delivered: this.#delivered.toSorted(byKey),
       snapshot: inPages(this.#snapshot.toSorted(byKey), this.pageSize),
       shown: this.#shown.toSorted(byKey),
-      absences: inPages(this.#absences.toSorted(byKey), this.pageSize),
+      history: inPages([...this.#histories.values()].toSorted(byKey), this.pageSize),
       seen: (id) => this.#seen.has(id),
       async recall(ids) {
         fetches++

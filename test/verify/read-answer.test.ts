@@ -1,4 +1,4 @@
-/** What is read out of an answer: amounts in every form, tied to the listing or not; words of the status; deleted homes. */
+/** Reading answers: amounts in every form, of the listing or not; status words; deleted homes. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'

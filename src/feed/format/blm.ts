@@ -1,27 +1,13 @@
 import { FeedError } from '../../core/errors.ts'
-import { HeaderColumns, headerOptions } from './columns.ts'
+import { headerColumns, headerOptions } from './columns.ts'
 import type { HeaderOptions } from './columns.ts'
 import { decoded, withoutControls } from './encoding.ts'
 import { refuseOthers } from './foreign.ts'
 import { RecordError, brokenRecord, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 
-/** The header and the definition end well before this; a document without them is not BLM. */
+/** Header and definition are much shorter than this. */
 const longestHead = 64 * 1024
-
-/** What the sections before the data say. */
-interface Head {
-  /** What ends a field and what ends a record, as the file declares them: bytes, as Latin-1. */
-  field: string
-  record: string
-  /** Property Count; null where the file has none. */
-  count: number | null
-  columns: HeaderColumns
-  /** Columns up to the last one that has a name: every record has as many fields. */
-  least: number
-  /** Bytes up to the first record. */
-  size: number
-}
 
 /** BLM, Rightmove's bulk upload. */
 export const blm: Format<HeaderOptions> = {
@@ -41,7 +27,7 @@ export const blm: Format<HeaderOptions> = {
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions): Reading {
   const source = decoded(bytes, options)
   const reasons: string[] = []
-  let head: Head | null = null
+  let head: ReturnType<typeof headOf> = null
   let count = 0
   let lost = false
 
@@ -49,7 +35,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
     let rest: Buffer = Buffer.alloc(0)
     let ended = false
     for await (const block of source.blocks()) {
-      // What follows is read, so that the transport can tell whether all of it came.
+      // The rest is still read, so that the transport can tell whether it is complete.
       if (ended) {
         seeAfterEnd(block)
         continue
@@ -85,13 +71,13 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
     }
   }
 
-  /** Two files put together, of which the second may hold what the first lacks. Old systems end a file with Ctrl-Z. */
+  /** Two files may be joined, the second with further records. Old systems end a file with Ctrl-Z. */
   function seeAfterEnd(bytes: Buffer): void {
     const why = 'there is text after #END#'
     if (!reasons.includes(why) && !isBlank(bytes.filter((byte) => byte !== 0 && byte !== 26))) reasons.push(why)
   }
 
-  /** Takes the whole records off the front of a window and gives what is left. */
+  /** Takes the complete records off the front of a window and returns the rest. */
   function cut(window: Buffer, end: string, found: RawRecord[]): Buffer {
     const mark = Buffer.from(end, 'latin1')
     let start = 0
@@ -121,7 +107,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
       const cells = withoutLineBreak(withoutControls(source.text(record.raw))).split(
         source.text(Buffer.from(head.field, 'latin1')),
       )
-      // A separator within a text makes two short records of one.
+      // A separator within a text splits one record into two short ones.
       if (cells.length < head.least) {
         throw new RecordError(`the record has ${cells.length} fields where the definition has ${head.least}`)
       }
@@ -130,8 +116,8 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
   }
 }
 
-/** Reads the sections before the data; null where they are not all there yet. Throws `FeedError` for anything else. */
-function headOf(window: Buffer, required: string[]): Head | null {
+/** Reads the sections before the data; null: incomplete so far. Throws `FeedError` for anything else. */
+function headOf(window: Buffer, required: string[]) {
   const text = window.toString('latin1', 0, longestHead)
   if (!/^\s*(?:#|$)/.test(text)) throw new FeedError('the document is not BLM: it does not begin with #HEADER#')
   const sections = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
@@ -142,17 +128,21 @@ function headOf(window: Buffer, required: string[]): Head | null {
   const field = declared(sections[1], 'EOF')
   const record = declared(sections[1], 'EOR')
   if (field === null || record === null || field === record) {
-    throw new FeedError('the BLM header does not declare what ends a field (EOF) and what a record (EOR)')
+    throw new FeedError('the BLM header does not declare the ends of fields (EOF) and records (EOR)')
   }
   const names = sections[2].trim().split(record)[0].split(field)
   const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(sections[1])
-  const columns = new HeaderColumns(names, required)
+  const columns = headerColumns(names, required)
   return {
+    /** The declared ends of fields and records: bytes, as Latin-1. */
     field,
     record,
+    /** Property Count; null where the file has none. */
     count: count === null ? null : Number(count[1]),
     columns,
+    /** Columns up to the last named one: every record has at least as many fields. */
     least: columns.names.findLastIndex((name) => name !== null) + 1,
+    /** Bytes up to the first record. */
     size: sections[0].length,
   }
 }
@@ -163,11 +153,11 @@ function declared(header: string, name: 'EOF' | 'EOR'): string | null {
   return line === null ? null : line[1].replace(/^(['"])(.+)\1$/, '$2')
 }
 
-/** By hand: an expression anchored at the end begins anew at every line break of a long run of them. */
+/** Without a regular expression: one anchored at the end starts again at every line break of a long run. */
 function withoutLineBreak(text: string): string {
   let [start, end] = [0, text.length]
-  while (start < end && (text[start] === '\n' || text[start] === '\r')) start++
-  while (end > start && (text[end - 1] === '\n' || text[end - 1] === '\r')) end--
+  while (/[\r\n]/.test(text.charAt(start))) start++
+  while (end > start && /[\r\n]/.test(text.charAt(end - 1))) end--
   return text.slice(start, end)
 }
 

@@ -8,23 +8,23 @@ export interface Row {
   raw: Buffer
 }
 
-/** The row that no line end follows. `open`: a quote in it is never closed; `blank`: it holds nothing but delimiters. */
+/** The last row if it has no line end. `open`: a quote in it is never closed; `blank`: it holds nothing but delimiters. */
 export interface LastRow extends Row {
   open: boolean
   blank: boolean
 }
 
-/** A quoted cell is shorter than this most of the time, and a loop beats a call for it. */
+/** Most quoted cells are shorter than this, and a loop beats a call for them. */
 const nearby = 32
 const carriageReturn = 13
 
 /**
  * Cuts delimited text into rows without parsing them. A quote opens a cell only at the cell's start,
- * as papaparse takes it, so that 10' x 12" in a cell does no harm; line ends within quotes belong to the cell.
- * Blank rows, and rows of nothing but delimiters as spreadsheets leave them, are counted and not given.
+ * as in papaparse, so that 10' x 12" in a cell does no harm; line ends within quotes belong to the cell.
+ * Blank rows, and rows of nothing but delimiters as spreadsheets leave them, are counted but not returned.
  */
 export class CsvSplitter {
-  /** The row that is longer than `maxRowBytes`, most likely by a quote never closed: what follows can't be cut. */
+  /** The row that exceeds `maxRowBytes`, probably because a quote is never closed: what follows can't be cut. */
   lostAt: number | null = null
   private buffer: Buffer = Buffer.alloc(0)
   private rowStart = 0
@@ -36,16 +36,19 @@ export class CsvSplitter {
   private readonly delimiter: Buffer
   private readonly quote: number | null
   private readonly lineEnd: number
+  /** The bytes of a blank row. */
+  private readonly blanks: Buffer
   private readonly maxRowBytes: number
 
   constructor(dialect: Dialect, maxRowBytes: number) {
     this.delimiter = Buffer.from(dialect.delimiter)
     this.quote = dialect.quote === '' ? null : dialect.quote.charCodeAt(0)
     this.lineEnd = dialect.lineEnd.charCodeAt(0)
+    this.blanks = Buffer.from(` \t\r${dialect.quote}${dialect.delimiter}`)
     this.maxRowBytes = maxRowBytes
   }
 
-  /** Takes the next bytes and gives the rows that end in them. */
+  /** Takes the next bytes and returns the rows that end in them. */
   push(block: Buffer): Row[] {
     if (this.lostAt !== null) return []
     const rows: Row[] = []
@@ -67,7 +70,7 @@ export class CsvSplitter {
     return rows
   }
 
-  /** What is after the last line end, unless it is nothing but white space. */
+  /** What follows the last line end, unless it is white space. */
   end(): LastRow | null {
     const raw = this.buffer.subarray(this.rowStart)
     if (this.lostAt !== null || raw.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))) return null
@@ -83,26 +86,16 @@ export class CsvSplitter {
   }
 
   private isBlank(raw: Buffer): boolean {
-    for (const byte of raw) {
-      if (
-        byte !== 32 &&
-        byte !== 9 &&
-        byte !== carriageReturn &&
-        byte !== this.quote &&
-        !this.delimiter.includes(byte)
-      ) {
-        return false
-      }
-    }
-    return true
+    return raw.every((byte) => this.blanks.includes(byte))
   }
 
   /** Index of the line end that ends the row at `rowStart`; -1: not in this window. At the file's end, its length. */
   private findEnd(last: boolean): number {
     const { buffer } = this
     while (true) {
-      const end = this.lineEndFrom(this.searchFrom)
-      const quote = this.quoteFrom(this.searchFrom)
+      if (this.nextEnd < this.searchFrom) this.nextEnd = this.indexFrom(this.searchFrom, this.lineEnd)
+      if (this.nextQuote < this.searchFrom) this.nextQuote = this.indexFrom(this.searchFrom, this.quote)
+      const [end, quote] = [this.nextEnd, this.nextQuote]
       if (quote >= end) {
         if (end < Infinity) return end
         if (last) return buffer.length
@@ -170,20 +163,8 @@ export class CsvSplitter {
     )
   }
 
-  private lineEndFrom(index: number): number {
-    if (this.nextEnd < index) {
-      const found = this.buffer.indexOf(this.lineEnd, index)
-      this.nextEnd = found < 0 ? Infinity : found
-    }
-    return this.nextEnd
-  }
-
-  private quoteFrom(index: number): number {
-    if (this.quote === null) return Infinity
-    if (this.nextQuote < index) {
-      const found = this.buffer.indexOf(this.quote, index)
-      this.nextQuote = found < 0 ? Infinity : found
-    }
-    return this.nextQuote
+  private indexFrom(index: number, byte: number | null): number {
+    const found = byte === null ? -1 : this.buffer.indexOf(byte, index)
+    return found < 0 ? Infinity : found
   }
 }

@@ -1,16 +1,16 @@
+import type { ParseConfig, ParseResult, Parser } from 'papaparse'
 import { z } from 'zod'
-import { FeedError } from '../../core/errors.ts'
-import { HeaderColumns, PositionColumns, requiredHeaders } from './columns.ts'
+import { FeedError, messageOf } from '../../core/errors.ts'
+import { headerColumns, positionColumns, requiredHeaders } from './columns.ts'
 import type { Columns } from './columns.ts'
-import { dialectOf } from './csv-dialect.ts'
 import { CsvSplitter } from './csv-splitter.ts'
 import type { LastRow, Row } from './csv-splitter.ts'
-import { decoded } from './encoding.ts'
+import { decoded, withoutControls } from './encoding.ts'
 import { looksLikeJson, refuseOthers } from './foreign.ts'
 import { RecordError, brokenRecord, refuseBroken } from './format.ts'
 import type { Detected, Dialect, Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 
-/** Bytes looked at to find the dialect: the first few rows alone mislead. */
+/** Bytes used to detect the dialect: the first few rows alone mislead. */
 const sampleBytes = 128 * 1024
 
 const options = z
@@ -42,7 +42,7 @@ type CsvOptions = z.output<typeof options>
 /** Delimited text, with a header row or with columns by position. */
 export const csv: Format<CsvOptions> = { title: 'CSV', nested: false, options, detect, read }
 
-/** A text whose first line has several cells. Marks longer than a comma or a tab are only known from a preset. */
+/** A text whose first line has several cells. Longer delimiters are only known from presets. */
 function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptions> | null {
   const start = head.toString('latin1', 0, 4096).trimStart()
   if (start.startsWith('<') || looksLikeJson(start)) return null
@@ -54,23 +54,25 @@ function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptio
 }
 
 /**
- * Rows are cut on bytes; the parser, which is loaded with the first document, sees only those that are parsed.
+ * Rows are cut on bytes; the parser, loaded with the first document, sees only those that are parsed.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): Reading {
   const source = decoded(bytes, options)
   let dialect: Dialect | null = null
   let cells: ((raw: Buffer) => string[]) | null = null
-  const rows = new CsvRecords((raw) => (cells ? cells(raw) : []), options)
+  const rows = csvRecords((raw) => (cells ? cells(raw) : []), options)
 
   async function* records(): AsyncGenerator<RawRecord[]> {
-    const { rowParser } = await import('./csv-row.ts')
+    const { default: Papa } = await import('papaparse')
     let splitter: CsvSplitter | null = null
     for await (const block of source.blocks(sampleBytes)) {
       if (!splitter) {
         refuseOthers(block, 'CSV', ['an HTML page', 'XML', 'JSON'])
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter ?? null, options.quote)
-        cells = rowParser(dialect, options.columns !== undefined, (raw) => source.text(raw))
+        cells = rowParser(new Papa.Parser(parserOptions(dialect)), options.columns !== undefined, (raw) =>
+          source.text(raw),
+        )
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
       }
       const batch = rows.take(splitter.push(block))
@@ -83,7 +85,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): 
 
   return {
     records: records(),
-    context: () => JSON.stringify([rows.names, dialect]),
+    context: () => JSON.stringify([rows.names(), dialect]),
     end: () => ({ reasons: rows.reasons }),
     parse(record) {
       refuseBroken(record)
@@ -93,107 +95,175 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): 
 }
 
 /**
- * Tells the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before
- * the first record or after the last is a remark (Redfin's row 2), and the header once more is no record either.
+ * Finds the records among a file's rows. The first row is the header, unless columns go by position; a row of one cell before
+ * the first record or after the last is a remark (Redfin's row 2), and a repeated header is no record either. `cells` parses
+ * one row; may throw `RecordError`.
  */
-class CsvRecords {
-  readonly reasons: string[] = []
-  private header: Columns | null = null
-  private headerRow: Buffer = Buffer.alloc(0)
-  private begun = false
-  /** The last row so far: whether it is a record or a closing remark shows when it is known to be the last. */
-  private held: Row | null = null
-  private readonly cells: (raw: Buffer) => string[]
-  private readonly options: ReadOptions & CsvOptions
+function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & CsvOptions) {
+  const reasons: string[] = []
+  let header: Columns | null = null
+  let headerRow: Buffer = Buffer.alloc(0)
+  let begun = false
+  /** The last row so far: it is a closing remark, not a record, only if no other row follows. */
+  let held: Row | null = null
 
-  /** `cells` parses one row and throws `RecordError` where it can't. */
-  constructor(cells: (raw: Buffer) => string[], options: ReadOptions & CsvOptions) {
-    this.cells = cells
-    this.options = options
-  }
-
-  /** The header's names; null: not read yet, or by position. */
-  get names(): Columns['names'] {
-    return this.header && this.header.names
-  }
-
-  /** The records among the next rows. Throws `FeedError` for a header that is not this feed's. */
-  take(rows: Row[]): RawRecord[] {
+  /** The records among the next rows. Throws `FeedError` for the header of another table. */
+  function take(rows: Row[]): RawRecord[] {
     const records: RawRecord[] = []
     for (const row of rows) {
-      if (!this.header) {
-        this.header = this.columnsOf(row)
-        if (this.options.columns === undefined) continue
+      if (!header) {
+        header = columnsOf(row)
+        if (options.columns === undefined) continue
       }
-      if (!row.raw.equals(this.headerRow) && (this.begun || !this.isRemark(row))) {
-        this.begun = true
-        if (this.held) records.push(this.recordOf(this.held))
-        this.held = row
+      if (!row.raw.equals(headerRow) && (begun || !isRemark(row))) {
+        begun = true
+        if (held) records.push(recordOf(held))
+        held = row
       }
     }
-    // A held row outlives its block, and must not keep it.
-    if (this.held) this.held = { number: this.held.number, raw: Buffer.from(this.held.raw) }
+    // A held row outlives its block: copied, so that it does not keep the block in memory.
+    if (held) held = { number: held.number, raw: Buffer.from(held.raw) }
     return records
   }
 
   /** The last records. `last`: the row without line end; `lostAt`: the row from which nothing could be cut. */
-  end(last: LastRow | null, lostAt: number | null): RawRecord[] {
-    const whole = last !== null && !last.open && this.options.lengthProven()
-    const records = whole && !last.blank ? this.take([last]) : []
-    if (this.held && !(this.isRemark(this.held) && (last === null || whole))) records.push(this.recordOf(this.held))
+  function end(last: LastRow | null, lostAt: number | null): RawRecord[] {
+    const whole = last !== null && !last.open && options.lengthProven()
+    const records = whole && !last.blank ? take([last]) : []
+    if (held && !(isRemark(held) && (last === null || whole))) records.push(recordOf(held))
     if (last && !whole) {
       const why = last.open ? 'a quote in it is never closed' : 'no line break shows that it is whole'
-      if (!this.header)
-        this.reasons.push(
-          `the document ends in its ${this.options.columns === undefined ? 'header' : 'first'} row: ${why}`,
-        )
-      else records.push(this.broken(last.number, `the document ends in row ${last.number}: ${why}`))
+      const first = options.columns === undefined ? 'header' : 'first'
+      if (!header) reasons.push(`the document ends in its ${first} row: ${why}`)
+      else records.push(broken(last.number, `the document ends in row ${last.number}: ${why}`))
     }
     if (lostAt !== null) {
-      const size = `longer than ${this.options.maxRecordBytes} bytes, most likely by a quote that is never closed`
-      records.push(this.broken(lostAt, `row ${lostAt} is ${size}; the rest of the document was not read`))
+      const size = `longer than ${options.maxRecordBytes} bytes, probably because a quote is never closed`
+      records.push(broken(lostAt, `row ${lostAt} is ${size}; the rest of the document was not read`))
     }
-    if (!this.header && this.reasons.length === 0) this.reasons.push('the document is empty')
+    if (!header && reasons.length === 0) reasons.push('the document is empty')
     return records
   }
 
-  /** Throws `RecordError`. */
-  parse(raw: Buffer): RecordFields {
-    if (!this.header) throw new RecordError('the row comes before the header')
-    return this.header.fields(this.cells(raw))
-  }
-
-  private columnsOf(row: Row): Columns {
-    const { columns, requiredHeaders } = this.options
-    let cells: string[]
+  function columnsOf(row: Row): Columns {
+    let names: string[]
     try {
-      cells = this.cells(row.raw)
+      names = cells(row.raw)
     } catch (error) {
-      throw new FeedError(`the first row can't be read: ${error instanceof Error ? error.message : 'unknown'}`)
+      throw new FeedError(`the first row can't be read: ${messageOf(error)}`)
     }
-    if (columns !== undefined) return new PositionColumns(cells, columns)
-    this.headerRow = Buffer.from(row.raw)
-    return new HeaderColumns(cells, requiredHeaders)
+    if (options.columns !== undefined) return positionColumns(names, options.columns)
+    headerRow = Buffer.from(row.raw)
+    return headerColumns(names, options.requiredHeaders)
   }
 
-  private isRemark(row: Row): boolean {
-    if (!this.header || this.header.size < 2) return false
+  function isRemark(row: Row): boolean {
+    if (!header || header.size < 2) return false
     try {
-      return this.cells(row.raw).length === 1
+      return cells(row.raw).length === 1
     } catch {
       // A row that can't be parsed is a broken record, not a remark.
       return false
     }
   }
 
-  private recordOf(row: Row): RawRecord {
-    const longest = this.options.maxRecordBytes
-    if (row.raw.length <= longest) return { at: `row ${row.number}`, raw: row.raw }
-    return brokenRecord(`row ${row.number}`, `the row is longer than ${longest} bytes`)
+  function recordOf({ number, raw }: Row): RawRecord {
+    const at = `row ${number}`
+    const longest = options.maxRecordBytes
+    return raw.length <= longest ? { at, raw } : brokenRecord(at, `the row is longer than ${longest} bytes`)
   }
 
-  private broken(number: number, reason: string): RawRecord {
-    this.reasons.push(reason)
+  function broken(number: number, reason: string): RawRecord {
+    reasons.push(reason)
     return brokenRecord(`row ${number}`, reason)
   }
+
+  return {
+    reasons,
+    take,
+    end,
+    /** null: not read yet, or by position. */
+    names: (): Columns['names'] => header && header.names,
+    /** Throws `RecordError`. */
+    parse(raw: Buffer): RecordFields {
+      if (!header) throw new RecordError('the row comes before the header')
+      return header.fields(cells(raw))
+    },
+  }
+}
+
+function parserOptions({ delimiter, quote, lineEnd }: Dialect): ParseConfig {
+  // papaparse has no option for "no quotes"; NUL never occurs in a row here.
+  return { delimiter, newline: lineEnd, quoteChar: quote === '' ? '\u0000' : quote }
+}
+
+/**
+ * Parses one row into its cells. Throws `RecordError` for quotes that don't fit together. `bareQuotes`: a quote in a quoted
+ * cell is text unless a delimiter or the row's end follows it, as in the splitter; the number of cells then shows whether
+ * that was right.
+ */
+function rowParser(parser: Parser, bareQuotes: boolean, text: (raw: Buffer) => string): (raw: Buffer) => string[] {
+  return (raw) => {
+    const row = withoutControls(text(raw))
+    const result: ParseResult<string[]> = parser.parse(row, 0, false)
+    if (result.errors.some(({ code }) => !bareQuotes || code !== 'InvalidQuotes'))
+      throw new RecordError('a quoted cell is not closed where it should be')
+    if (result.data.length !== 1) throw new RecordError('the row splits into several')
+    return result.data[0]
+  }
+}
+
+const candidates = [',', '\t', ';', '|']
+/** Rows of the sample that are compared. */
+const comparedRows = 200
+
+/** Detects the dialect from the beginning of a file; a configured delimiter is used as it is. */
+function dialectOf(sample: Buffer, delimiter: string | null, quote: string): Dialect {
+  const text = sample.toString('latin1')
+  const firstReturn = text.indexOf('\r')
+  const lineEnd = !text.includes('\n') && firstReturn >= 0 && firstReturn < text.length - 1 ? '\r' : '\n'
+  return { delimiter: delimiter ?? detectedDelimiter(text, quote, lineEnd), quote, lineEnd }
+}
+
+/** The delimiter by which most rows have as many cells as the header; of equal ones, the one with more cells. */
+function detectedDelimiter(text: string, quote: string, lineEnd: string): string {
+  let best = { delimiter: ',', alike: 0, cells: 1 }
+  for (const delimiter of candidates) {
+    const counts = cellCounts(text, delimiter, quote, lineEnd)
+    const cells = counts[0] ?? 1
+    if (cells < 2) continue
+    const alike = counts.filter((count) => count === cells).length / counts.length
+    if (alike > best.alike + 0.1 || (alike > best.alike - 0.1 && cells > best.cells)) best = { delimiter, alike, cells }
+  }
+  return best.delimiter
+}
+
+/** The number of cells per row of the sample, without its last row, which may be cut, unless it is the only one. */
+function cellCounts(text: string, delimiter: string, quote: string, lineEnd: string): number[] {
+  const counts: number[] = []
+  let cells = 1
+  let cellStart = true
+  for (let index = 0; index < text.length && counts.length < comparedRows; index++) {
+    const character = text[index]
+    if (cellStart && quote !== '' && character === quote) {
+      index = closingQuote(text, index, quote)
+      cellStart = false
+    } else if (character === delimiter) {
+      cells++
+      cellStart = true
+    } else if (character === lineEnd) {
+      // One-cell rows are notices and blank lines, whatever the delimiter.
+      if (cells > 1 || counts.length === 0) counts.push(cells)
+      cells = 1
+      cellStart = true
+    } else cellStart = false
+  }
+  if (counts.length === 0) counts.push(cells)
+  return counts
+}
+
+function closingQuote(text: string, opening: number, quote: string): number {
+  let index = text.indexOf(quote, opening + 1)
+  while (index >= 0 && text[index + 1] === quote) index = text.indexOf(quote, index + 2)
+  return index < 0 ? text.length : index
 }

@@ -4,63 +4,45 @@ import { foreignKind } from './foreign.ts'
 import { RecordError } from './format.ts'
 import type { ReadOptions } from './format.ts'
 
-/** Bytes looked at before deciding: a byte order mark and an XML declaration lie well within. */
+/** Enough for a byte order mark and an XML declaration. */
 const headBytes = 1024
 
-/** What is said of a document's encoding outside it. */
+/** What the transport and the configuration say about the encoding. */
 export type EncodingHints = Pick<ReadOptions, 'encoding' | 'charset'>
 
-/** A document as UTF-8, as far as it says what it is in. */
-interface Decoded {
-  /**
-   * Its bytes in blocks that are worth scanning, of at least so many bytes but for the last: a network gives a few kilobytes
-   * at a time, and a long record that is scanned anew for each of them would cost its length squared.
-   * Transcoded to UTF-8 where another encoding is said; otherwise the very bytes that came, without their BOM.
-   * Throws `FeedError` for a binary file or an unknown encoding.
-   */
-  blocks(atLeast?: number): AsyncGenerator<Buffer>
-  /** The text of one record; throws `RecordError` where it is said to be UTF-8 and is not. */
-  text(raw: Buffer): string
-}
-
 /**
- * Decodes by BOM, then HTTP charset, then XML declaration, then configuration (docs/faults.md, F39). Where none of them
- * says, each record is UTF-8 if it can be, and windows-1252 otherwise: exports of spreadsheets say nothing and mix both.
+ * Decodes by BOM, then HTTP charset, then XML declaration, then configuration (docs/faults.md, F39). Without any,
+ * each record is UTF-8 if valid and windows-1252 otherwise: spreadsheet exports declare nothing and mix both.
  */
-export function decoded(source: AsyncIterable<Buffer>, options: EncodingHints): Decoded {
+export function decoded(source: AsyncIterable<Buffer>, options: EncodingHints) {
   let declared: string | null = null
   async function* bytes(): AsyncGenerator<Buffer> {
-    const iterator = source[Symbol.asyncIterator]()
-    try {
-      const blocks: Buffer[] = []
-      let size = 0
-      let next = await iterator.next()
-      while (!next.done) {
-        blocks.push(next.value)
-        size += next.value.length
-        if (size >= headBytes) break
-        next = await iterator.next()
+    let decode: ((block?: Buffer) => Buffer) | null = null
+    let begun = false
+    for await (const block of joined(source, headBytes)) {
+      const isFirst = !begun
+      begun = true
+      if (isFirst) {
+        const foreign = foreignKind(block)
+        if (foreign) throw new FeedError(`the document is ${foreign}, not a feed`)
+        declared = declaredEncoding(block, options)?.name ?? null
+        const decoder = declared && declared !== 'utf-8' ? new TextDecoder(declared) : null
+        decode = decoder && ((block) => Buffer.from(decoder.decode(block, { stream: block !== undefined })))
       }
-      const head = blocks.length === 1 ? blocks[0] : Buffer.concat(blocks)
-      const foreign = foreignKind(head)
-      if (foreign) throw new FeedError(`the document is ${foreign}, not a feed`)
-      declared = declaredEncoding(head, options)?.name ?? null
-      const decoder = declared && declared !== 'utf-8' ? new TextDecoder(declared) : null
-      const first = !decoder && hasUtf8Mark(head) ? head.subarray(3) : head
-      if (decoder) yield Buffer.from(decoder.decode(first, { stream: true }))
-      else if (first.length > 0) yield first
-      while (!next.done) {
-        next = await iterator.next()
-        if (!next.done) yield decoder ? Buffer.from(decoder.decode(next.value, { stream: true })) : next.value
-      }
-      if (decoder) yield Buffer.from(decoder.decode())
-    } finally {
-      await iterator.return?.()
+      yield decode ? decode(block) : isFirst ? withoutMark(block) : block
     }
+    if (decode) yield decode()
   }
   return {
+    /**
+     * The document in blocks of at least `atLeast` bytes except the last: a network delivers a few kilobytes at a time,
+     * and rescanning a long record for each of them would take quadratic time.
+     * Transcoded to UTF-8 if another encoding is declared; otherwise the original bytes, without their BOM.
+     * Throws `FeedError` for a binary file or an unknown encoding.
+     */
     blocks: (atLeast = 256 * 1024) => joined(bytes(), atLeast),
-    text: (raw) => recordText(raw, declared, options.encoding),
+    /** The text of one record; throws `RecordError` if it is declared as UTF-8 and is not. */
+    text: (raw: Buffer): string => recordText(raw, declared, options.encoding),
   }
 }
 
@@ -78,11 +60,9 @@ async function* joined(bytes: AsyncIterable<Buffer>, atLeast: number): AsyncGene
   if (size > 0) yield Buffer.concat(blocks)
 }
 
-/**
- * What a document's first bytes and what came with them say of its encoding, and which of them says it; null: nothing does.
- * Throws `FeedError` for an unknown encoding.
- */
+/** The declared encoding of a document and where it is declared; null: nowhere. Throws `FeedError` if it is unknown. */
 export function declaredEncoding(head: Buffer, options: EncodingHints): { name: string; by: string } | null {
+  const known = (label: string, by: string) => ({ name: encodingName(label, by), by })
   const mark = byteOrderMark(head)
   if (mark) return { name: mark, by: 'the byte order mark' }
   if (options.charset) return known(options.charset, 'the Content-Type header')
@@ -91,26 +71,26 @@ export function declaredEncoding(head: Buffer, options: EncodingHints): { name: 
   const declaration = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/.exec(head.toString('latin1'))
   if (declaration) {
     const found = known(declaration[1], 'the XML declaration')
-    // A declaration that could be read byte by byte can't be in UTF-16, whatever it says.
+    // A declaration readable byte by byte can't be in UTF-16, whatever it says.
     if (!found.name.startsWith('utf-16')) return found
   }
   return options.encoding ? known(options.encoding, 'the configuration') : null
-}
-
-function known(label: string, by: string): { name: string; by: string } {
-  return { name: encodingName(label, by), by }
 }
 
 function encodingName(label: string, where: string): string {
   try {
     return new TextDecoder(label).encoding
   } catch {
-    throw new FeedError(`${where} names the encoding ${JSON.stringify(label.slice(0, 40))}, which is not known here`)
+    throw new FeedError(`${where} names the encoding ${JSON.stringify(label.slice(0, 40))}, which is unknown`)
   }
 }
 
 function hasUtf8Mark(head: Buffer): boolean {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+}
+
+function withoutMark(head: Buffer): Buffer {
+  return hasUtf8Mark(head) ? head.subarray(3) : head
 }
 
 function byteOrderMark(head: Buffer): string | null {
@@ -130,7 +110,7 @@ function wideWithoutMark(head: Buffer): string | null {
 
 function recordText(raw: Buffer, declared: string | null, configured: string | null): string {
   if (isUtf8(raw)) return raw.toString('utf8')
-  // A transcoded document is UTF-8 by now, so what is not was declared UTF-8, or declared nothing.
+  // A transcoded document is UTF-8 by now: an invalid one was declared as UTF-8, or not at all.
   const fallback = configured ? encodingName(configured, 'the configuration') : 'utf-8'
   if (declared && fallback === 'utf-8') {
     throw new RecordError(
@@ -142,7 +122,7 @@ function recordText(raw: Buffer, declared: string | null, configured: string | n
   return new TextDecoder(fallback === 'utf-8' ? 'windows-1252' : fallback).decode(raw, { stream: true })
 }
 
-/** Offset of the first byte that is no UTF-8. */
+/** Offset of the first byte that is not UTF-8. */
 function firstInvalid(raw: Buffer): number {
   let offset = 0
   for (const part of raw.toString('utf8').split('\ufffd')) {
@@ -153,15 +133,15 @@ function firstInvalid(raw: Buffer): number {
   return offset
 }
 
-/** Control characters mean nothing in a listing, are no XML, and break SQLite's length(). Tabs and line breaks stay. */
+/** Control characters mean nothing in a listing, are invalid in XML, and break SQLite's length(). Tabs and line breaks stay. */
 export function withoutControls(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '')
 }
 
-/** A document's first bytes in UTF-8 (or, where nothing is said, as they are), without a byte order mark. */
+/** A document's first bytes in UTF-8 (or unchanged, if no encoding is declared), without a byte order mark. */
 export function headAsUtf8(head: Buffer, options: EncodingHints): Buffer {
   const encoding = declaredEncoding(head, options)?.name ?? 'utf-8'
   if (encoding !== 'utf-8') return Buffer.from(new TextDecoder(encoding).decode(head))
-  return hasUtf8Mark(head) ? head.subarray(3) : head
+  return withoutMark(head)
 }

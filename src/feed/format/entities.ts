@@ -2,7 +2,7 @@ import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 
 /**
  * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
- * emoji, are joined; a reference to no character at all becomes U+FFFD.
+ * emoji, are joined; a reference to no character becomes U+FFFD.
  */
 export function entityDecoder() {
   const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
@@ -29,9 +29,5 @@ function withPairsJoined(text: string): string {
   })
 }
 
-const cells = entityDecoder()
-
-/** The text that escaped XML text stands for, as in an element of a record. */
-export function decodeEntities(text: string): string {
-  return cells.decode(text)
-}
+/** Decodes the escaped text of an XML element. */
+export const decodeEntities = entityDecoder().decode

@@ -1,7 +1,6 @@
-/** What people, servers and programs put where a feed should be. */
+/** Files and pages found in place of a feed. */
 import { FeedError } from '../../core/errors.ts'
 
-/** First bytes of files that people put where a feed should be. */
 const magics: [string, string][] = [
   ['504b0304', 'a ZIP archive or Excel workbook'],
   ['504b0506', 'an empty ZIP archive'],
@@ -17,15 +16,13 @@ const magics: [string, string][] = [
   ['53514c69746520666f726d6174203300', 'an SQLite database'],
 ]
 
-/** What a binary file is by its first bytes, in words; null: nothing known. */
+/** What a binary file is by its first bytes; null: unknown. */
 export function foreignKind(head: Buffer): string | null {
-  for (const [magic, kind] of magics) {
-    if (head.subarray(0, magic.length / 2).toString('hex') === magic) return kind
-  }
-  return null
+  const start = head.toString('hex', 0, 16)
+  return magics.find(([magic]) => start.startsWith(magic))?.[1] ?? null
 }
 
-/** Whether a text begins as an HTML page does: an error or a log-in page in the feed's place. */
+/** Whether a text begins as an HTML page does: an error or login page in place of the feed. */
 export function looksLikeHtml(text: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
 }
@@ -35,10 +32,9 @@ export function looksLikeJson(text: string): boolean {
   return /^(?:\{|\[\s*[{["\d\]])/.test(text)
 }
 
-/** What else a document can begin as; XML only where the format is not written in it. */
 type Other = 'an HTML page' | 'XML' | 'JSON'
 
-/** Throws `FeedError` for a document that begins as one of `others`; `title` is what it should be. */
+/** Throws `FeedError` for a document that begins like one of `others`; `title`: what is expected. */
 export function refuseOthers(beginning: Buffer, title: string, others: readonly Other[]): void {
   const start = beginning.toString('latin1', 0, 1024).trimStart()
   const isXml = start.startsWith('<?xml') || /^<[A-Za-z_][^,;|\t\n]*>/.test(start)

@@ -1,4 +1,4 @@
-/** Every container format, by the name that a preset gives it, and which of them a document is. */
+/** Every container format by its name in presets, and which of them a document is. */
 import { FeedError } from '../../core/errors.ts'
 import { anyOf } from '../../core/schema-words.ts'
 import { blm } from './blm.ts'
@@ -11,21 +11,19 @@ import { retsCompact } from './rets.ts'
 import { xml } from './xml.ts'
 
 /**
- * To add a format, write its file and its line here. A document can look like several: an answer of RETS is XML as well, and
- * any text with commas may be a table. Of those that take it the last one is meant, so one stands behind any that is more
- * general.
+ * To add a format, write its file and its line here. A document can look like several: a RETS answer is XML as well, and any
+ * text with commas may be a table. The last format that recognises it wins, so a special one comes after a general one.
  */
 export const formats: Record<string, Format> = { xml, csv, 'rets-compact': retsCompact, blm }
 
-/** What a document of which nothing else is known is. */
 export interface Kind extends Detected {
   /** A key of `formats`. */
   format: string
 }
 
 /**
- * Tells the format by a document's first bytes, decompressed. Throws `FeedError` for what is no feed. Whether a table or an
- * XML document is about listings at all only its fields can tell. `presets` are those that there are.
+ * Recognises the format by a document's first bytes, decompressed. Throws `FeedError` for what is no feed. Only the fields
+ * of a table or XML document can show whether it is about listings. `presets`: all of them.
  */
 export function kindOf(
   head: Buffer,
@@ -40,9 +38,9 @@ export function kindOf(
   const foreign = foreignKind(head)
   if (foreign !== null) refuse(`is ${foreign}, not a feed`)
   const bytes = headAsUtf8(head, hints)
-  if (bytes.subarray(0, 64 * 1024).includes(0)) refuse('is binary data of a kind that is not known here')
+  if (bytes.subarray(0, 64 * 1024).includes(0)) refuse('is binary data of an unknown kind')
   const start = bytes.toString('latin1', 0, 4096).trimStart()
-  if (start === '') refuse('holds nothing but blanks')
+  if (start === '') refuse('contains only white space')
   if (looksLikeHtml(start)) refuse("is an HTML page, such as a log-in or an error page in the feed's place")
   for (const [name, format] of Object.entries(formats).toReversed()) {
     const own = presets.flatMap((preset) => (preset.format === name ? [preset.formatOptions] : []))

@@ -23,6 +23,13 @@ export function endsName(byte: number | undefined): boolean {
   return isSpace(byte) || byte === greaterThan || byte === slash
 }
 
+/** The name at `from`; as Latin-1, no encoding can make two names of one. */
+export function nameAt(buffer: Buffer, from: number, encoding: BufferEncoding = 'latin1'): string {
+  let to = from
+  while (to < buffer.length && !endsName(buffer[to])) to++
+  return buffer.toString(encoding, from, to)
+}
+
 /** Index of the `>` that ends the tag whose name is at `from`, past any in quoted values; -1: not in this buffer. */
 export function tagEnd(buffer: Buffer, from: number): number {
   let index = from
@@ -38,7 +45,7 @@ export function tagEnd(buffer: Buffer, from: number): number {
   return -1
 }
 
-/** First quote in [from, to) that opens an attribute's value: one that follows `=`. -1: none. */
+/** First quote in [from, to) that opens an attribute's value, which follows `=`; -1: none. */
 function openingQuote(buffer: Buffer, from: number, to: number): number {
   for (let index = from; index < to; index++) {
     const byte = buffer[index]
@@ -54,8 +61,8 @@ function followsEquals(buffer: Buffer, index: number, floor: number): boolean {
 }
 
 /**
- * Whether `at` could lie in an attribute's value, `from` being a place between tags. Exact where it says no: inside a
- * value the last quote of its kind is the one that opened it, and that one follows `=`.
+ * Whether `at` could lie in an attribute's value, `from` being a place between tags. A no is certain: inside a value the
+ * last quote of its kind is the one that opened it, and that one follows `=`.
  */
 export function mayBeQuoted(buffer: Buffer, from: number, at: number): boolean {
   const before = buffer.subarray(from, at)
@@ -66,8 +73,8 @@ export function mayBeQuoted(buffer: Buffer, from: number, at: number): boolean {
 }
 
 /**
- * Walks the tags from `from`, a place between tags, up to `at`. Gives `at` itself where markup begins there, the index
- * after the tag that holds it where it lies within one, and -1 where that tag does not end in this buffer.
+ * Walks the tags from `from`, a place between tags, up to `at`. Returns `at` if markup begins there, the index after the
+ * tag that contains it, or -1 if that tag does not end in this buffer.
  */
 export function markupAt(buffer: Buffer, from: number, at: number): number {
   let index = from

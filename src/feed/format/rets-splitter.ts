@@ -1,19 +1,19 @@
 import { FeedError } from '../../core/errors.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
-import { endsName, isSpace, lessThan, tagEnd } from './markup.ts'
+import { lessThan, nameAt, slash, tagEnd } from './markup.ts'
 
-/** Replies that mean an answer without rows, not an error: no records found. */
+/** ReplyCode for "no records found", which is not an error. */
 const noRecords = '20201'
 
 /**
- * Cuts a RETS COMPACT answer into its DATA rows and reads what stands between them. The document is flat: every element is
+ * Cuts a RETS COMPACT answer into its DATA rows and reads the elements between them. The document is flat: every element is
  * directly under RETS, and DATA holds nothing but text.
  */
 export class RetsSplitter {
   /** The text of COLUMNS; null: not read yet. */
   columns: Buffer | null = null
-  /** One character, tab where the document declares none. */
+  /** One character; tab unless declared. */
   delimiter = '\t'
   readonly reasons: string[] = []
   private buffer: Buffer = Buffer.alloc(0)
@@ -21,7 +21,7 @@ export class RetsSplitter {
   private counted: number | null = null
   private opened = false
   private closed = false
-  /** The row under way is too long: what is left of it is skipped. */
+  /** The current row is too long: the rest of it is skipped. */
   private skipping = false
   private readonly maxRecordBytes: number
 
@@ -29,23 +29,19 @@ export class RetsSplitter {
     this.maxRecordBytes = maxRecordBytes
   }
 
-  /** Takes the next bytes and gives the rows that end in them. Throws `FeedError` where this is no COMPACT answer. */
+  /** Takes the next bytes and returns the rows that end in them. Throws `FeedError` for another kind of document. */
   push(block: Buffer): RawRecord[] {
     this.buffer = this.buffer.length === 0 ? block : Buffer.concat([this.buffer, block])
     const records: RawRecord[] = []
     let position = 0
-    while (true) {
-      const next = this.element(position, records)
-      if (next < 0) break
-      position = next
-    }
+    for (let next = 0; next >= 0; next = this.element(position, records)) position = next
     const open = this.skipping ? position : this.buffer.indexOf(lessThan, position)
     this.buffer = this.buffer.subarray(open < 0 ? this.buffer.length : open)
     if (this.buffer.length > this.maxRecordBytes + 1024) this.skipLongRow(records)
     return records
   }
 
-  /** Ends the document and gives the row that it left open, if any; `reasons` is valid from here. */
+  /** Ends the document and returns the unfinished row, if any; `reasons` is valid from here. */
   end(): RawRecord[] {
     if (!this.opened) throw new FeedError('the document is not RETS: it has no element RETS')
     if (!this.closed) this.reasons.push('the document ends before </RETS>')
@@ -59,7 +55,7 @@ export class RetsSplitter {
     return open ? [brokenRecord(this.place(), 'the document ends in the middle of this row')] : []
   }
 
-  /** Reads one element from a place between elements; gives the place after it, or -1 where it does not end here. */
+  /** Reads one element from a place between elements; returns the place after it, or -1 if it does not end here. */
   private element(from: number, records: RawRecord[]): number {
     const { buffer } = this
     if (this.skipping) {
@@ -77,7 +73,7 @@ export class RetsSplitter {
     const afterTag = this.after(open)
     if (afterTag < 0) return -1
     const tag = buffer.toString('utf8', open + 1, afterTag - 1)
-    const name = nameOf(buffer, open + 1, afterTag)
+    const name = buffer[open + 1] === slash ? `/${nameAt(buffer, open + 2)}` : nameAt(buffer, open + 1)
     if (name !== 'DATA' && name !== 'COLUMNS') {
       this.control(name, tag)
       return afterTag
@@ -106,7 +102,7 @@ export class RetsSplitter {
     return brokenRecord(at, `the row is longer than ${this.maxRecordBytes} bytes`)
   }
 
-  /** Reads the elements that say something about the whole answer. */
+  /** Reads the elements about the whole answer. */
   private control(name: string, tag: string): void {
     if (!this.opened && name !== 'RETS' && !/^[?!]/.test(tag)) {
       throw new FeedError(`the document is not RETS: its first element is ${JSON.stringify(name.slice(0, 40))}`)
@@ -123,11 +119,11 @@ export class RetsSplitter {
       if (records !== null && /^\d{1,9}$/.test(records)) this.counted = Number(records)
     } else if (name === 'DELIMITER') this.delimiter = delimiterOf(attribute(tag, 'value') ?? '')
     else if (name === 'MAXROWS') {
-      this.reasons.push('the server cut the answer at its most rows (MAXROWS): the rest is in its next pages')
+      this.reasons.push('the server stopped at its row limit (MAXROWS): the other rows are on further pages')
     }
   }
 
-  /** ReplyCode 0 is well; on RETS itself another code is the server's refusal, after the rows it is a reason. */
+  /** ReplyCode 0 is success. Any other is a refusal on the RETS element, and a reason after the rows. */
   private reply(tag: string, first: boolean): void {
     const code = attribute(tag, 'ReplyCode') ?? '0'
     if (/^0+$/.test(code)) return
@@ -138,17 +134,14 @@ export class RetsSplitter {
   }
 
   private skipLongRow(records: RawRecord[]): void {
-    if (this.skipping) {
-      // The closing tag may lie across two blocks.
-      this.buffer = this.buffer.subarray(-8)
-      return
+    if (!this.skipping) {
+      if (this.buffer.subarray(0, 5).toString('latin1') !== '<DATA') {
+        throw new FeedError(`no element ends within ${this.maxRecordBytes} bytes: the document is not RETS`)
+      }
+      this.skipping = true
+      records.push(this.row(this.buffer))
     }
-    if (this.buffer.subarray(0, 5).toString('latin1') !== '<DATA') {
-      throw new FeedError(`no element ends within ${this.maxRecordBytes} bytes: the document is not RETS`)
-    }
-    this.skipping = true
-    records.push(brokenRecord(this.place(), `the row is longer than ${this.maxRecordBytes} bytes`))
-    this.rows++
+    // The closing tag may lie across two blocks.
     this.buffer = this.buffer.subarray(-8)
   }
 
@@ -156,17 +149,11 @@ export class RetsSplitter {
     return `row ${this.rows + 1}`
   }
 
-  /** The place after the tag that begins at `open`; -1 where it does not end in this buffer. */
+  /** The place after the tag that begins at `open`; -1: it does not end in this buffer. */
   private after(open: number): number {
     const end = tagEnd(this.buffer, open + 1)
     return end < 0 ? -1 : end + 1
   }
-}
-
-function nameOf(buffer: Buffer, from: number, to: number): string {
-  let end = buffer[from] === 47 ? from + 1 : from
-  while (end < to && !endsName(buffer[end])) end++
-  return buffer.toString('latin1', from, end)
 }
 
 function attribute(tag: string, name: string): string | null {
@@ -178,15 +165,12 @@ function attribute(tag: string, name: string): string | null {
 function delimiterOf(value: string): string {
   const code = /^\s*[0-9a-f]{1,2}\s*$/i.test(value) ? Number.parseInt(value, 16) : 0
   if (code === 0 || code > 127)
-    throw new FeedError(`the DELIMITER ${JSON.stringify(value.slice(0, 20))} is no code of one character`)
+    throw new FeedError(`the DELIMITER ${JSON.stringify(value.slice(0, 20))} is not the code of one character`)
   return String.fromCharCode(code)
 }
 
-/** A row on lines of its own; the blanks and tabs in it are cells. */
+/** Trims line breaks only: blanks and tabs are cells. */
 function withoutLineBreaks(text: Buffer): Buffer {
-  let from = 0
-  let to = text.length
-  while (from < to && isSpace(text[from]) && text[from] !== 9 && text[from] !== 32) from++
-  while (to > from && isSpace(text[to - 1]) && text[to - 1] !== 9 && text[to - 1] !== 32) to--
-  return text.subarray(from, to)
+  const holds = (byte: number): boolean => byte !== 10 && byte !== 13
+  return text.subarray(Math.max(0, text.findIndex(holds)), text.findLastIndex(holds) + 1)
 }

@@ -1,4 +1,4 @@
-import { HeaderColumns, headerOptions } from './columns.ts'
+import { headerColumns, headerOptions } from './columns.ts'
 import type { HeaderOptions } from './columns.ts'
 import { decoded } from './encoding.ts'
 import { decodeEntities } from './entities.ts'
@@ -8,12 +8,12 @@ import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './fo
 import { RetsSplitter } from './rets-splitter.ts'
 import { xmlShape } from './xml-shape.ts'
 
-/** COLUMNS as read; `framed`: whether the delimiter stands before its first and behind its last name. */
+/** `framed`: whether COLUMNS has the delimiter before its first and after its last name. */
 interface Columns {
   raw: string
   delimiter: string
   framed: [boolean, boolean]
-  header: HeaderColumns
+  header: ReturnType<typeof headerColumns>
 }
 
 /** RETS COMPACT and COMPACT-DECODED, answers of a server as saved. */
@@ -21,7 +21,7 @@ export const retsCompact: Format<HeaderOptions> = {
   title: 'RETS COMPACT',
   nested: false,
   options: headerOptions,
-  /** RETS STANDARD-XML has its records in REData: it is read as any other XML. */
+  /** RETS STANDARD-XML has its records in REData and is read as XML. */
   detect(head) {
     const start = head.subarray(0, 64 * 1024)
     const isCompact = xmlShape(start).root?.toUpperCase() === 'RETS' && !/<REData\b/i.test(start.toString('latin1'))
@@ -31,9 +31,9 @@ export const retsCompact: Format<HeaderOptions> = {
 }
 
 /**
- * One row of COLUMNS, then rows of DATA, their cells parted by DELIMITER. Throws `FeedError` where the server answered with
- * an error or another kind of document. A count that does not fit, MAXROWS and a missing </RETS> are reasons why the answer
- * is not whole. Records are views on the blocks read: copy `raw` to keep it longer than its batch.
+ * One row of COLUMNS, then rows of DATA, cells separated by DELIMITER. Throws `FeedError` if the server answered with an
+ * error or another kind of document. A wrong count, MAXROWS and a missing </RETS> are reasons why the answer is
+ * incomplete. Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions): Reading {
   const source = decoded(bytes, options)
@@ -47,7 +47,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
     const cells = decodeEntities(source.text(splitter.columns)).split(splitter.delimiter)
     const framed: Columns['framed'] = [cells[0].trim() === '', (cells.at(-1) ?? '').trim() === '']
     const names = cells.slice(framed[0] ? 1 : 0, framed[1] ? -1 : undefined)
-    columns = { raw, delimiter: splitter.delimiter, framed, header: new HeaderColumns(names, options.requiredHeaders) }
+    columns = { raw, delimiter: splitter.delimiter, framed, header: headerColumns(names, options.requiredHeaders) }
     return columns
   }
 
@@ -78,9 +78,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
 }
 
 /**
- * The cells of a row. It should begin and end with the delimiter, but servers leave out either or both (libRETS): how many
- * cells there are shows which. Where the outer cells are empty that is not sure, and the row must be `framed` as COLUMNS
- * is. Throws `RecordError` where nothing fits.
+ * The cells of a row. It should begin and end with the delimiter, but servers leave out either or both (libRETS): the number
+ * of cells shows which. If outer cells are empty that is ambiguous, and the row must be `framed` like COLUMNS. Throws
+ * `RecordError` if nothing fits.
  */
 function fitting(cells: string[], { header, framed }: Columns): string[] {
   const extra = cells.length - header.size

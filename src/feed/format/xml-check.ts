@@ -4,13 +4,13 @@ import { RecordError } from './format.ts'
 const deepest = 64
 
 /**
- * Checks that the tags of one record's text are balanced, which fast-xml-parser does not, and gives the text without
- * processing instructions, whose end it reads differently from the XML standard. A bare `&` is let pass.
- * Throws `RecordError` naming what is wrong.
+ * Checks that the tags of a record are balanced, which fast-xml-parser does not, and returns the text without processing
+ * instructions, whose end that parser does not read by the XML standard. A bare `&` is allowed. Throws `RecordError`.
  */
 export function checkedRecord(text: string): string {
   const open: string[] = []
-  const instructions: [number, number][] = []
+  let withoutInstructions = ''
+  let kept = 0
   let index = 0
   while (true) {
     const at = text.indexOf('<', index)
@@ -28,10 +28,11 @@ export function checkedRecord(text: string): string {
       if (/^xml\s/.test(text.slice(at + 2, at + 6)))
         throw new RecordError('there is a second XML declaration within it')
       index = expected(text.indexOf('?>', at + 2), 'a processing instruction is not closed') + 2
-      instructions.push([at, index])
+      withoutInstructions += text.slice(kept, at)
+      kept = index
     } else {
       if (!/[A-Za-z_\u0080-\uffff]/.test(text[at + 1] ?? '')) throw new RecordError('there is a "<" that begins no tag')
-      // Marks in another encoding hide an end tag from the splitter, and are no longer seen here: two records in one.
+      // Characters of another encoding hid an end tag from the splitter and are gone here: these are two records.
       if (open.length === 0 && index > 0) throw new RecordError('something follows the end of the record within it')
       const end = tagEnd(text, at + 1)
       if (text.charCodeAt(end - 1) !== 47) open.push(nameAt(text, at + 1, end))
@@ -40,7 +41,7 @@ export function checkedRecord(text: string): string {
     }
   }
   if (open.length > 0) throw new RecordError(`<${shown(open.at(-1) ?? '')}> is not closed`)
-  return without(text, instructions)
+  return withoutInstructions + text.slice(kept)
 }
 
 function expected(index: number, problem: string): number {
@@ -52,7 +53,7 @@ function afterDeclaration(text: string, at: number, record: string): number {
   if (text.startsWith('<!--', at)) return expected(text.indexOf('-->', at + 4), 'a comment is not closed') + 3
   if (!text.startsWith('<![CDATA[', at)) throw new RecordError('there is a "<!" that begins neither comment nor CDATA')
   const end = expected(text.indexOf(']]>', at + 9), 'a CDATA section is not closed')
-  // Well formed, but no feed means it: a section that lost its end took the next record with it.
+  // Well formed, but surely an error: a section without its end swallowed the next record.
   const taken = text.indexOf(`</${record}>`, at)
   if (taken >= 0 && taken < end)
     throw new RecordError(`a CDATA section runs over </${shown(record)}>; its end is missing`)
@@ -69,7 +70,7 @@ function tagEnd(text: string, from: number): number {
       if (!afterEquals) throw new RecordError('a tag holds a quote that belongs to no attribute')
       const close = expected(text.indexOf(text[index], index + 1), "an attribute's value is not closed")
       const inner = text.indexOf('<', index + 1)
-      // XML forbids any "<" there; what looks like a tag took the place of something, perhaps of a part of the number.
+      // XML forbids any "<" there. What looks like a tag may have replaced a part of the value.
       if (inner >= 0 && inner < close && /[/!?A-Za-z]/.test(text[inner + 1]))
         throw new RecordError("an attribute's value holds a tag; its closing quote may be missing")
       index = close
@@ -82,21 +83,9 @@ function tagEnd(text: string, from: number): number {
 }
 
 function nameAt(text: string, from: number, end: number): string {
-  for (let index = from; index < end; index++) {
-    const code = text.charCodeAt(index)
-    if (code <= 32 || code === 47) return text.slice(from, index)
-  }
-  return text.slice(from, end)
-}
-
-function without(text: string, spans: [number, number][]): string {
-  let kept = ''
-  let index = 0
-  for (const [from, to] of spans) {
-    kept += text.slice(index, from)
-    index = to
-  }
-  return kept + text.slice(index)
+  let to = from
+  while (to < end && text.charCodeAt(to) > 32 && text[to] !== '/') to++
+  return text.slice(from, to)
 }
 
 function shown(name: string): string {

@@ -2,13 +2,13 @@ import { FeedError } from '../../core/errors.ts'
 
 /** Deepest nesting outside records; a feed has a handful (docs/faults.md, F35). */
 const deepest = 100
-/** Longest internal DOCTYPE subset looked through. */
+/** Longest internal DOCTYPE subset accepted. */
 const longestDoctype = 64 * 1024
 
 /**
  * The elements that a document has open outside its records, and what is wrong with their order.
  * Names are handed in as the Latin-1 reading of their bytes, so that no encoding can make two of one.
- * Messages never quote attributes: the root element carries passwords in some formats.
+ * Messages never quote attributes: in some formats the root element has passwords.
  */
 export class XmlOutline {
   readonly reasons: string[] = []
@@ -18,7 +18,7 @@ export class XmlOutline {
   private matched = 0
   private root: string | null = null
 
-  /** `record`: names from the root, joined by `/`; a segment may offer several, joined by `|` (REAXML's kinds). */
+  /** `record`: names from the root, joined by `/`; a segment may have alternatives, joined by `|` (REAXML's kinds). */
   constructor(record: string) {
     this.path = record.split('/').map((segment) => segment.split('|').map((name) => bytesOf(name.trim())))
     if (this.path.some((names) => names.includes(''))) {
@@ -40,7 +40,7 @@ export class XmlOutline {
     return this.open.length === this.path.length - 1 && this.matched === this.open.length && this.fits(name)
   }
 
-  /** A start tag that is no record's. Throws `FeedError` for a root that isn't the path's. */
+  /** A start tag other than a record's. Throws `FeedError` for a root that does not match the path. */
   startTag(name: string, selfClosing: boolean): void {
     if (selfClosing) return
     if (this.open.length >= deepest) throw new FeedError(`the document nests elements deeper than ${deepest}`)
@@ -92,7 +92,7 @@ export class XmlOutline {
   }
 
   doubt(reason: string): void {
-    // One broken tag makes a thousand; the first few tell where it began.
+    // One broken tag causes many more; the first few show where it began.
     if (this.reasons.length < 10 && !this.reasons.includes(reason)) this.reasons.push(reason)
   }
 
@@ -119,7 +119,7 @@ function bytesOf(name: string): string {
   return Buffer.from(name).toString('latin1')
 }
 
-/** A name from the document, for a message: bounded, and without control characters. */
+/** A name from the document for messages: cut, and without control characters. */
 function shown(name: string): string {
   const text = Buffer.from(name.slice(0, 60), 'latin1').toString('utf8')
   // oxlint-disable-next-line no-control-regex

@@ -4,8 +4,8 @@ const commentStart = '<!--'
 const cdataStart = '<![CDATA['
 
 /**
- * Next place of one needle in the window: searched once for a whole stretch, not once a record. Needles do not begin with
- * `<`, which is the most frequent byte of all: the search would stop at each, and take several times as long.
+ * Next place of one needle in the window: searched once for many records. Needles do not begin with `<`, the most frequent
+ * byte: the search would stop at each one and take several times as long.
  */
 class Cursor {
   readonly length: number
@@ -41,7 +41,7 @@ class Cursor {
 
 /**
  * Finds where record elements end without reading their tags. Three needles are enough: the record's
- * own name in a tag, `<!` and `<?`. What lies in a comment, a CDATA section, an instruction or a quoted value is passed over.
+ * own name in a tag, `<!` and `<?`. Comments, CDATA sections, instructions and quoted values are skipped.
  */
 export class XmlRecordEnd {
   private buffer: Buffer = Buffer.alloc(0)
@@ -50,7 +50,7 @@ export class XmlRecordEnd {
   private readonly declaration = new Cursor(bang)
   private readonly instruction = new Cursor(question)
   private depth = 0
-  /** A place known to be between tags; nothing before it needs to be looked at again. */
+  /** A place known to be between tags; everything before it is done. */
   private between = 0
   private searchFrom = 0
 
@@ -85,48 +85,39 @@ export class XmlRecordEnd {
         this.searchFrom = Math.max(this.searchFrom, buffer.length - this.tag.length)
         return -1
       }
-      const next =
-        at === tag ? this.passTag(at) : at === declaration ? this.passDeclaration(at) : this.passInstruction(at)
+      const open = buffer[at - 1] === slash ? at - 2 : at - 1
+      const quoted = this.quoted(open)
+      const next = quoted === open ? this.reach(at === tag ? this.afterTag(at) : this.afterOther(open)) : quoted
       this.searchFrom = next < 0 ? at : next
       if (next < 0) return -1
       if (this.depth === 0) return next
     }
   }
 
-  /** The tag whose name is at `index`. */
-  private passTag(index: number): number {
+  /** The place after the tag whose name is at `index`; -1: more bytes are needed. */
+  private afterTag(index: number): number {
     const { buffer } = this
     if (buffer.length === index + this.tag.length) return -1
     const closes = buffer[index - 1] === slash
-    const at = closes ? index - 2 : index - 1
-    const quoted = this.quoted(at)
-    if (quoted !== at) return quoted
     const end = closes ? buffer.indexOf(greaterThan, index) : tagEnd(buffer, index)
     if (end < 0) return -1
     if (closes) this.depth--
     else if (buffer[end - 1] !== slash) this.depth++
-    return this.reach(end + 1)
+    return end + 1
   }
 
-  private passInstruction(index: number): number {
-    const quoted = this.quoted(index - 1)
-    return quoted === index - 1 ? this.reach(after(this.buffer, '?>', index + 1)) : quoted
-  }
-
-  private passDeclaration(index: number): number {
+  /** The same for an instruction, comment, CDATA section or other declaration, which begins at `at`. */
+  private afterOther(at: number): number {
     const { buffer } = this
-    const at = index - 1
-    const quoted = this.quoted(at)
-    if (quoted !== at) return quoted
+    if (buffer[at + 1] === question) return after(buffer, '?>', at + 2)
     const mark = buffer.toString('latin1', at, at + cdataStart.length)
-    if (mark.startsWith(commentStart)) return this.reach(after(buffer, '-->', at + commentStart.length))
-    if (mark === cdataStart) return this.reach(after(buffer, ']]>', at + cdataStart.length))
-    // At the window's end it may still become either.
-    if (commentStart.startsWith(mark) || cdataStart.startsWith(mark)) return -1
-    return this.reach(index + 1)
+    if (mark.startsWith(commentStart)) return after(buffer, '-->', at + commentStart.length)
+    if (mark === cdataStart) return after(buffer, ']]>', at + cdataStart.length)
+    // At the end of the window it may still become either.
+    return commentStart.startsWith(mark) || cdataStart.startsWith(mark) ? -1 : at + 2
   }
 
-  /** `at` where markup begins there; past the tag that holds it where it lies in a value; -1: more bytes are needed. */
+  /** `at` if markup begins there; the place after the tag if it lies in a value; -1: more bytes are needed. */
   private quoted(at: number): number {
     if (!mayBeQuoted(this.buffer, this.between, at)) return at
     const index = markupAt(this.buffer, this.between, at)

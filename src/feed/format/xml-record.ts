@@ -1,11 +1,12 @@
 import { XMLParser } from 'fast-xml-parser'
+import { messageOf } from '../../core/errors.ts'
 import { withoutControls } from './encoding.ts'
 import { entityDecoder } from './entities.ts'
 import { RecordError } from './format.ts'
 import type { RecordFields, RecordNode } from './format.ts'
 import { checkedRecord } from './xml-check.ts'
 
-/** Stands in for element names that would touch an object's prototype; such elements are left out. */
+/** Replaces element names that would change an object's prototype; such elements are left out. */
 const leftOut = '\u0000left-out'
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
@@ -48,9 +49,7 @@ function parseOrdered(text: string): OrderedNode[] {
     const nodes: OrderedNode[] = parser.parse(text)
     return nodes
   } catch (error) {
-    throw new RecordError(
-      `the record can't be parsed: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown'}`,
-    )
+    throw new RecordError(`the record can't be parsed: ${messageOf(error).slice(0, 200)}`)
   }
 }
 
@@ -79,7 +78,7 @@ function contentOf(node: OrderedNode, name: string): RecordNode {
     if (childName !== leftOut) add(fields, childName, contentOf(child, childName))
   }
   if (fields === null) return text
-  // White space between elements is layout; beside real text it is part of it.
+  // White space between elements is layout; next to text it belongs to it.
   if (text.trim() !== '') fields['#text'] = text
   return fields
 }

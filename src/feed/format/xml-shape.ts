@@ -1,6 +1,5 @@
-import { bang, endsName, greaterThan, lessThan, question, slash, startsName, tagEnd } from './markup.ts'
+import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEnd } from './markup.ts'
 
-/** Elements of one path: how many there are, and how many different names their children have. */
 interface Element {
   path: string
   depth: number
@@ -8,32 +7,30 @@ interface Element {
   children: Set<string>
 }
 
-export interface XmlShape {
-  /** Name of the root element without its prefix; null: there is none. */
-  root: string | null
-  /** Path of the elements that are most likely the records, such as `Listings/Listing`; null: none is. */
-  record: string | null
-}
-
 const deepest = 6
 const mostPaths = 2000
 
 /**
- * What the first bytes of an XML document (in an encoding that keeps ASCII) look like when nothing is known of it: the
- * records are the elements that are repeated highest up and have several different children; of a document with one
- * record only, the first element with several children that are text.
+ * Guesses the structure of an XML document (in an encoding that keeps ASCII) from its first bytes: the records are the
+ * highest repeated elements with several different children; if there is only one record, the first element with several
+ * children that are text.
  */
-export function xmlShape(head: Buffer): XmlShape {
+export function xmlShape(head: Buffer) {
   const elements = outline(head)
   const rich = elements.filter(({ children, depth }) => depth > 1 && children.size >= 3)
   const repeated = rich.filter(({ count }) => count > 1)
   const likely = (repeated.length > 0 ? repeated : rich).toSorted((a, b) => a.depth - b.depth || b.count - a.count)
-  return { root: elements.find(({ depth }) => depth === 1)?.path ?? null, record: likely[0]?.path ?? null }
+  return {
+    /** Name of the root element without its prefix; null: there is none. */
+    root: elements.find(({ depth }) => depth === 1)?.path ?? null,
+    /** Path of the elements that are probably the records, such as `Listings/Listing`; null: none. */
+    record: likely.at(0)?.path ?? null,
+  }
 }
 
 function outline(head: Buffer): Element[] {
   const elements = new Map<string, Element>()
-  const open: { name: string; element: Element | null }[] = []
+  const open: Open = []
   let position = head.indexOf(lessThan)
   while (position >= 0) {
     const second = head[position + 1]
@@ -41,10 +38,12 @@ function outline(head: Buffer): Element[] {
     if (second === bang || second === question) end = pastDeclaration(head, position)
     else if (second === slash) {
       end = head.indexOf(greaterThan, position)
-      if (end >= 0) close(open, nameAt(head, position + 2))
+      const name = nameAt(head, position + 2, 'utf8')
+      const index = open.findLastIndex((element) => element.name === name)
+      if (end >= 0 && index >= 0) open.length = index
     } else if (startsName(second)) {
       end = tagEnd(head, position + 1)
-      if (end >= 0) enter(elements, open, nameAt(head, position + 1), head[end - 1] === slash)
+      if (end >= 0) enter(elements, open, nameAt(head, position + 1, 'utf8'), head[end - 1] === slash)
     } else end = position
     if (end < 0) break
     position = head.indexOf(lessThan, end + 1)
@@ -52,12 +51,9 @@ function outline(head: Buffer): Element[] {
   return [...elements.values()]
 }
 
-function enter(
-  elements: Map<string, Element>,
-  open: { name: string; element: Element | null }[],
-  name: string,
-  selfClosing: boolean,
-): void {
+type Open = { name: string; element: Element | null }[]
+
+function enter(elements: Map<string, Element>, open: Open, name: string, selfClosing: boolean): void {
   const parent = open.at(-1)
   const local = name.slice(name.indexOf(':') + 1)
   const depth = open.length + 1
@@ -75,21 +71,10 @@ function enter(
   if (!selfClosing) open.push({ name, element })
 }
 
-function close(open: { name: string }[], name: string): void {
-  const index = open.findLastIndex((element) => element.name === name)
-  if (index >= 0) open.length = index
-}
-
 /** Index of the last byte of a comment, CDATA section, instruction or declaration; -1: it does not end here. */
 function pastDeclaration(head: Buffer, open: number): number {
   const mark = head.toString('latin1', open, open + 9)
   const end = mark.startsWith('<!--') ? '-->' : mark === '<![CDATA[' ? ']]>' : mark.startsWith('<?') ? '?>' : '>'
   const found = head.indexOf(end, open + 2)
   return found < 0 ? -1 : found + end.length - 1
-}
-
-function nameAt(head: Buffer, from: number): string {
-  let to = from
-  while (to < head.length && !endsName(head[to])) to++
-  return head.toString('utf8', from, to)
 }

@@ -1,18 +1,16 @@
-import { FeedError } from '../../core/errors.ts'
 import { brokenRecord } from './format.ts'
 import type { RawRecord } from './format.ts'
-import { bang, endsName, greaterThan, lessThan, question, slash, startsName, tagEnd } from './markup.ts'
+import { bang, greaterThan, lessThan, nameAt, question, slash, startsName, tagEnd } from './markup.ts'
 import { XmlOutline } from './xml-outline.ts'
 import { XmlRecordEnd } from './xml-record-end.ts'
 
-/** So much of a new block is joined to what was left over before the rest of it is scanned where it lies. */
+/** So much of a new block is copied behind the rest of the last one; what follows is scanned in place. */
 const joinBytes = 64 * 1024
 
-/** What of a document is read beside its records. */
 interface XmlSplitterOptions {
   /** The root's own count of records (`FormatOptions.counter`). */
   counter?: string
-  /** Is shown every start tag before the first record, with the element's path from the root. */
+  /** Called for every start tag before the first record, with the element's path from the root. */
   beforeRecords?: (path: string, tag: Buffer) => void
 }
 
@@ -20,18 +18,18 @@ interface XmlSplitterOptions {
  * Cuts an XML document, in UTF-8 or another encoding that keeps ASCII, into its record elements.
  *
  * Between records every tag is read (`XmlOutline` keeps the balance); within one, `XmlRecordEnd` looks only for its end.
- * A record longer than `maxRecordBytes` is read tag by tag like the space between records and given as a broken one.
- * Records are views on the blocks pushed: nothing is copied but what lies across two blocks.
+ * A record longer than `maxRecordBytes` is read tag by tag like the space between records and returned as a broken one.
+ * Records are views on the blocks pushed; only what lies across two blocks is copied.
  */
 export class XmlSplitter {
   private buffer: Buffer = Buffer.alloc(0)
   /** Offset of `buffer[0]` in the document. */
   private base = 0
-  /** Everything before is dealt with; in a record, its first byte. */
+  /** Everything before is done; within a record, its first byte. */
   private position = 0
   private inRecord = false
   private recordPlace = ''
-  /** Depth of the outline at which the oversized record under way is over. */
+  /** Depth of the outline at which the current oversized record ends. */
   private oversizedDepth: number | null = null
   /** What ends the comment, CDATA section or instruction that `position` is in. */
   private skipping: { end: string; what: string } | null = null
@@ -40,18 +38,21 @@ export class XmlSplitter {
   private readonly outline: XmlOutline
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
-  private readonly declared: DeclaredCount | null
+  /** The root's own count of records, as written. */
+  private declared = ''
+  /** Its attribute, without the @. */
+  private readonly counter: string | undefined
   private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
 
   /** `record` is the path of the record element from the root (`FormatOptions.record`). */
   constructor(record: string, maxRecordBytes: number, { counter, beforeRecords }: XmlSplitterOptions = {}) {
     this.outline = new XmlOutline(record)
     this.maxRecordBytes = maxRecordBytes
-    this.declared = counter === undefined ? null : new DeclaredCount(counter)
+    this.counter = counter?.slice(1)
     this.beforeRecords = beforeRecords
   }
 
-  /** Takes the next bytes and gives the records that end in them. Throws `FeedError` where this is no such document. */
+  /** Takes the next bytes and returns the records that end in them. Throws `FeedError` for another kind of document. */
   push(block: Buffer): RawRecord[] {
     const records: RawRecord[] = []
     if (this.position === this.buffer.length) {
@@ -70,19 +71,25 @@ export class XmlSplitter {
     return records
   }
 
-  /** Ends the document and gives the record that it left open, if any; `reasons` is valid from here. */
+  /** Ends the document and returns the unfinished record, if any; `reasons` is valid from here. */
   end(): RawRecord[] {
     if (this.stopped) return []
     const cut = this.inRecord || this.oversizedDepth !== null
     if (this.skipping) this.outline.doubt(`the document ends in the middle of ${this.skipping.what}`)
     else if (!cut && this.position < this.buffer.length) this.outline.doubt('the document ends in the middle of a tag')
     this.outline.end(this.base + this.buffer.length, cut ? this.recordPlace : null)
-    const doubt = this.declared?.doubt(this.count) ?? null
-    if (doubt !== null) this.outline.doubt(doubt)
+    // It reveals a document that was cut off but still looks complete.
+    if (!/^\d{0,15}$/.test(this.declared)) {
+      this.outline.doubt(`the root's ${this.counter} is not a number of records`)
+    } else if (this.declared !== '' && Number(this.declared) !== this.count) {
+      this.outline.doubt(
+        `the root's ${this.counter} is ${Number(this.declared)}, but the document holds ${this.count} records`,
+      )
+    }
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
   }
 
-  /** Why the document may not be whole or well formed. */
+  /** Why the document may be incomplete or malformed. */
   get reasons(): string[] {
     return this.outline.reasons
   }
@@ -132,13 +139,13 @@ export class XmlSplitter {
     if (startsName(second)) return this.startTag(open)
     if (second === question) return this.instruction(open)
     if (second === bang) return this.declaration(open)
-    // Records in UTF-16 must not pass for text; any other "<" that begins no tag, as in "3 < 4", is let pass.
+    // UTF-16 records must not pass as text; any other "<" outside a tag, as in "3 < 4", is allowed.
     if (second === 0) this.outline.doubt('there is text in another encoding between the records')
     this.text(open + 1)
     return true
   }
 
-  /** A declaration within the root is another document's, whose records lie where none are looked for. */
+  /** A declaration within the root begins another document, whose records would not be found. */
   private instruction(open: number): boolean {
     const start = open + 2
     if (this.outline.depth > 0) {
@@ -149,7 +156,7 @@ export class XmlSplitter {
     return this.enter(start, '?>', 'a processing instruction')
   }
 
-  /** Passes over text up to `end`. Within the root it is no matter: real feeds have a stray `>` or date there. */
+  /** Skips text up to `end`. Within the root it is harmless: real feeds have a stray `>` or date there. */
   private text(end: number): void {
     if (this.outline.depth === 0 && end > this.position) this.outline.outside(this.buffer.subarray(this.position, end))
     this.position = end
@@ -158,7 +165,7 @@ export class XmlSplitter {
   private startTag(open: number): boolean {
     const end = tagEnd(this.buffer, open + 1)
     if (end < 0) return this.unfinished(open)
-    const name = this.nameAt(open + 1)
+    const name = nameAt(this.buffer, open + 1)
     if (this.outline.isRecord(name) && this.oversizedDepth === null) {
       this.count++
       this.recordPlace = `record ${this.count}, byte ${this.base + open}`
@@ -166,7 +173,8 @@ export class XmlSplitter {
       this.recordEnd.begin(open, name)
       return true
     }
-    if (this.declared && this.outline.depth === 0) this.declared.root(this.buffer.toString('latin1', open, end + 1))
+    if (this.counter !== undefined && this.outline.depth === 0)
+      this.declared = declaredIn(this.buffer.toString('latin1', open, end + 1), this.counter) || this.declared
     if (this.count === 0) this.beforeRecords?.(this.outline.pathTo(name), this.buffer.subarray(open, end + 1))
     this.outline.startTag(name, this.buffer[end - 1] === slash)
     this.position = end + 1
@@ -176,7 +184,7 @@ export class XmlSplitter {
   private endTag(open: number, records: RawRecord[]): boolean {
     const end = this.buffer.indexOf(greaterThan, open)
     if (end < 0) return this.unfinished(open)
-    this.outline.endTag(this.nameAt(open + 2))
+    this.outline.endTag(nameAt(this.buffer, open + 2))
     this.position = end + 1
     if (this.oversizedDepth !== null && this.outline.depth <= this.oversizedDepth) {
       this.oversizedDepth = null
@@ -221,7 +229,7 @@ export class XmlSplitter {
     return true
   }
 
-  /** A tag that does not end in this window: wait for more, unless it is too long to be one. */
+  /** A tag that does not end in this window: wait for more, unless it is too long for a tag. */
   private unfinished(open: number): false {
     if (this.buffer.length - open > this.maxRecordBytes) {
       this.outline.doubt(`the tag at byte ${this.base + open} does not end; the rest of the document was not read`)
@@ -229,44 +237,15 @@ export class XmlSplitter {
     }
     return false
   }
-
-  private nameAt(from: number): string {
-    let to = from
-    while (to < this.buffer.length && !endsName(this.buffer[to])) to++
-    return this.buffer.toString('latin1', from, to)
-  }
 }
 
-/**
- * The number of records that a document's root declares (`counter: '@listing_count'`). A document
- * that is cut where it still looks whole, or filled in by halves, is told by it.
- */
-export class DeclaredCount {
-  private readonly attribute: string
-  private declared: string | null = null
-
-  /** Throws `FeedError` where `counter` is no attribute, `@name`. */
-  constructor(counter: string) {
-    if (!/^@[^\s=/]+$/.test(counter)) {
-      throw new FeedError(`the counter ${JSON.stringify(counter)} should be an attribute of the root, like @count`)
-    }
-    this.attribute = counter.slice(1)
-  }
-
-  /** Takes the root's start tag, `<name …>`. */
-  root(tag: string): void {
-    for (const [, name, value] of tag.matchAll(/([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')/g)) {
-      if (name === this.attribute) this.declared = value.slice(1, -1).trim()
-    }
-  }
-
-  /** Why a document that holds so many records is not what its root says; null: it is, or the root says nothing. */
-  doubt(records: number): string | null {
-    if (this.declared === null || this.declared === '') return null
-    const count = /^\d{1,15}$/.test(this.declared) ? Number(this.declared) : null
-    if (count === null) return `the root's ${this.attribute} is not a number of records`
-    return count === records
-      ? null
-      : `the root's ${this.attribute} is ${count}, but the document holds ${records} records`
-  }
+/** How many records the root's start tag declares in `attribute` (`listing_count`), as written; '': it does not say. */
+function declaredIn(tag: string, attribute: string): string {
+  const attributes = [...tag.matchAll(/([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')/g)]
+  return (
+    attributes
+      .findLast(([, name]) => name === attribute)?.[2]
+      .slice(1, -1)
+      .trim() ?? ''
+  )
 }

@@ -19,7 +19,9 @@ const options = z
       .string()
       .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
       .optional()
-      .describe('Attribute of the root that says how many records there are; another number makes it incomplete.'),
+      .describe(
+        'Attribute of the root that says how many records there are; any other number makes the delivery incomplete.',
+      ),
     header: z
       .record(
         z
@@ -37,25 +39,23 @@ const options = z
       .describe('The attribute before the first record that says when the file was written.'),
   })
   .superRefine(({ record, header = {}, written = '' }, context) => {
-    const paths = [
-      ...Object.entries(header).map(([name, path]) => [['header', name], path] as const),
-      [['written'], written] as const,
-    ]
-    for (const [path, attribute] of paths) {
-      if (!mayComeAgain(attribute, record)) continue
-      const message = `${attribute} is of an element with records in it, which may come again and say otherwise`
-      context.addIssue({ code: 'custom', path: [...path], message })
+    const check = (path: string[], attribute: string): void => {
+      if (!mayComeAgain(attribute, record)) return
+      const message = `${attribute} belongs to an element that contains records and may repeat with another value`
+      context.addIssue({ code: 'custom', path, message })
     }
+    for (const [name, path] of Object.entries(header)) check(['header', name], path)
+    check(['written'], written)
   })
 type XmlOptions = z.output<typeof options>
 
-/** Whether an attribute is that of an element around the records, other than the root: only its first one would be read. */
+/** Whether the element may repeat, being around the records but not the root: only its first attribute would be read. */
 function mayComeAgain(path: string, record: string): boolean {
   const element = path.slice(0, path.lastIndexOf('/'))
   return element.includes('/') && record.startsWith(`${element}/`)
 }
 
-/** XML documents of any kind that has one element for each record. */
+/** XML documents with one element for each record. */
 export const xml: Format<XmlOptions> = {
   title: 'XML',
   nested: true,
@@ -81,7 +81,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       return parseRecord(source.text(tag).replace(/\/?>$/, '/>'))
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
-      // What the header can't say, as when its encoding is another than declared, the preset's own word decides.
+      // An unreadable header, as in another encoding than declared, leaves the decision to the preset.
       return {}
     }
   }
@@ -122,7 +122,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
 }
 
 /**
- * Attributes that a document has before its records and that decide what these mean, such as OpenImmo's `umfang`. `paths`:
+ * Attributes before the first record that determine what the records mean, such as OpenImmo's `umfang`. `paths`:
  * name → path from the root, `openimmo/uebertragung/@umfang`. The first one found counts; values are cut at 200 characters.
  */
 function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf: (tag: Buffer) => RecordFields) {
@@ -130,7 +130,7 @@ function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf:
     const at = path.lastIndexOf('/')
     return { name, path: path.slice(0, at), attribute: path.slice(at + 1) }
   })
-  /** Name → value as found; a name that the document does not have is not here. */
+  /** Name → value as found, without names that the document lacks. */
   const found: Record<string, string> = Object.create(null)
   /** Takes a start tag before the first record; `path` is the element's, from the root and without prefixes. */
   function read(path: string, tag: Buffer): void {

@@ -1,6 +1,6 @@
 /**
- * From a record of a feed to the interface's listing, validated. A record that fails is a reject with every problem; nothing
- * it holds stops a run.
+ * Turns a record of a feed into a validated listing. An invalid record becomes a reject with every problem; no record stops
+ * a run.
  */
 import { ConfigError, messageOf } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
@@ -8,7 +8,7 @@ import { fieldRules, ownerKey } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
-import { compileCompliance, hiddenStreet, hideAddress, removeForbidden, withoutStreet } from './compliance.ts'
+import { compileCompliance, hiddenStreet, hideAddress, withoutStreet } from './compliance.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { compileExtension } from './extension.ts'
@@ -23,17 +23,16 @@ import { PathError, elementPaths } from './path.ts'
 import type { MappingOptions, Preset, Variant } from './preset.ts'
 import { compileMapping } from './rule.ts'
 import type { FieldMapping } from './rule-keys.ts'
-import { compileStub, complete, completeColumns, isStub, knownOf, stubProblems, unknownStub } from './stub.ts'
+import { compileStub, complete, completeColumns, isStub, stubProblems, unknownStub } from './stub.ts'
 import { wordKey } from './vocabulary.ts'
 import { compileWhere, whereProblems } from './where.ts'
 
-/** Part of `Mapping.version`: raised whenever this code makes another listing of the same record. */
+/** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
 const MAPPING_CODE = 7
 
 /**
- * A preset with a feed's own options, compiled. `file` names the configuration in problems.
- * Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values.
- * `unmapped` is told of every word that no rule maps.
+ * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
+ * no rule maps. Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values.
  */
 export function createMapping(
   preset: Preset,
@@ -58,8 +57,15 @@ export function createMapping(
       const only = delivered(compiled, record, at, moment, known)
       if (only.kind === 'listing' || only.mlsNumber === null || variants.length === 0) return [only]
       const { mlsNumber } = only
-      // What is wrong with the record holds each listing that it may have been: none of them is merely absent.
+      // A wrong record holds every listing that it could be: none of them counts as absent.
       return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
+    },
+    placeOf(record, moment) {
+      compiled.paths.prepare(record)
+      const making = begun(moment)
+      const place = ['Address', 'City', 'ZIP']
+      for (const step of compiled.steps) if (place.includes(step.rule.name)) readField(step, record, making, [])
+      return making.listing
     },
   }
   const { stub, paths } = compiled
@@ -81,8 +87,8 @@ function deliveryNamed({ delivery, deliveryFrom }: Preset, header: Readonly<Reco
 }
 
 /**
- * What is wrong with a feed's options, or with all that a mapping is made of, as far as no path has to be compiled to tell.
- * `rules` is the JSON of the mapping's rules, where they are known.
+ * Problems of a feed's options, or of a whole mapping, that can be found without compiling paths. `rules`: the JSON of the
+ * mapping's rules, if known.
  */
 export function optionProblems(options: MappingOptions, rules = ''): string[] {
   const { fields = {}, defaults = {}, where = {}, extension = {} } = options
@@ -95,7 +101,7 @@ export function optionProblems(options: MappingOptions, rules = ''): string[] {
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
     if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
   }
-  if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is our own`)
+  if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is reserved for listing-sync`)
   return [...problems, ...whereProblems(where, rules)]
 }
 
@@ -106,7 +112,10 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
   const extension = { ...preset.extension, ...options.extension }
   const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])
-  const problems = [...optionProblems({ ...options, fields, extension }, rules), ...stubProblems(preset)]
+  const problems = [
+    ...optionProblems({ ...options, fields, extension }, rules),
+    ...stubProblems(preset.stub, preset.fields, preset.extension),
+  ]
   const attempt = <Result>(label: string, make: () => Result): Result | null => {
     try {
       return make()
@@ -154,7 +163,7 @@ function begun(moment: Moment): Making {
   return { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
 }
 
-/** A value that is there and can't be read is a listing of that kind, which is then rejected with the reason. */
+/** An unreadable value counts as present: the listing is then rejected with the reason. */
 function applies({ paths, when }: Compiled, record: RecordFields, moment: Moment): boolean {
   paths.prepare(record)
   return when?.(record, begun(moment)) !== undefined
@@ -180,20 +189,20 @@ function delivered(
   }
   for (const step of compiled.steps) {
     readField(step, record, making, problems)
-    if (step.rule.name === 'Status') removeForbidden(making, compiled.compliance)
-    // A removal needs its number only: sold-off records are often stubs.
+    if (step.rule.name === 'Status') making.removal ??= compiled.compliance.forbids(making.listing)
+    // A removal only needs its MLSNumber: sold records are often partial.
     const { MLSNumber } = making.listing
     if (making.removal !== null && step.rule.name === 'Status') {
       if (MLSNumber !== undefined) return { kind: 'removal', at, mlsNumber: MLSNumber, why: making.removal }
       return { kind: 'reject', at, mlsNumber: null, problems: problems.filter(({ field }) => field === 'MLSNumber') }
     }
     if (step.rule.name === 'Status' && compiled.stub !== null && isStub(compiled.stub, record)) {
-      const before = knownOf(making.listing, known)
+      const before = MLSNumber === undefined ? null : known(MLSNumber)
       if (before === null) return unknownStub(making.listing, problems, at)
-      // What the record lacks is no problem of it, and what it has is read again over the listing that it is about.
+      // Missing fields are no problem here, and the others are read again over the confirmed listing.
       const wrong: Problem[] = []
       const completed = complete(compiled.stub, compiled.steps, record, making, before, wrong)
-      removeForbidden(completed, compiled.compliance)
+      completed.removal ??= compiled.compliance.forbids(completed.listing)
       if (completed.removal !== null)
         return { kind: 'removal', at, mlsNumber: before.listing.MLSNumber, why: completed.removal }
       return finished(compiled, record, completed, wrong, at, before)
@@ -202,7 +211,7 @@ function delivered(
   return finished(compiled, record, making, problems, at, null)
 }
 
-/** What a record became once its fields are read; `before`: the listing that a stub was put over. */
+/** The result once all fields are read; `before`: the confirmed listing under a stub. */
 function finished(
   compiled: Compiled,
   record: RecordFields,
@@ -222,14 +231,9 @@ function finished(
   if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing, before !== null) ?? null
-  // A field that can't be read can't leave its record out.
-  if (
-    left !== null &&
-    mlsNumber !== null &&
-    !problems.some(({ field, value }) => field === left.name && value !== null)
-  ) {
-    return { kind: 'filtered', at, mlsNumber, why: left.why }
-  }
+  // An unreadable field never leaves its record out.
+  const isUnreadable = problems.some(({ field, value }) => field === left?.name && value !== null)
+  if (left !== null && mlsNumber !== null && !isUnreadable) return { kind: 'filtered', at, mlsNumber, why: left.why }
   const columns = compiled.extension(record, making)
   const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
   const shown = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
@@ -241,21 +245,15 @@ function finished(
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   const { moving, endsLater } = making
-  return {
-    kind: 'listing',
-    at,
-    listing,
-    moving,
-    ...(imagesLeftOut && { imagesLeftOut }),
-    ...(endsLater && { endsLater }),
-  }
+  const more = { ...(imagesLeftOut && { imagesLeftOut }), ...(endsLater && { endsLater }) }
+  return { kind: 'listing', at, listing, moving, ...more }
 }
 
 function isWhole(listing: Partial<Listing>): listing is Listing {
   return fieldRules.every(({ name, required }) => !required || listing[name] !== undefined)
 }
 
-/** Leaves out coordinates that are half there, or 0,0: null island is no address. */
+/** Removes coordinates that are incomplete or 0,0. */
 function tidyCoordinates(listing: Partial<Listing>): void {
   const { Latitude, Longitude } = listing
   if (Latitude === undefined || Longitude === undefined || (Latitude === 0 && Longitude === 0)) {

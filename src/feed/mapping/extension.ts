@@ -1,4 +1,4 @@
-/** ExtensionColumn: the columns of a mapping, and the elements that become columns under their own names. */
+/** ExtensionColumn: the columns of a mapping, and elements that become columns by name. */
 import { z } from 'zod'
 import { ownerKey } from '../../core/listing.ts'
 import type { ExtensionEntry } from '../../core/listing.ts'
@@ -17,15 +17,15 @@ const mostEntries = 200
 
 export const groupsSchema = z.array(z.strictObject({ from: pathSchema, except: z.array(z.string()).default([]) }))
 
-/** The columns of one record, and which of them could not be read. */
+/** The columns of one record, and the unreadable ones. */
 export interface Columns {
   entries: ExtensionEntry[]
   problems: { key: string; bad: Unreadable }[]
 }
 
 /**
- * Compiles ExtensionColumn: the named columns in the order written, then what fell off other fields, then the groups by
- * name, so that equal records give equal columns. Empty ones are left out, lengths are bounded.
+ * Compiles ExtensionColumn: named columns as written, then entries from other fields, then groups by name, so that equal
+ * records yield equal columns. Empty ones are left out, long ones cut.
  */
 export function compileExtension(
   columns: ReadonlyMap<string, Read>,
@@ -65,7 +65,7 @@ export function compileExtension(
   }
 }
 
-/** Every text in a node that says something, its own first. */
+/** All texts with a value in a node, its own first. */
 export function leaves(node: RecordNode): string[] {
   const own = readableLine(textOf(node))
   if (typeof node === 'string') return saysNothing(own) ? [] : [own]
@@ -74,12 +74,9 @@ export function leaves(node: RecordNode): string[] {
 }
 
 function bounded([key, value]: [string, string]): ExtensionEntry {
-  return { Key: key.slice(0, longestKey).toWellFormed(), value: cut(value) }
-}
-
-function cut(value: string): string {
-  if (value.length <= longestValue) return value
-  const end = longestValue - 1
-  // Never through the middle of a character.
-  return `${value.slice(0, value.codePointAt(end - 1)! > 0xffff ? end - 1 : end)}…`
+  const Key = key.slice(0, longestKey).toWellFormed()
+  if (value.length <= longestValue) return { Key, value }
+  // Never within a surrogate pair.
+  const end = value.codePointAt(longestValue - 2)! > 0xffff ? longestValue - 2 : longestValue - 1
+  return { Key, value: `${value.slice(0, end)}…` }
 }

@@ -1,8 +1,6 @@
-/**
- * One field of the listing: in which order fields are read, and how a value gets into the listing or becomes a problem.
- */
+/** One field of the listing: the order in which fields are read, and how a value is set or becomes a problem. */
 import { fieldRules } from '../../core/listing.ts'
-import type { FieldRule, FieldValue, Listing, Problem } from '../../core/listing.ts'
+import type { FieldName, FieldRule, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import { Unreadable } from './converters/converter.ts'
 import type { Making, Read, Value } from './converters/converter.ts'
@@ -18,7 +16,7 @@ export interface FieldStep {
   byDefault: Value | undefined
 }
 
-/** Fields in the order they are read: what others depend on first, templates after what they may name, Tours last. */
+/** Fields in reading order: those that others depend on first, templates after what they may use, Tours last. */
 export function inOrder(fields: Readonly<Record<string, FieldMapping>>): FieldRule[] {
   const early = ['MLSNumber', 'SaleType', 'Status', 'AreaUnit', 'City', 'State', 'ZIP']
   const rank = ({ name }: FieldRule): number => {
@@ -31,7 +29,7 @@ export function inOrder(fields: Readonly<Record<string, FieldMapping>>): FieldRu
   return fieldRules.filter((rule) => rule.name !== 'ExtensionColumn').toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The MLSNumber with the feed's prefix and a variant's suffix: the whole is a key, or can't be one. */
+/** The MLSNumber with the feed's prefix and a variant's suffix, which together must be a valid key. */
 export function withAffixes(read: Read, prefix: string, suffix: string): Read {
   if (prefix + suffix === '') return read
   const places = [prefix && `${prefix} before it`, suffix && `${suffix} behind it`].filter(Boolean).join(' and ')
@@ -39,11 +37,11 @@ export function withAffixes(read: Read, prefix: string, suffix: string): Read {
     const number = read(record, making)
     if (typeof number !== 'string') return number
     const whole = prefix + number + suffix
-    return isKey(whole) ? whole : new Unreadable(number, `is too long to have ${places}`)
+    return isKey(whole) ? whole : new Unreadable(number, `is too long with ${places}`)
   }
 }
 
-/** Puts the field's value into the listing being made; what is wrong with it goes to `problems`. */
+/** Sets the field's value in the listing, or adds to `problems`. */
 export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
   const { name, choices, required } = step.rule
   const found = step.read?.(record, making)
@@ -58,25 +56,20 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
     problems.push({ field: name, value: null, problem: `is missing; give it with ${remedy}` })
     return
   }
-  const wrong = typeof value === 'number' ? outOfLimits(name, value) : null
+  const isOther = choices && !(typeof value === 'string' && choices.includes(value))
+  const limits = typeof value === 'number' ? outOfLimits(name, value) : null
+  const wrong = limits ?? (isOther ? `needs one of ${choices.join(', ')}` : null)
   if (wrong !== null) problems.push(problemOf(name, new Unreadable(String(value), wrong)))
-  else if (choices && !(typeof value === 'string' && choices.includes(value))) {
-    problems.push(problemOf(name, new Unreadable(String(value), `needs one of ${choices.join(', ')}`)))
-  } else set(making.listing, name, value)
+  // The type of the value was checked against the field's when the rule was compiled.
+  else (making.listing as Partial<Record<FieldName, Value>>)[name] = value
 }
 
-/** The type of the value was checked against the field's when the rule was compiled. */
-function set(listing: Partial<Listing>, name: keyof Listing, value: Value): void {
-  const fields: Partial<Record<keyof Listing, FieldValue>> = listing
-  fields[name] = value
-}
-
-/** A value that can't be read, as a problem of a reject; the value is cut at 200 characters. */
+/** The value is cut at 200 characters. */
 export function problemOf(field: string, { value, problem }: Unreadable): Problem {
   return { field, value: value.slice(0, 200).toWellFormed(), problem }
 }
 
-/** Why a value can't be a field's default; null where it can. */
+/** Why a value can't be a field's default; null: it can. */
 export function wrongDefault(rule: FieldRule, value: Value): string | null {
   if (rule.name === 'MLSNumber') return 'every listing has its own'
   const wrong = wrongValue(rule, value)

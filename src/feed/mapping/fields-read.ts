@@ -1,6 +1,6 @@
 /**
- * Which fields of a feed the rules of a mapping read, told from the rules as they are written and the names of the fields:
- * conditions are taken as met. No record is needed for it.
+ * Which fields of a feed a mapping reads, found from its rules and the names of the fields, without a record. Conditions
+ * count as met.
  */
 import { fieldRules } from '../../core/listing.ts'
 import type { FormatOptions, RecordFields, RecordNode } from '../format/format.ts'
@@ -12,12 +12,12 @@ import { elementPaths, joined, textOf } from './path.ts'
 import type { MappingOptions, Preset } from './preset.ts'
 import type { FieldMapping, Rule } from './rule-keys.ts'
 
-/** A path of a rule, from the record on. */
+/** A path of a rule, from the record. */
 interface WrittenPath {
   /** The listing field that it is for, `ExtensionColumn` or `record`. */
   owner: string
   path: string
-  /** Whether everything below what it finds is read as well. */
+  /** Whether everything below is read as well. */
   below: boolean
 }
 
@@ -43,8 +43,7 @@ function writtenPaths(preset: Preset, options: MappingOptions): WrittenPath[] {
 }
 
 /**
- * What the preset's format is to know. Where the feed says itself which column the MLSNumber is in, that header will do as
- * well as those that the preset requires.
+ * The options of the format. If the feed configures the column of MLSNumber, that header also satisfies `requiredHeaders`.
  */
 export function formatOptions(preset: Preset, { fields }: MappingOptions): FormatOptions {
   const { requiredHeaders = [] } = preset.formatOptions
@@ -75,7 +74,7 @@ function ofRule(rule: Rule, above: string, owner: string, add: Add): void {
   for (const part of rule.parts ?? []) ofRule(part, base, owner, add)
 }
 
-/** Every path that a preset with a feed's own options reads, with the fields that it reads of those that the feed has. */
+/** Every path that a preset with a feed's options reads, and which of the feed's fields it finds. */
 export function fieldsRead(
   preset: Preset,
   options: MappingOptions,
@@ -87,13 +86,13 @@ export function fieldsRead(
   return written.map((path, index) => ({ ...path, reads: read[index] }))
 }
 
-/** A record in which each leaf holds its own path tells which leaves a path reads. */
+/** Reads a record in which each leaf contains its own path, to see which leaves a path finds. */
 function readOfElements(written: readonly WrittenPath[], leaves: readonly string[]): string[][] {
   const record = skeleton(leaves)
   const paths = elementPaths()
   return written.map(({ path, below }) =>
     simplePaths(path).flatMap(({ simple, names }) => {
-      // What lies outside the record is none of its fields.
+      // Values from outside the record are not fields.
       if (simple.startsWith('@@')) return []
       const nodes = paths.compile(simple).nodes(record)
       return nodes.flatMap((node) => (below || names ? leavesOf(node) : [textOf(node)].filter((text) => text !== '')))
@@ -101,7 +100,7 @@ function readOfElements(written: readonly WrittenPath[], leaves: readonly string
   )
 }
 
-/** A path without its conditions, and the paths that these look at. */
+/** A path without its conditions, and the paths in these. */
 function simplePaths(path: string): { simple: string; names: boolean }[] {
   const bare = path.replaceAll(/\[[^\]]*\]/g, '')
   const names = bare.endsWith('/name()')

@@ -1,34 +1,34 @@
 /**
  * Text that was encoded twice: UTF-8 read as windows-1252 and written as UTF-8 again, so that `Café` is `CafÃ©`
- * (docs/faults.md, F39). It is found by undoing it: a run of characters beyond ASCII whose windows-1252 bytes are UTF-8,
- * strictly, is such a run. A few runs of sound text are that by chance (`CAFÉ”` would be `CAFɔ`); those are told by what stands around them.
+ * (docs/faults.md, F39). It is found by undoing it: a run of non-ASCII characters whose windows-1252 bytes are valid
+ * UTF-8 is such text. A few runs of correct text are that by chance (`CAFÉ”` would be `CAFɔ`); the characters around them decide.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Delivered } from '../../core/listing.ts'
 import { shorten } from '../../core/text.ts'
 import type { RecordFields, RecordNode } from '../format/format.ts'
 
-/** It happens to the same text again and again; nobody has seen it more often than this. */
+/** Text may be encoded twice repeatedly; more often than this has never been seen. */
 const mostPasses = 3
 const mostExamples = 3
 const longestExample = 40
 
 const bytesOf = new Map<number, number>()
-// The five bytes that windows-1252 leaves open, and those of senders that took Latin-1 for it, come as C1 controls.
+// The five undefined bytes of windows-1252, and bytes read as Latin-1, appear as C1 controls.
 for (let byte = 0x80; byte <= 0xff; byte++) bytesOf.set(byte, byte)
 const upperHalf = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
 for (let index = 0; index < upperHalf.length; index++) bytesOf.set(upperHalf.charCodeAt(index), 0x80 + index)
 
-/** What may stand behind a word's last letter in sound text, so that both are UTF-8 by chance; behind Ã only these. */
+/** What may follow the last letter of a word in correct text and be UTF-8 with it by chance; after Ã only these. */
 const marks = '\u00a0\u00ad«»‹›‘’“”„‚…–—•™®©·†‡'
 const marksBehind = new RegExp(`^[${marks}]+$`)
-/** Behind others numbers, degrees, ordinals and the letters of windows-1252 as well. */
+/** After other letters also numbers, degrees, ordinals and letters of windows-1252. */
 const moreBehind = new RegExp(`^[${marks}¡§¨ª°²³´¹º¼½¾¿ŠšŽžŒœŸ]+$`)
 const beyondAscii = /[\u0080-\uffff]+/g
 const lead = /[\u00c2-\u00f4]/
 const noCharacter = /[\p{Cn}\p{Co}]/u
 
-/** Whether a record's bytes can hold text that was encoded twice as characters: most records of most feeds are told by this. */
+/** A quick test on bytes that settles most records. */
 export function mayBeDoubled(raw: Buffer): boolean {
   for (let at = raw.indexOf(0xc3); at >= 0; at = raw.indexOf(0xc3, at + 2)) {
     const [second, third] = [raw[at + 1], raw[at + 2]]
@@ -38,7 +38,7 @@ export function mayBeDoubled(raw: Buffer): boolean {
   return false
 }
 
-/** The text as it was before it was encoded again, up to three times; sound text is given back as it is. */
+/** Undoes the double encoding, up to three times; correct text is unchanged. */
 export function mendedText(text: string): string {
   let mended = text
   for (let pass = 0; pass < mostPasses; pass++) {
@@ -49,7 +49,7 @@ export function mendedText(text: string): string {
   return mended
 }
 
-/** Mends every text of a record in place. */
+/** Repairs every text of a record in place. */
 export function mendRecord(fields: RecordFields): void {
   for (const name of Object.keys(fields)) {
     const value = fields[name]
@@ -75,12 +75,12 @@ function mendedOnce(text: string): string {
   if (!sure) return text
   return text.replaceAll(beyondAscii, (run: string, at: number) => {
     const once = undone(run)
-    // Beside text that is sound as it is, only what can't be sound is mended.
+    // Next to correct text, only what can't be correct is repaired.
     return once !== null && (!sound || isSure(once, run, text, at)) ? once : run
   })
 }
 
-/** The run before it was encoded again; null where it never was. */
+/** The run before its second encoding; null: it had none. */
 function undone(run: string): string | null {
   const first = bytesOf.get(run.charCodeAt(0)) ?? 0
   const second = bytesOf.get(run.charCodeAt(1)) ?? 0
@@ -97,14 +97,14 @@ function undone(run: string): string | null {
 }
 
 /**
- * Whether a run can't be sound text. One that stands for a single character can be: an accented letter with a mark behind it
- * (`CAFÉ”`, `QUALITÉ :`, `LULEÅ–BODEN`, `„Spaß“`) or a second letter (`VÝŠKA`). But no word goes on with a capital after a
- * small letter, Â ends no word, and Ã, Ä and Å are none by themselves.
+ * Whether a run can't be correct text. One that decodes to a single character can: an accented letter followed by a mark
+ * (`CAFÉ”`, `QUALITÉ :`, `LULEÅ–BODEN`, `„Spaß“`) or another letter (`VÝŠKA`). But no word has a capital after a small
+ * letter, Â ends no word, and Ã, Ä and Å are no words by themselves.
  */
 function isSure(once: string, run: string, text: string, at: number): boolean {
   const characters = once.codePointAt(0)! > 0xffff ? once.length - 1 : once.length
   if (characters > 1) return true
-  // A control character is worth nothing.
+  // A control character is never meant.
   if (once <= '\u009f') return false
   const behind = run.slice(1)
   const letter = run[0]
@@ -117,12 +117,12 @@ function isSure(once: string, run: string, text: string, at: number): boolean {
   return letter <= 'Å' && inWord && !/[A-Z]/.test(before)
 }
 
-/** Counts the records of a delivery that hold text encoded twice and keeps the first few for the report. */
+/** Counts the records with text encoded twice and keeps the first few for the report. */
 export class MojibakeCount {
   #records = 0
   readonly #examples: string[] = []
 
-  /** `delivered` is what became of the record: it has its number. */
+  /** `delivered`: the result of the record, for its MLSNumber. */
   look(fields: RecordFields, delivered: Delivered): void {
     const text = doubledText(fields)
     if (text === null) return
@@ -134,13 +134,13 @@ export class MojibakeCount {
     )
   }
 
-  /** What the run has to say about them, as a sentence; nothing where there are none. */
+  /** A sentence for the report, if there are any. */
   notes(): string[] {
     if (this.#records === 0) return []
     const records = this.#records === 1 ? '1 record holds' : `${this.#records} records hold`
     const examples = this.#examples.join('; ')
     return [
-      `${records} text that was encoded twice (${examples}); set repair: double-utf8 for this feed to mend it, or have the sender put it right`,
+      `${records} text that was encoded twice (${examples}); set repair: double-utf8 for this feed, or ask the sender to correct it`,
     ]
   }
 }
@@ -157,7 +157,7 @@ function doubledText(node: RecordNode): string | null {
   return null
 }
 
-/** The first word that mending changes, as it is and as it should be. */
+/** The first word that a repair changes, as it is and as it should be. */
 function example(text: string): string {
   const mended = mendedText(text)
   let changed = 0

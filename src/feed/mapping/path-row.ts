@@ -1,10 +1,10 @@
 /**
- * Paths into rows: the header as it is; `URL*` any header beginning so, `Photo{n}` numbered headers in the order of their
- * numbers. `json:image[].url` and `json:address.city` are values that a table has either in columns named by a path,
+ * Paths into rows: the name of a header; `URL*` every header that begins so, `Photo{n}` numbered headers in the order of
+ * their numbers. `json:image[].url` and `json:address.city` are values that a table has either in columns named by a path,
  * `image[0].url`, or as JSON in one cell, `[{"url": …}]`; one file may mix both (Meta).
  */
 import type { RecordNode } from '../format/format.ts'
-import { PathError, childrenOf, textOf } from './path.ts'
+import { PathError, childrenOf, textOf, textsOf } from './path.ts'
 import type { Paths, Select } from './path.ts'
 import { wordKey } from './vocabulary.ts'
 
@@ -14,8 +14,8 @@ interface Slot {
 }
 
 /**
- * Paths into rows: header names. A header is looked for as it is spelled, and by `wordKey` where that spelling is not
- * there; which header a path means is worked out once for each set of headers.
+ * A header is found by its exact spelling, else by `wordKey`; which one a path means is worked out once for each set of
+ * headers.
  */
 export function rowPaths(): Paths {
   const slots = new Map<string, Slot>()
@@ -50,7 +50,7 @@ export function rowPaths(): Paths {
   }
 }
 
-/** Which of a row's headers a path means, in the order in which they are read. */
+/** The headers that a path means, in reading order. */
 export function headersOf(path: string, names: readonly string[]): string[] {
   if (names.includes(path)) return [path]
   const pattern = patternOf(path)
@@ -74,18 +74,15 @@ function rowSelect(path: string, headers: () => string[]): Select {
         for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
       return ''
     },
-    all: (row) =>
-      nodes(row)
-        .map(textOf)
-        .filter((text) => text !== ''),
+    all: (row) => textsOf(nodes(row)),
     nodes,
   }
 }
 
-/** `$/SQUARE FEET` must not be taken for a missing `SQUARE FEET`: a price for each of them. */
+/** `$/SQUARE FEET` is a price and must not stand in for a missing `SQUARE FEET`. */
 const perUnit = /\p{Sc}\s*\//u
 
-/** Writers that sort their columns by name have `image[10].url` before `image[2].url`. */
+/** Sorted by name, `image[10].url` comes before `image[2].url`. */
 function compareNumbersIn(header: string, other: string): number {
   const [mine, others] = [header, other].map((name) => (name.match(/\d+/g) ?? []).map(Number))
   const differing = mine.findIndex((number, index) => number !== others[index])
@@ -108,14 +105,13 @@ function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }
 
-/** A parsed path: the column that JSON is in, and the names below it. `names` '' stands for each element of a list. */
-interface JsonPath {
-  column: string
-  names: string[]
-}
+type JsonPath = NonNullable<ReturnType<typeof jsonPathOf>>
 
-/** Reads `json:image[].url`; null where it is no path into JSON. */
-function jsonPathOf(path: string): JsonPath | null {
+/**
+ * Parses `json:image[].url` into the column with the JSON and the names below it, '' for each element of a list; null: not
+ * a path into JSON.
+ */
+function jsonPathOf(path: string) {
   if (!path.startsWith('json:')) return null
   const match = /^([^.[\]]+)((?:\[\]|\.[^.[\]]+)+)$/.exec(path.slice(5))
   if (!match) throw new PathError(`"${path}" should be like json:image[].url or json:address.city`)
@@ -123,25 +119,23 @@ function jsonPathOf(path: string): JsonPath | null {
   return { column: match[1], names }
 }
 
-/** Which header names hold values of a path: its flattened columns, and the column of JSON. */
+/** Matches the headers with values of a path: flattened columns and the JSON column. */
 function jsonHeaders({ column, names }: JsonPath): RegExp {
   const flat = names.map((name) => (name === '' ? String.raw`\[\d+\]` : String.raw`\.` + literal(name))).join('')
   return new RegExp(`^${literal(column)}(?:${flat})?$`, 'i')
 }
 
-/** Compiles a path; `headers` are those of `jsonHeaders` that the row has, in order. */
+/** `headers`: the matching headers of the row, in order. */
 function jsonSelect(path: string, json: JsonPath, headers: () => string[]): Select {
   const all = (row: RecordNode): string[] => {
-    if (typeof row === 'string') return []
-    const texts = headers().flatMap((header) =>
-      [row[header] ?? ''].flat().flatMap((cell) => jsonTexts(cell, header.trim(), json)),
+    return textsOf(
+      headers().flatMap((name) => childrenOf(row, name).flatMap((cell) => jsonTexts(cell, name.trim(), json))),
     )
-    return texts.flatMap((text) => (text.trim() === '' ? [] : [text.trim()]))
   }
   return { path, first: (row) => all(row)[0] ?? '', all, nodes: all }
 }
 
-/** The texts of one cell: the cell itself in a flattened column, those at the path where it is JSON. */
+/** The texts of one cell: the cell itself in a flattened column, else those at the path in its JSON. */
 function jsonTexts(cell: RecordNode, header: string, { column, names }: JsonPath): string[] {
   const text = typeof cell === 'string' ? cell.trim() : ''
   if (header.toLowerCase() !== column.toLowerCase() || text === '') return [text]
@@ -149,7 +143,7 @@ function jsonTexts(cell: RecordNode, header: string, { column, names }: JsonPath
   try {
     value = JSON.parse(text)
   } catch {
-    // A plain list column (`neighborhood`) holds the text itself.
+    // A plain list column (`neighborhood`) has the text itself.
     return names.every((name) => name === '') ? [text] : []
   }
   return at(value, names).flatMap((leaf) =>

@@ -1,12 +1,12 @@
 /**
- * Paths into a record. A path starts at the record and names every step: nothing is ever found further down by chance
- * (ZIF has Office/City beside Location/City). Compiled once, read for every record.
+ * Paths into a record. A path starts at the record and names every step, so that nothing is found further down by accident
+ * (ZIF has Office/City beside Location/City). Compiled once, used for every record.
  *
  * `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
- * `.[price/@display!=no]/priceView` only where something else in the node is so, `@@name` for what is outside the record.
+ * `.[price/@display!=no]/priceView` on a condition about another node, `@@name` for values from outside the record.
  * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
- * What a path into a row is, `path-row.ts` says.
+ * For paths into rows see `path-row.ts`.
  */
 import type { RecordFields, RecordNode } from '../format/format.ts'
 import { wordKey } from './vocabulary.ts'
@@ -14,7 +14,7 @@ import { wordKey } from './vocabulary.ts'
 /** A compiled path. */
 export interface Select {
   path: string
-  /** The first text that isn't blank, trimmed; '' where there is none. */
+  /** The first text that isn't blank, trimmed; '': none. */
   first: (node: RecordNode) => string
   /** Every text that isn't blank, trimmed, in order. */
   all: (node: RecordNode) => string[]
@@ -25,12 +25,12 @@ export interface Select {
 export interface Paths {
   /** Whether records have nodes below them (`each`). */
   nested: boolean
-  /** Throws `PathError` where the path can't be read. */
+  /** Throws `PathError`. */
   compile: (path: string) => Select
   prepare: (record: RecordFields) => void
 }
 
-/** A path that says nothing; its message says why. */
+/** An invalid path. */
 export class PathError extends Error {
   override name = 'PathError'
 }
@@ -42,13 +42,16 @@ export function textOf(node: RecordNode): string {
   return typeof text === 'string' ? text.trim() : ''
 }
 
+export function textsOf(nodes: readonly RecordNode[]): string[] {
+  return nodes.map(textOf).filter((text) => text !== '')
+}
+
 /** The names of a node's child elements, in order. */
 export function childNames(node: RecordNode): string[] {
   if (typeof node === 'string') return []
   return Object.keys(node).filter((name) => !name.startsWith('@') && name !== '#text')
 }
 
-/** Every value under a name: one, many or none. */
 export function childrenOf(node: RecordNode, name: string): readonly RecordNode[] {
   if (typeof node === 'string') return []
   const child = node[name]
@@ -56,10 +59,10 @@ export function childrenOf(node: RecordNode, name: string): readonly RecordNode[
   return Array.isArray(child) ? child : [child]
 }
 
-/** A path from a node that another one leads to. */
+/** Joins a path to the path of its base node. */
 export function joined(base: string, path: string): string {
-  if (base === '' || path === '.') return base === '' ? path : base
-  return `${base}/${path}`
+  if (base === '') return path
+  return path === '.' ? base : `${base}/${path}`
 }
 
 /** Paths into records of elements. */
@@ -69,7 +72,7 @@ export function elementPaths(): Paths {
 
 interface Step {
   name: string
-  /** How the name ends under a prefix; '' where it has one of its own or is no name. */
+  /** The end of the name under any prefix; '': it has a prefix, or is not a name. */
   anyPrefix: string
   holds: ((node: RecordNode) => boolean) | null
 }
@@ -106,10 +109,7 @@ function elementSelect(path: string): Select {
   return {
     path,
     first: (node) => first(node, 0),
-    all: (node) =>
-      nodes(node)
-        .map(textOf)
-        .filter((text) => text !== ''),
+    all: (node) => textsOf(nodes(node)),
     nodes,
   }
 }
@@ -123,7 +123,7 @@ function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   return holds === null ? children : children.filter(holds)
 }
 
-/** Children of the step's name; where there is none, those of that name under a prefix. */
+/** Children of the step's name, else those of that name under a prefix. */
 function childrenNamed(node: RecordNode, step: Step): readonly RecordNode[] {
   const exact = childrenOf(node, step.name)
   if (exact.length > 0 || typeof node === 'string' || step.anyPrefix === '') return exact
@@ -147,7 +147,8 @@ function stepsOf(path: string): Step[] {
     const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/.exec(part.trim())
     if (!match) throw new PathError(`${part === '' ? 'an empty step' : `"${part}"`} in the path "${path}"`)
     if (match[1].endsWith('()') && match[1] !== 'name()') {
-      throw new PathError(`${match[1]} in the path "${path}" is not known: a path that ends at an element is its text`)
+      const why = 'a path that ends at an element yields its text'
+      throw new PathError(`${match[1]} in the path "${path}" is not needed: ${why}`)
     }
     const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
     steps.push({
@@ -156,7 +157,7 @@ function stepsOf(path: string): Step[] {
       holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
     })
   }
-  // `objektart/*/name()` asks the parent for the names of its children.
+  // `objektart/*/name()` needs the parent, for the names of its children.
   const last = steps.length - 1
   if (steps[last].name === 'name()') {
     if (steps[last - 1]?.name !== '*') throw new PathError(`name() must follow */ in the path "${path}"`)

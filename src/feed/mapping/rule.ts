@@ -1,6 +1,4 @@
-/**
- * From a written rule to the function that reads a record. Done once for each mapping; what can't work is said here.
- */
+/** Compiles a written rule into the function that reads a record, once for each mapping. Throws for invalid rules. */
 import { z } from 'zod'
 import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
 import type { RecordNode } from '../format/format.ts'
@@ -13,21 +11,18 @@ import type { Paths, Select } from './path.ts'
 import { converterKeys, everyRule, pathSchema } from './rule-keys.ts'
 import type { FieldMapping, Numbers, Rule, Statuses } from './rule-keys.ts'
 import { saysNothing } from './vocabulary.ts'
+import { comparable } from './where.ts'
 
-/** One rule in its long form: the keys of every rule, those that converters share, and each converter's own. */
+/** A rule in its long form: common keys, those shared by converters, and each converter's own. */
 const ruleSchema: z.ZodType<Rule> = z.strictObject({
   ...everyRule,
   ...converterKeys,
-  as: z.enum(Object.keys(converters)).optional(),
+  as: z.enum(Object.keys(converters)).optional().describe('The converter; default: the usual one of the field'),
   get parts() {
-    return z.array(ruleSchema).min(1).optional()
+    return z.array(ruleSchema).min(1).optional().describe('sum: the rules whose values are added')
   },
-  ...Object.fromEntries(Object.values(converters).flatMap(ownKeys)),
+  ...z.object(Object.assign({}, ...Object.values(converters).map(({ keys }) => keys))).partial().shape,
 })
-
-function ownKeys({ keys = {} }: Converter): [string, z.ZodType][] {
-  return Object.entries(keys).map(([key, schema]) => [key, schema.optional()])
-}
 
 export const fieldSchema: z.ZodType<FieldMapping> = z.union([
   pathSchema,
@@ -35,7 +30,6 @@ export const fieldSchema: z.ZodType<FieldMapping> = z.union([
   z.array(z.union([pathSchema, ruleSchema])).min(1),
 ])
 
-/** What rules are compiled with. */
 export interface Surroundings {
   paths: Paths
   numbers: Numbers
@@ -45,7 +39,7 @@ export interface Surroundings {
   before: ReadonlySet<string>
 }
 
-/** What a field's rule starts from where it names no table or choices itself. */
+/** Defaults for a field's rule. */
 export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
   PropertyType: { table: 'propertyTypes', otherwise: 'Other', keepWordAs: 'PropertyType' },
   SaleType: { table: 'saleTypes' },
@@ -53,7 +47,7 @@ export const usualArguments: Partial<Record<keyof Listing, Partial<Rule>>> = {
   AreaUnit: { table: 'areaUnits' },
 }
 
-/** Compiles what one field is made of; `field` null: an ExtensionColumn entry. Throws `RuleError` or `PathError`. */
+/** Compiles the mapping of one field; `field` null: an ExtensionColumn entry. Throws `RuleError` or `PathError`. */
 export function compileMapping(mapping: FieldMapping, field: FieldRule | null, surroundings: Surroundings): Read {
   const rules = (Array.isArray(mapping) ? mapping : [mapping]).map((rule) =>
     compileRule(typeof rule === 'string' ? { from: rule } : rule, field, surroundings),
@@ -69,7 +63,10 @@ export function compileMapping(mapping: FieldMapping, field: FieldRule | null, s
 }
 
 function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
-  const read = sourceOf(rule, field, surroundings)
+  const ways = [rule.value, rule.template, rule.from].filter((way) => way !== undefined)
+  if (ways.length > 1) throw new RuleError('a rule has one of from, value and template')
+  const compile = rule.value !== undefined ? constant : rule.template !== undefined ? template : conversion
+  const read = compile(rule, field, surroundings)
   const { when } = rule
   if (!when) return read
   return (node, making) => {
@@ -77,14 +74,6 @@ function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surround
     if (when.Status !== undefined && when.Status !== making.listing.Status) return undefined
     return read(node, making)
   }
-}
-
-function sourceOf(rule: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
-  const ways = [rule.value !== undefined, rule.template !== undefined, rule.from !== undefined].filter(Boolean).length
-  if (ways > 1) throw new RuleError('a rule has one of from, value and template')
-  if (rule.value !== undefined) return constant(rule, field)
-  if (rule.template !== undefined) return template(rule, field, surroundings)
-  return conversion(rule, field, surroundings)
 }
 
 function constant(rule: Rule, field: FieldRule | null): Read {
@@ -95,7 +84,7 @@ function constant(rule: Rule, field: FieldRule | null): Read {
   return () => value
 }
 
-/** Why a constant can't be this field's; null where it can. */
+/** Why a constant does not fit a field; null: it does. */
 export function wrongValue(field: FieldRule, value: FieldValue): string | null {
   const type = { text: 'a text', number: 'a number', images: 'a list of addresses', extension: 'set with extension' }
   const fits =
@@ -119,7 +108,7 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
   if (field && field.type !== 'text') throw new RuleError(`a template gives text, ${field.name} does not take it`)
   const pieces = (rule.template ?? '').split(/\{([^{}]*)\}/)
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
-    throw new RuleError(`a brace without its other half in "${rule.template}"`)
+    throw new RuleError(`an unmatched brace in "${rule.template}"`)
   }
   if (pieces.length === 1) throw new RuleError('a template needs a {Field} or {path}; a constant is written as value')
   const isUrl = field?.name === 'Url'
@@ -129,8 +118,8 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
       const select = paths.compile(piece)
       return (node: RecordNode) => readableLine(select.first(node))
     }
-    if (!before.has(piece)) throw new RuleError(`{${piece}} is not known yet when ${field?.name} is made`)
-    return (_: RecordNode, making: Making) => textOfField(making.listing[piece])
+    if (!before.has(piece)) throw new RuleError(`{${piece}} is not available yet when ${field?.name} is made`)
+    return (_: RecordNode, making: Making) => String(comparable(making.listing[piece]))
   })
   return (node, making) => {
     let text = ''
@@ -149,10 +138,6 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
   }
 }
 
-function textOfField(value: FieldValue | undefined): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-
 function conversion(given: Rule, field: FieldRule | null, surroundings: Surroundings): Read {
   const name = given.as ?? usualConverter(field)
   const converter = converters[name]
@@ -165,11 +150,12 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     throw new RuleError(`${name} gives ${converter.yields}, ${field.name} takes ${field.type}`)
   }
   if (rule.each !== undefined && !surroundings.paths.nested)
-    throw new RuleError('each is for nested records: a row has no parts')
+    throw new RuleError('each is for nested records only, not for rows')
   const select = (path: string): Select => surroundings.paths.compile(path)
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
   const missing: ReadonlySet<string> = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))
+  const isMissing = (text: string) => saysNothing(text) || (missing.size > 0 && missing.has(text.toLowerCase()))
   const read = converter.build({
     rule,
     field,
@@ -177,6 +163,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     statuses: surroundings.statuses,
     select,
     from,
+    isMissing,
     firstOf(paths) {
       const selects = [paths].flat().map(select)
       return (node) => {
@@ -191,7 +178,7 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
     text(node) {
       for (const path of from) {
         const text = piece(path.first(node))
-        if (!saysNothing(text) && !(missing.size > 0 && missing.has(text.toLowerCase()))) return text
+        if (!isMissing(text)) return text
       }
       return undefined
     },
@@ -207,11 +194,11 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   }
 }
 
-/** Cuts one of several values out of a text; the text as it is where the rule cuts nothing. */
+/** One part of a text by `split` and `nth`; without them, the whole text. */
 function pieceOf({ split, nth }: Rule, { takes }: Converter): (text: string) => string {
   if (!takes.includes('nth') || (split === undefined && nth === undefined)) return (text) => text
   if (typeof split !== 'string' || nth === undefined) {
-    throw new RuleError("split and nth go together: split: ',' with nth: 2 is what stands behind the first comma")
+    throw new RuleError("split and nth go together: split: ',' with nth: 2 takes the text after the first comma")
   }
   return (text) => text.split(split)[nth - 1]?.trim() ?? ''
 }
@@ -219,5 +206,5 @@ function pieceOf({ split, nth }: Rule, { takes }: Converter): (text: string) => 
 function onlyKeys(rule: Rule, allowed: readonly string[], owner: string): void {
   const others = Object.keys(rule).filter((key) => !allowed.includes(key))
   if (others.length === 0) return
-  throw new RuleError(others.map((key) => `${key} means nothing to ${owner}${didYouMean(key, allowed)}`).join('; '))
+  throw new RuleError(others.map((key) => `${key} does not apply to ${owner}${didYouMean(key, allowed)}`).join('; '))
 }

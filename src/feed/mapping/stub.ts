@@ -1,6 +1,6 @@
 /**
- * Records that tell only what changed of a listing: its new price, or that it was sold. Update wants the
- * whole listing, so the rest comes from the listing that was confirmed last; defaults would blank it.
+ * Stubs: records with only the changes of a listing, such as a new price or a sale. An Update needs the whole listing, so the
+ * rest comes from the last confirmed listing, not from defaults.
  */
 import { z } from 'zod'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
@@ -10,7 +10,6 @@ import { readField } from './field.ts'
 import type { FieldStep } from './field.ts'
 import { leaves } from './extension.ts'
 import type { Columns } from './extension.ts'
-import type { KnownListing } from './mapping.ts'
 import { unknownFields } from './names.ts'
 import { childNames } from './path.ts'
 import type { Paths, Select } from './path.ts'
@@ -23,16 +22,10 @@ export const stubSchema = z.strictObject({
 })
 type Stub = z.infer<typeof stubSchema>
 
-/** A preset's `stub`, compiled. */
-export interface StubRule {
-  without: readonly Select[]
-  /** What a field or a column is told by, by its name. */
-  fields: ReadonlyMap<string, readonly Select[]>
-  columns: ReadonlyMap<string, readonly Select[]>
-}
+type StubRule = NonNullable<ReturnType<typeof compileStub>>
 
-/** Throws `PathError` where a path can't be read. */
-export function compileStub(stub: Stub | undefined, paths: Paths): StubRule | null {
+/** `fields` and `columns` hold the paths by name. Throws `PathError`. */
+export function compileStub(stub: Stub | undefined, paths: Paths) {
   if (stub === undefined) return null
   const select = (path: string): Select => paths.compile(path)
   const compiled = (written: Record<string, string | string[]>) =>
@@ -40,40 +33,30 @@ export function compileStub(stub: Stub | undefined, paths: Paths): StubRule | nu
   return { without: stub.without.map(select), fields: compiled(stub.fields), columns: compiled(stub.extension) }
 }
 
-/** What can't work in a preset's `stub`: its names must be of fields and columns that have rules. */
-export function stubProblems({
-  stub,
-  fields,
-  extension,
-}: {
-  stub?: Stub
-  fields: object
-  extension: object
-}): string[] {
+/** Problems of a preset's `stub`: it may only name fields and columns that have rules. */
+export function stubProblems(stub: Stub | undefined, fields: object, extension: object): string[] {
   if (stub === undefined) return []
-  const rule = (name: string, of: object): boolean => Object.hasOwn(of, name)
   return [
     ...unknownFields(stub.fields, 'stub.fields'),
-    ...('MLSNumber' in stub.fields ? ['stub.fields.MLSNumber: it is how the listing is found'] : []),
+    ...('MLSNumber' in stub.fields ? ['stub.fields.MLSNumber: it identifies the listing'] : []),
     ...Object.keys(stub.fields)
-      .filter((name) => unknownFields({ [name]: '' }).length === 0 && !rule(name, fields))
+      .filter((name) => unknownFields({ [name]: '' }).length === 0 && !Object.hasOwn(fields, name))
       .map((name) => `stub.fields.${name}: the field has no rule under fields`),
     ...Object.keys(stub.extension)
-      .filter((key) => !rule(key, extension))
+      .filter((key) => !Object.hasOwn(extension, key))
       .map((key) => `stub.extension.${key}: there is no such column under extension`),
   ]
 }
 
-/** Whether a record has none of what every whole record has, or has it without a text in it. */
+/** Whether a record lacks everything that every whole record has, or has it without text. */
 export function isStub({ without }: StubRule, record: RecordFields): boolean {
   return without.every((path) => path.nodes(record).every((node) => leaves(node).length === 0))
 }
 
-/** The reject of a stub that there is nothing to complete with. */
+/** The reject of a stub without a confirmed listing. */
 export function unknownStub({ MLSNumber, Status }: Partial<Listing>, problems: Problem[], at: string): Delivered {
   const about = problems.filter(({ field }) => field === 'MLSNumber' || field === 'Status')
-  const problem =
-    'is a stub, and there is no confirmed listing that it could be news of; have the sender send the whole record'
+  const problem = 'is a partial record of a listing that was never confirmed; ask the sender for the whole record'
   return {
     kind: 'reject',
     at,
@@ -82,14 +65,9 @@ export function unknownStub({ MLSNumber, Status }: Partial<Listing>, problems: P
   }
 }
 
-/** The listing confirmed last, if the stub's number could be read and there is one. */
-export function knownOf({ MLSNumber }: Partial<Listing>, known: KnownListing): MovingListing | null {
-  return MLSNumber === undefined ? null : known(MLSNumber)
-}
-
 /**
- * Starts again from the listing confirmed last, with what the stub tells over it. A field that it tells nothing readable
- * of goes, as a price that is hidden from now on; one that the interface requires stays.
+ * Puts the values of a stub over the last confirmed listing. A field that it names without a readable value is removed, such
+ * as a price that is now hidden; a required field stays.
  */
 export function complete(
   { fields }: StubRule,
@@ -114,7 +92,7 @@ export function complete(
   return completed
 }
 
-/** The columns confirmed last, with those that the stub tells in place of theirs. */
+/** The last confirmed columns, with those of the stub in their place. */
 export function completeColumns({ columns }: StubRule, record: RecordFields, before: Listing, read: Columns): Columns {
   const names = new Set([...columns].filter(([, paths]) => tells(paths, record)).map(([key]) => key))
   const kept = (before.ExtensionColumn ?? []).filter(({ Key }) => !names.has(Key))
@@ -122,13 +100,12 @@ export function completeColumns({ columns }: StubRule, record: RecordFields, bef
   return { entries: [...kept, ...read.entries.filter(({ Key }) => names.has(Key))], problems }
 }
 
-/** An element without a text but with an attribute tells something, too: a price that may not be shown. */
+/** An element with only an attribute counts too: a price that must not be shown. */
 function tells(paths: readonly Select[] | undefined, record: RecordFields): boolean {
   if (paths === undefined) return false
   return paths.some((path) =>
     path.nodes(record).some((node) => {
-      if (leaves(node).length > 0) return true
-      return typeof node !== 'string' && Object.keys(node).length > childNames(node).length
+      return leaves(node).length > 0 || (typeof node !== 'string' && Object.keys(node).length > childNames(node).length)
     }),
   )
 }

@@ -1,6 +1,6 @@
 /**
- * The words of many feeds and what they mean. Every table is looked up by `wordKey`, so that
- * `Single Family Residence`, `SINGLE_FAMILY_RESIDENCE` and `single-family residence` are one word.
+ * Words of many feeds and their meaning, compared by `wordKey`, so that `Single Family Residence`,
+ * `SINGLE_FAMILY_RESIDENCE` and `single-family residence` are one word.
  */
 /** The form in which two words are compared: case folded, letters and digits only. */
 export function wordKey(text: string): string {
@@ -13,20 +13,12 @@ function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyM
   return found
 }
 
-/** Texts that say nothing. Compared as they are, case folded: `NA` may be a word of its own, `N/A` is none. */
-const missingTexts: ReadonlySet<string> = new Set([
-  'n/a',
-  'n.a.',
-  'null',
-  'none',
-  'nan',
-  'not specified',
-  'non précisé',
-  'keine_angabe',
-  'endereço não informado',
-])
+/** Texts that mean absent, compared without case only: `NA` may be a word, `N/A` is not. */
+const missingTexts: ReadonlySet<string> = new Set(
+  'n/a,n.a.,null,none,nan,not specified,non précisé,keine_angabe,endereço não informado'.split(','),
+)
 
-/** Whether a trimmed text stands for nothing at all: empty, dashes, `N/A`, `null` … */
+/** Whether a trimmed text means absent: empty, dashes, `N/A`, `null` … */
 export function saysNothing(text: string): boolean {
   if (text.length === 0) return true
   if (text.length > 22 || (text >= '0' && text < ':')) return false
@@ -42,7 +34,7 @@ const noPublicPrice = new Set(
   ].flatMap((words) => words.split(',').map(wordKey)),
 )
 
-/** Whether a text stands where a price should and means that there is none to be shown. */
+/** Whether a text in place of a price means that it is not shown. */
 export function hidesPrice(text: string): boolean {
   return noPublicPrice.has(wordKey(text))
 }
@@ -52,12 +44,12 @@ const booleans = new Map<string, boolean>([
   ...'false,0,0.0,no,n,non,nein,não,нет,nie,f,-,off'.split(',').map((word) => [word, false] as const),
 ])
 
-/** Reads a yes or no in words of many languages; null where it is neither. */
+/** Reads a yes or no in many languages; null: neither. */
 export function readBoolean(text: string): boolean | null {
   return booleans.get(text.trim().toLowerCase()) ?? null
 }
 
-/** Square feet in one unit of each kind. */
+/** Square feet per unit. */
 export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
   [1, 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,square foots,squarefoot,ftk'],
   [1 / 0.09290304, 'sqm,sq m,m²,m2,mq,qm,square meter,square meters,square metre,square metres,кв.м,meters,mtk'],
@@ -70,10 +62,10 @@ export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
   [3.305785 / 0.09290304, 'tsubo,ping,pyeong'],
 ])
 
-/** Square feet in one unit of the listing's AreaUnit. */
+/** Square feet per AreaUnit. */
 export const squareFeetInAreaUnit = { 'Square Feet': 1, 'Square Meters': 1 / 0.09290304 } as const
 
-/** What turns an amount per period into one a month; null: a payment that is not one a month at all. */
+/** Factors from an amount per period to one per month; null: not a repeated payment. */
 export const monthlyFactors: ReadonlyMap<string, number | null> = table<number | null>([
   [365 / 12, 'day,daily,per day,night,per night,tag,день,сутки'],
   [52 / 12, 'week,weekly,pw,woche,per week,неделя'],
@@ -87,45 +79,37 @@ export const monthlyFactors: ReadonlyMap<string, number | null> = table<number |
   [null, 'one time,seasonal'],
 ])
 
-/** PropertyType's canonical set. Duplex is the two-unit building of US feeds; other presets say otherwise. */
+/** The values of PropertyType. Duplex is the two-unit building of US feeds; some presets differ. */
 const propertyTypes: ReadonlyMap<string, string> = table([
   ['Single Family', 'single family,single family residence,single family home,single family residential'],
   ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
   ['Single Family', 'country house,home,casa,дом,domy,chalet,cabin,residential,vh,bw'],
-  [
-    'Condo',
-    'condo,condos,condominium,condo/co-op,co-ownership,stock cooperative,own your own,tenancy in common,timeshare',
-  ],
+  ['Condo', 'condo,condos,condominium,condo/co-op,co-ownership,stock cooperative'],
+  ['Condo', 'own your own,tenancy in common,timeshare'],
   ['Townhouse', 'townhouse,townhomes,townhome,town house,terrace,reihenhaus,reihenend,reihenmittel,doppelhaushaelfte'],
   ['Townhouse', 'duplexsemi-detached,semi-detached,single family attached,th'],
-  ['Multi Family', 'multi family,multi-family (2-4 unit),multi-family (5+ unit),duplex,triplex,quadruplex'],
+  ['Multi Family', 'multi family,multi-family (2-4 unit),multi-family (5+ unit),duplex,triplex,quadruplex,bu,wb'],
   [
     'Multi Family',
-    'residential income,multi residential,blockofunits,zinshaus_renditeobjekt,mehrfamilienhaus,immeuble,bu,wb',
+    'residential income,multi residential,blockofunits,zinshaus_renditeobjekt,mehrfamilienhaus,immeuble',
   ],
   ['Apartment', 'apartment,flat,unit,studio,penthouse,loft,servicedapartment,wohnung,appartement,apartamento'],
-  [
-    'Apartment',
-    'kitchenette/conjugados,flat/aparthotel,квартира,mieszkania,комната,pokoje,zimmer,private room,shared room',
-  ],
-  ['Apartment', 'ap,ph,dx,ha,large'],
+  ['Apartment', 'kitchenette/conjugados,flat/aparthotel,квартира,mieszkania,комната,pokoje,zimmer'],
+  ['Apartment', 'private room,shared room,ap,ph,dx,ha,large'],
   ['Manufactured', 'manufactured,manufactured home,manufactured on land,manufactured in park,mobile home,mobile'],
   ['Manufactured', 'mobile/manufactured,mobile home park,park home'],
   ['Land', 'land,vacant land,lot/land,lots and land,unimproved land,plot,terrain,terreno,loteamento/condomínio'],
   ['Land', 'участок,dzialki,grundstueck,prop,lp'],
   ['Farm', 'farm,agriculture,farm and agriculture,ranch,rural,vineyard,chácara,land_und_forstwirtschaft,agri,fm'],
-  [
-    'Commercial',
-    'commercial,commercial sale,commercial lease,commercial property,business,business opportunity,office',
-  ],
+  ['Commercial', 'commercial,commercial sale,commercial lease,commercial property,business,business opportunity'],
   ['Commercial', 'retail,industrial,warehouse,hotel/motel,mixed use,local,bureaux,boutique,comercial/industrial'],
   ['Commercial', 'conjunto comercial/sala,lokale,buero_praxen,einzelhandel,gastgewerbe,hallen_lager_prod'],
-  ['Commercial', 'of,re,sh,sr,wh,fa,indus,gastro'],
+  ['Commercial', 'office,of,re,sh,sr,wh,fa,indus,gastro'],
   ['Parking', 'parking,deeded parking,boat slip,parking/box,parken,park,garage,garages'],
   ['Other', 'other'],
 ])
 
-/** SaleType in words; what a format says in another way is in its preset. */
+/** Words for SaleType; other spellings are in the presets. */
 const saleTypes: ReadonlyMap<string, string> = table([
   ['for_sale', 'for_sale,sale,sell,buy,purchase,venta,vente,kauf,verkauf,vendita,venda,koop,te koop'],
   ['for_sale', 'продажа,продам,sprzedaż,sprzedaz,satılık,للبيع'],
@@ -133,70 +117,23 @@ const saleTypes: ReadonlyMap<string, string> = table([
   ['for_rent', 'аренда,сдам,wynajem,kiralık,للإيجار'],
 ])
 
-/** SpaceType in words. */
 const spaceTypes: ReadonlyMap<string, string> = table([
   ['Entire place', 'entire place,entire home/apt,entire home'],
+  ['Room', 'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje'],
+  ['Room', 'house share,flat share,house_room'],
+])
+
+/** Symbols by ISO code; other currencies use their code. */
+const currencySymbols: ReadonlyMap<string, string> = table(
   [
-    'Room',
-    'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje,house share,flat share,house_room',
-  ],
-])
+    '$ usd,ars,clp,cop,uyu,$; CA$ cad; A$ aud; NZ$ nzd; MX$ mxn; HK$ hkd; S$ sgd; NT$ twd; R$ brl; RD$ dop; J$ jmd',
+    '€ eur; £ gbp; E£ egp; kr sek,nok,dkk,isk; ₽ rub,rur; ₴ uah; ₸ kzt; ₺ try; zł pln; Kč czk; Ft huf; lei ron; лв bgn',
+    '₪ ils; R zar; ₦ ngn; KSh kes; GH₵ ghs; ₹ inr; Rs pkr,lkr,npr; ৳ bdt; ฿ thb; ₫ vnd; Rp idr; RM myr; ₱ php',
+    '¥ cny,jpy; ₩ krw; S/ pen; ₡ crc; ₾ gel; CHF chf; AED aed; SAR sar; QAR qar; KWD kwd; BHD bhd; OMR omr; MAD mad',
+  ].flatMap((line) => line.split('; ').map((pair) => pair.split(' ') as [symbol: string, codes: string])),
+)
 
-/** The symbol of a currency's ISO code, where it is not the code itself. */
-const currencySymbols: ReadonlyMap<string, string> = table([
-  ['$', 'usd,ars,clp,cop,uyu,$'],
-  ['CA$', 'cad'],
-  ['A$', 'aud'],
-  ['NZ$', 'nzd'],
-  ['MX$', 'mxn'],
-  ['HK$', 'hkd'],
-  ['S$', 'sgd'],
-  ['NT$', 'twd'],
-  ['R$', 'brl'],
-  ['RD$', 'dop'],
-  ['J$', 'jmd'],
-  ['€', 'eur'],
-  ['£', 'gbp'],
-  ['E£', 'egp'],
-  ['kr', 'sek,nok,dkk,isk'],
-  ['₽', 'rub,rur'],
-  ['₴', 'uah'],
-  ['₸', 'kzt'],
-  ['₺', 'try'],
-  ['zł', 'pln'],
-  ['Kč', 'czk'],
-  ['Ft', 'huf'],
-  ['lei', 'ron'],
-  ['лв', 'bgn'],
-  ['₪', 'ils'],
-  ['R', 'zar'],
-  ['₦', 'ngn'],
-  ['KSh', 'kes'],
-  ['GH₵', 'ghs'],
-  ['₹', 'inr'],
-  ['Rs', 'pkr,lkr,npr'],
-  ['৳', 'bdt'],
-  ['฿', 'thb'],
-  ['₫', 'vnd'],
-  ['Rp', 'idr'],
-  ['RM', 'myr'],
-  ['₱', 'php'],
-  ['¥', 'cny,jpy'],
-  ['₩', 'krw'],
-  ['S/', 'pen'],
-  ['₡', 'crc'],
-  ['₾', 'gel'],
-  ['CHF', 'chf'],
-  ['AED', 'aed'],
-  ['SAR', 'sar'],
-  ['QAR', 'qar'],
-  ['KWD', 'kwd'],
-  ['BHD', 'bhd'],
-  ['OMR', 'omr'],
-  ['MAD', 'mad'],
-])
-
-/** AreaUnit for the units in which areas are written: the one of the two that belongs to the same system. */
+/** AreaUnit by the unit of an area: the one of the same system. */
 const areaUnits: ReadonlyMap<string, string> = table([
   ['Square Feet', 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,ftk,acre,acres,ac'],
   ['Square Meters', 'sqm,sq m,m²,m2,mq,qm,square meter,square metre,square metres,meters,mtk,hectare,hectares,ha'],
@@ -204,20 +141,13 @@ const areaUnits: ReadonlyMap<string, string> = table([
 ])
 
 /** The tables that a preset may name with `table`. */
-export const tableNames = ['propertyTypes', 'saleTypes', 'spaceTypes', 'areaUnits', 'currencySymbols'] as const
-export type TableName = (typeof tableNames)[number]
-export const tables: Record<TableName, ReadonlyMap<string, string>> = {
-  propertyTypes,
-  saleTypes,
-  spaceTypes,
-  areaUnits,
-  currencySymbols,
-}
+export const tables = { propertyTypes, saleTypes, spaceTypes, areaUnits, currencySymbols }
+export const tableNames = Object.keys(tables) as (keyof typeof tables)[]
 
 const tourHosts =
   /matterport|tourfactory|previsite|kuula\.co|cloudpano|iguide|youriguide|view360|zillow\.com\/view-3d-home|zillow\.com\/view-imx/i
 
-/** Whether an address is that of a tour one can walk through. A video is none. */
+/** Whether an address is that of a walk-through tour, not a video. */
 export function is3dTour(url: string): boolean {
   return tourHosts.test(url) && !/youtube\.|youtu\.be|vimeo\./i.test(url)
 }

@@ -1,4 +1,4 @@
-/** `where` of a feed: which records it takes, by a field of the listing or a path of the record. */
+/** `where` of a feed: filters records by a listing field or a path. */
 import { z } from 'zod'
 import { fieldNames, fieldRules } from '../../core/listing.ts'
 import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
@@ -12,8 +12,8 @@ export const whereSchema = z.record(z.string(), z.union([scalar, z.array(scalar)
 type Where = z.infer<typeof whereSchema>
 
 /**
- * What in `where` could never let a record stay: a mistyped field would be taken for a path that no record has, and the
- * whole feed would be left out. `rules` is the JSON of the rules of the mapping: a path that they name is meant as it is.
+ * Conditions in `where` that no record can meet: a mistyped field would count as a path that no record has and leave out the
+ * whole feed. `rules`: the JSON of the mapping's rules; a path in them is intended.
  */
 export function whereProblems(where: Where, rules: string): string[] {
   return Object.entries(where).flatMap(([name, wanted]) => {
@@ -29,7 +29,7 @@ export function whereProblems(where: Where, rules: string): string[] {
   })
 }
 
-/** Nearer than for a name that must be a field: headers such as `Suite` or `TotalArea` are near to fields, too. */
+/** Stricter than for field names: headers such as `Suite` or `TotalArea` resemble fields, too. */
 function nearField(name: string): string {
   return /^[\w-]+$/.test(name) && !isFieldName(name) ? didYouMean(name, fieldNames, name.length < 6 ? 1 : 2) : ''
 }
@@ -43,13 +43,7 @@ function neverEqual(rule: FieldRule, wanted: string): string | null {
   return null
 }
 
-/** Which key of `where` leaves a record out, and why as a sentence. */
-interface LeftOut {
-  name: string
-  why: string
-}
-
-/** Compiles `where`: null where the record stays. */
+/** The compiled function returns the key that leaves a record out, and why; null for records that stay. */
 export function compileWhere(where: Where, paths: Paths) {
   const tests = Object.entries(where).map(([name, wanted]) => {
     const values = [wanted].flat().map(String)
@@ -57,7 +51,7 @@ export function compileWhere(where: Where, paths: Paths) {
     const numbers = new Set(values.map(Number))
     const rule = fieldRules.find((field) => field.name === name)
     const select = rule ? null : paths.compile(name)
-    const test = (record: RecordFields, listing: Partial<Listing>): LeftOut | null => {
+    const test = (record: RecordFields, listing: Partial<Listing>) => {
       const found = select ? select.first(record) : comparable(isFieldName(name) ? listing[name] : undefined)
       const stays = typeof found === 'number' ? numbers.has(found) : words.has(wordKey(found))
       if (stays) return null
@@ -66,9 +60,9 @@ export function compileWhere(where: Where, paths: Paths) {
     }
     return { test, ofRecord: select }
   })
-  return (record: RecordFields, listing: Partial<Listing>, isStub = false): LeftOut | null => {
+  return (record: RecordFields, listing: Partial<Listing>, isStub = false) => {
     for (const { test, ofRecord } of tests) {
-      // What a stub does not repeat is as it was when its listing was let through.
+      // Fields that a stub lacks are unchanged since its listing passed.
       if (isStub && ofRecord !== null && saysNothing(ofRecord.first(record))) continue
       const left = test(record, listing)
       if (left !== null) return left
@@ -77,6 +71,7 @@ export function compileWhere(where: Where, paths: Paths) {
   }
 }
 
-function comparable(value: FieldValue | undefined): string | number {
+/** A field as `where` and templates see it; '': it has no one value. */
+export function comparable(value: FieldValue | undefined): string | number {
   return typeof value === 'string' || typeof value === 'number' ? value : ''
 }

@@ -10,29 +10,22 @@ import type { Opened, TransportEnd } from './transport.ts'
 import { isZip, unzipped } from './zip.ts'
 
 export interface DecompressionOptions extends DecompressionLimits {
-  /** Folder for an archive that is in no file yet. */
+  /** Folder for an archive that is not in a file yet. */
   scratch: string
-  /** Which member of an archive is the feed, as a glob; null: the only one that can be one. */
+  /** Which member of an archive is the feed, as a glob; null: the only possible one. */
   member: string | null
-}
-
-/** The document's bytes of an open source, and where they ended. */
-export interface Decompressed {
-  /**
-   * Never throws for a broken stream: the bytes end, and `end()` says why. Throws `FeedError` for an unknown encoding and
-   * for an archive whose feed can't be had.
-   */
-  bytes: AsyncIterable<Buffer>
-  /** Valid after the last byte. A gzip trailer or an archive's check sum that fits proves the length, whatever the transport could. */
-  end(): TransportEnd
 }
 
 /**
  * Decompresses by Content-Encoding, or by the first bytes of gzip and ZIP where there is none; anything else passes
- * through. Every member of a gzip must be whole (docs/faults.md, F3 and F4): several are one document, anything else after
- * them is a reason. Of a ZIP archive one member is the document, which may be a gzip itself.
+ * through. Every member of a gzip must be whole (docs/faults.md, F3 and F4): several form one document, other data
+ * after them is a reason. One member of a ZIP archive is the document, which may itself be gzipped.
+ *
+ * `bytes` never throws for a broken stream: the bytes end, and `end()` says why, once the last byte is read. It throws
+ * `FeedError` for an unknown encoding and for an archive whose feed can't be read. A matching gzip trailer or archive
+ * checksum proves the length.
  */
-export function decompressed(opened: Opened, options: DecompressionOptions): Decompressed {
+export function decompressed(opened: Opened, options: DecompressionOptions) {
   const layers: TransportEnd[] = []
   const layer = (): TransportEnd => {
     const end: TransportEnd = { proven: false, reasons: [] }
@@ -47,7 +40,7 @@ export function decompressed(opened: Opened, options: DecompressionOptions): Dec
     const peek = await beginning(sent)
     try {
       if (isZip(peek.head)) yield* member(peek)
-      // A server may compress on its way what is a .gz file already.
+      // A server may compress a .gz file once more for the transfer.
       else yield* isGzip(peek.head) ? gunzipped(peek.bytes) : peek.bytes
     } finally {
       await peek.close()
@@ -63,7 +56,7 @@ export function decompressed(opened: Opened, options: DecompressionOptions): Dec
       const unpacked = unzipped({ file, name: opened.name, reasons }, options.member, options, layer())
       const { head, bytes, close } = await beginning(unpacked)
       try {
-        if (isZip(head)) throw new FeedError(`${opened.name} is an archive in an archive, which is not unpacked`)
+        if (isZip(head)) throw new FeedError(`${opened.name} is an archive inside an archive, which is not supported`)
         yield* isGzip(head) ? gunzipped(bytes) : bytes
       } finally {
         await close()
@@ -74,7 +67,7 @@ export function decompressed(opened: Opened, options: DecompressionOptions): Dec
   }
   return {
     bytes: bytes(),
-    end() {
+    end(): TransportEnd {
       const sent = opened.end()
       const reasons = [...sent.reasons, ...layers.flatMap((each) => each.reasons)]
       const proven = layers.length > 0 ? layers.every((each) => each.proven) : sent.proven
@@ -87,19 +80,10 @@ function isGzip(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b
 }
 
-/** A source of which the beginning is known. */
-interface Beginning {
-  /** A copy of the first bytes, at least so many where there are as many; four tell what is around a document. */
-  head: Buffer
-  /** Whether that is all there is. */
-  whole: boolean
-  /** All of them from the start; may be walked once. */
-  bytes: AsyncGenerator<Buffer>
-  /** Ends the source, walked or not. */
-  close: () => Promise<void>
-}
+type Beginning = Awaited<ReturnType<typeof beginning>>
 
-export async function beginning(source: AsyncIterable<Buffer>, size = 4): Promise<Beginning> {
+/** The first bytes of a source, `size` of them unless there are fewer; four show the compression. */
+export async function beginning(source: AsyncIterable<Buffer>, size = 4) {
   const iterator = source[Symbol.asyncIterator]()
   const parts: Buffer[] = []
   let length = 0
@@ -108,7 +92,7 @@ export async function beginning(source: AsyncIterable<Buffer>, size = 4): Promis
     const next = await iterator.next()
     if (next.done) done = true
     else {
-      // A block may be filled anew (`Opened.bytes`).
+      // A block may be reused (`Opened.bytes`).
       parts.push(Buffer.from(next.value))
       length += next.value.length
     }
@@ -123,34 +107,41 @@ export async function beginning(source: AsyncIterable<Buffer>, size = 4): Promis
       await iterator.return?.()
     }
   }
-  const close = async (): Promise<void> => void (await iterator.return?.())
-  return { head, whole: done, bytes: bytes(), close }
-}
-
-function decoderFor(contentEncoding: string): Decoder {
-  switch (contentEncoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip({ chunkSize: outputBlock })
-    case 'deflate':
-      return createInflate({ chunkSize: outputBlock })
-    case 'br':
-      return createBrotliDecompress({ chunkSize: outputBlock })
-    case 'zstd':
-      return createZstdDecompress({ chunkSize: outputBlock })
-    default:
-      throw new FeedError(
-        `the feed is sent in the encoding ${JSON.stringify(contentEncoding.slice(0, 40))}, which is not known`,
-      )
+  return {
+    /** A copy. */
+    head,
+    /** Whether that is all there is. */
+    whole: done,
+    /** From the start; can be read once. */
+    bytes: bytes(),
+    /** Ends the source, read or not. */
+    close: async (): Promise<void> => void (await iterator.return?.()),
   }
 }
 
-/** Writes an archive into a file: its directory stands at its end. */
+const decoders = new Map<string, (options: { chunkSize: number }) => Decoder>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+])
+
+function decoderFor(contentEncoding: string): Decoder {
+  const create = decoders.get(contentEncoding)
+  if (create) return create({ chunkSize: outputBlock })
+  const name = JSON.stringify(contentEncoding.slice(0, 40))
+  throw new FeedError(`the feed is sent in the encoding ${name}, which is not known`)
+}
+
+/** Writes an archive to a file: its directory is at its end. */
 async function putAside(bytes: AsyncIterable<Buffer>, file: string): Promise<void> {
   try {
     await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    throw new FeedError(`the archive can't be put aside to be read: ${messageOf(error)}; free some space there`)
+    throw new FeedError(
+      `the archive can't be written to the scratch folder: ${messageOf(error)}; free some space there`,
+    )
   }
 }

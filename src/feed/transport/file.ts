@@ -19,8 +19,8 @@ export const file: Transport = async (source, options) => {
 }
 
 /**
- * Opens a file that has not changed for as long as `options.ready` asks. One that has not been written for that long is
- * not waited for. Throws `FeedError` where it is still being written.
+ * Opens a file once it has been unchanged for `options.ready`; if it already has, at once. Throws `FeedError` if it is
+ * still being written.
  */
 export async function openUnchanged(entry: Entry, options: TransportOptions): Promise<Opened> {
   const { unchanged = 0 } = options.ready
@@ -31,7 +31,7 @@ export async function openUnchanged(entry: Entry, options: TransportOptions): Pr
   return openFile(entry.path, options)
 }
 
-/** What is at a path, links followed; null where nothing is. Throws `FeedError` where it may not be seen. */
+/** What is at a path, links followed; null: nothing. Throws `FeedError` if it may not be read. */
 export async function look(path: string): Promise<Entry | null> {
   const found = await stat(path).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null
@@ -53,7 +53,7 @@ export async function openFile(path: string, options: TransportOptions): Promise
   return {
     name: path,
     file: path,
-    bytes: blocksOf(handle, before, options, reasons),
+    bytes: blocksOf(handle, { ...options, before, reasons }),
     charset: null,
     contentEncoding: null,
     validators: {},
@@ -61,19 +61,16 @@ export async function openFile(path: string, options: TransportOptions): Promise
   }
 }
 
-async function* blocksOf(
-  handle: FileHandle,
-  before: Stats,
-  options: TransportOptions,
-  reasons: string[],
-): AsyncGenerator<Buffer> {
+type Reading = Pick<TransportOptions, 'maxBytes' | 'signal'> & { before: Stats; reasons: string[] }
+
+async function* blocksOf(handle: FileHandle, { before, reasons, maxBytes, signal }: Reading): AsyncGenerator<Buffer> {
   try {
     let size = 0
-    // Filled in turns (`Opened.bytes`): a fresh block each time costs a full collection of garbage every few megabytes, a
+    // Two blocks in turn (`Opened.bytes`): a new block each time costs a full garbage collection every few megabytes, a
     // sixth of a no-change run, and leaves the process three times as large.
     const whole: Buffer[] = []
     while (true) {
-      if (options.signal.aborted) {
+      if (signal.aborted) {
         reasons.push('reading the file was stopped')
         return
       }
@@ -82,15 +79,15 @@ async function* blocksOf(
       const { bytesRead } = await handle.read(block, 0, block.length, null)
       if (bytesRead === 0) break
       size += bytesRead
-      if (size > options.maxBytes) {
-        reasons.push(`the file grew beyond ${options.maxBytes} bytes; the rest was not read`)
+      if (size > maxBytes) {
+        reasons.push(`the file grew beyond ${maxBytes} bytes; the rest was not read`)
         return
       }
       if (bytesRead === blockBytes) whole.push(block)
       yield block.subarray(0, bytesRead)
     }
     const after = await handle.stat()
-    // A writer may be at work: what was read is then neither the old file nor the new one.
+    // Somebody may be writing: what was read is then neither the old file nor the new one.
     if (size !== before.size || after.size !== before.size || after.mtimeMs !== before.mtimeMs) {
       reasons.push('the file changed while it was read')
     }

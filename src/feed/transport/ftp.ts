@@ -1,6 +1,6 @@
 /**
- * Fetches over FTP, plain or with TLS. A passive answer that names another machine than the server's is refused by the
- * library, so no server can have us connect elsewhere.
+ * Fetches over FTP, plain or with TLS. The library refuses a passive answer that names another machine, so a server cannot
+ * make us connect elsewhere.
  */
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -14,18 +14,15 @@ import type { Connection, Transfer } from './remote.ts'
 import type { Login } from './settings.ts'
 import type { Transport } from './transport.ts'
 
-/** Milliseconds without a byte after which a server is given up. */
-const stall = 60_000
-
-/** The port at which TLS begins with the first byte; at any other the client asks for it (AUTH TLS). */
+/** On this port TLS begins with the first byte; on others the client asks for it (AUTH TLS). */
 const implicitTlsPort = 990
 
-/** A file, or the newest of a folder, on an FTP server: plain for ftp, with TLS for everything for ftps. */
-export const ftp: Transport = ftpWith(stall)
+/** A file, or the newest of a folder, on an FTP server; ftps uses TLS for everything. */
+export const ftp = ftpWith()
 
-/** The same with another patience for a silent server, in milliseconds. */
-export function ftpWith(stall: number): Transport {
-  return remoteTransport({ connect: (address, login, signal) => connect(address, login, signal, stall), explain })
+/** The same with another limit for a silent server, in milliseconds. */
+export function ftpWith(stall?: number): Transport {
+  return remoteTransport({ connect, explain }, stall)
 }
 
 async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
@@ -35,14 +32,8 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
   const secure = scheme === 'ftp' ? false : port === implicitTlsPort ? 'implicit' : true
   const { user = 'anonymous', password = 'anonymous@', ca } = login
   try {
-    await client.access({
-      host,
-      port: port ?? 21,
-      user,
-      password,
-      secure,
-      secureOptions: ca === undefined ? {} : { ca },
-    })
+    const secureOptions = ca === undefined ? {} : { ca }
+    await client.access({ host, port: port ?? 21, user, password, secure, secureOptions })
   } catch (error) {
     client.close()
     throw error
@@ -53,7 +44,7 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
       return found.map(({ name, size, modifiedAt, isDirectory, isSymbolicLink }) => ({
         name,
         size,
-        // Of a link this is about the link itself, and the times of LIST lack zone and year: null has it looked at.
+        // For a link this is its own time, and times of LIST lack zone and year: null asks for a closer look.
         time: isSymbolicLink ? null : (modifiedAt?.getTime() ?? null),
         regular: !isDirectory,
       }))
@@ -71,7 +62,7 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
   }
 }
 
-/** SIZE and MDTM; a server that knows neither leaves it to the download whether there is anything. */
+/** By SIZE and MDTM; if a server knows neither, only the download shows whether the file exists. */
 async function look(client: Client, path: string): Promise<Awaited<ReturnType<Connection['look']>>> {
   const unknown = (error: unknown): null => {
     if (error instanceof FTPError && error.code >= 500 && error.code <= 504) return null
@@ -82,7 +73,7 @@ async function look(client: Client, path: string): Promise<Awaited<ReturnType<Co
     const time = await client.lastMod(path).catch(unknown)
     return { path, size, time: time?.getTime() ?? null, regular: true }
   } catch (error) {
-    // 550 is said of what is not there, and of folders; 450 of what is busy.
+    // 550: missing, or a folder; 450: busy.
     if (error instanceof FTPError && error.code === 550) return null
     throw error
   }
@@ -108,7 +99,7 @@ function explain(error: unknown, printed: (text: string) => string): string {
   if (/CERT|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
     return `the certificate of the server is not trusted (${code}); one of a private authority needs login.ca`
   }
-  if (/^ERR_SSL|EPROTO/.test(code)) return `the server does not speak TLS as it should (${code})`
+  if (/^ERR_SSL|EPROTO/.test(code)) return `the TLS connection failed (${code})`
   if (/timeout/i.test(message)) return 'the server was silent for too long'
   if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
   return networkWords(error, printed)

@@ -6,7 +6,7 @@ import type { Entry } from './folder.ts'
 import type { Transport } from './transport.ts'
 
 /**
- * The newest whole file that matches a pattern, relative to `options.directory` (`newestOf`). Throws `FeedError` where
+ * The newest whole file that matches a pattern, relative to `options.directory` (`newestOf`). Throws `FeedError` if
  * there is none.
  */
 export const glob: Transport = async (source, options) => {
@@ -15,7 +15,7 @@ export const glob: Transport = async (source, options) => {
   const matching: Entry[] = []
   for await (const match of matches(pattern, { cwd: options.directory })) {
     const path = resolve(options.directory, match)
-    // A link to nowhere matches, and a match may be gone by now.
+    // A broken link matches too, and a match may be gone by now.
     const entry = await look(path).catch(() => null)
     matching.push(entry ?? { path, size: null, time: 0, regular: false })
   }

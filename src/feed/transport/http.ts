@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici'
 import { FeedError, codeOf } from '../../core/errors.ts'
 import type { Clock } from '../../core/machine.ts'
 import { decoded } from './address.ts'
-import { AddressGuard, PrivateAddressError, isPrivateAddress } from './private-address.ts'
+import { PrivateAddressError, addressGuard, isPrivateAddress } from './private-address.ts'
 import type { Opened, Transport, TransportEnd, TransportOptions } from './transport.ts'
 
 /** Milliseconds to connect, and to wait for headers or for the next bytes (docs/faults.md, F18). */
@@ -15,21 +15,23 @@ const bodyTimeout = 60_000
 
 const maxRedirects = 3
 
-/** What a test hands in: how names become addresses, and which of them are private. */
+/** Replaced by tests: how names are resolved, and which addresses are private. */
 export interface HttpParts {
   lookup?: LookupFunction
   isPrivate?: (address: string) => boolean
 }
 
 /**
- * A document over HTTP(S), by one GET. User and password in the address become Basic authentication and are never named.
+ * A document over HTTP(S), by one GET. User and password in the address become Basic authentication and are never shown.
  * Throws `FeedError`; `signal` makes it throw the signal's reason.
  */
 export const http: Transport = httpWith({})
 
 export function httpWith({ lookup = systemLookup, isPrivate = isPrivateAddress }: HttpParts): Transport {
-  return async (source, options) => fetched(parsedUrl(source), options, new AddressGuard(lookup, isPrivate))
+  return async (source, options) => fetched(parsedUrl(source), options, addressGuard(lookup, isPrivate))
 }
+
+type AddressGuard = ReturnType<typeof addressGuard>
 
 async function fetched(configured: URL, options: TransportOptions, guard: AddressGuard) {
   const connect = { timeout: connectTimeout, lookup: guard.lookup }
@@ -55,7 +57,7 @@ async function fetched(configured: URL, options: TransportOptions, guard: Addres
 }
 
 /**
- * Follows redirects by hand: what is secret stays with the configured origin, and a server on the internet can't lead
+ * Follows redirects itself: secrets are only sent to the configured origin, and a server on the internet can't redirect
  * into this network (docs/faults.md, F20, F21).
  */
 async function followed(
@@ -69,31 +71,30 @@ async function followed(
   guard.checkLiteral(url.hostname)
   for (let redirects = 0; ; redirects++) {
     const headers = headersFor(url, configured, options)
-    const response = await request(withoutUser(url).href, { dispatcher: agent, signal, headers }).catch(
-      (error: unknown) => {
-        throw error instanceof PrivateAddressError ? refusedRedirect(configured, url, error) : error
-      },
-    )
-    // Where the source itself is on a private network, so may be what it names.
+    const asked = request(nameOf(url) + url.search, { dispatcher: agent, signal, headers })
+    const response = await asked.catch((error: unknown) => {
+      throw error instanceof PrivateAddressError ? refusedRedirect(configured, url, error) : error
+    })
+    // A source on a private network may redirect within it.
     if (redirects === 0) guard.restricted = !options.allowPrivateRedirects && !guard.sawPrivate
     const location = response.headers.location
     if (![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== 'string') {
       return { response, name: nameOf(url) }
     }
     await response.body.dump()
+    const name = nameOf(url)
     if (redirects >= maxRedirects) {
       throw new FeedError(
         `${nameOf(configured)} redirects more than ${maxRedirects} times (HTTP ${response.statusCode})`,
       )
     }
-    if (!URL.canParse(location, url.href))
-      throw new FeedError(`${nameOf(url)} redirects to an address that can't be read`)
-    const next = new URL(location, url)
+    const next = URL.parse(location, url.href)
+    if (next === null) throw new FeedError(`${name} redirects to an address that can't be read`)
     if (next.protocol !== 'http:' && next.protocol !== 'https:') {
-      throw new FeedError(`${nameOf(url)} redirects to ${next.protocol}, which is not followed`)
+      throw new FeedError(`${name} redirects to ${next.protocol}, which is not followed`)
     }
     if (url.protocol === 'https:' && next.protocol === 'http:') {
-      throw new FeedError(`${nameOf(url)} redirects from https to http, which is not followed`)
+      throw new FeedError(`${name} redirects from https to http, which is not followed`)
     }
     try {
       guard.checkLiteral(next.hostname)
@@ -106,7 +107,7 @@ async function followed(
 
 function refusedRedirect(configured: URL, to: URL, { message: address }: PrivateAddressError): FeedError {
   return new FeedError(
-    `${nameOf(configured)} redirects to ${nameOf(to)}, at the private address ${address}, which is not followed; the feed's allowPrivateRedirects allows it`,
+    `${nameOf(configured)} redirects to ${nameOf(to)}, at the private address ${address}, which is not followed; set allowPrivateRedirects for the feed to allow it`,
   )
 }
 
@@ -136,9 +137,10 @@ function opened(
     throw new FeedError(`${name} sends ${expected} bytes, more than the ${options.maxBytes} accepted`)
   }
   const framed = expected !== null || header(response, 'transfer-encoding')?.toLowerCase().includes('chunked') === true
+  const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   const end: TransportEnd = { proven: false, reasons: [] }
   async function* bytes(): AsyncGenerator<Buffer> {
-    const pace = new Pace(options.clock)
+    const pace = paceOf(options.clock)
     let size = 0
     try {
       for await (const part of response.body) {
@@ -146,7 +148,7 @@ function opened(
         size += block.length
         const slow = pace.tooSlow(block.length)
         if (slow !== null) {
-          end.reasons.push(`${slow}; it was given up after ${size} bytes`)
+          end.reasons.push(`${slow}; gave up after ${size} bytes`)
           return
         }
         if (size > options.maxBytes) {
@@ -157,10 +159,14 @@ function opened(
         pace.waits()
       }
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
-      // Without length or chunks, a lost connection looks like the end: only the document itself can tell.
+      // Without length or chunks a lost connection looks like the end: only the document can show it.
       else end.proven = framed
     } catch (error) {
-      end.reasons.push(lost(error, size, expected, deadline, options))
+      const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
+      if (options.signal.aborted) end.reasons.push(`the transfer was stopped after ${got}`)
+      else if (deadline.aborted) {
+        end.reasons.push(`the transfer took longer than ${options.transferTimeout} ms; gave up after ${got}`)
+      } else end.reasons.push(`the connection was lost after ${got} (${causeOf(error)})`)
     } finally {
       await agent.destroy()
     }
@@ -169,27 +175,13 @@ function opened(
     name,
     bytes: bytes(),
     charset: /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(header(response, 'content-type') ?? '')?.[1] ?? null,
-    contentEncoding: encodingOf(header(response, 'content-encoding')),
+    contentEncoding: encoding === '' || encoding === 'identity' ? null : encoding,
     validators: {
-      ...validator('etag', header(response, 'etag')),
-      ...validator('lastModified', header(response, 'last-modified')),
+      etag: header(response, 'etag') ?? undefined,
+      lastModified: header(response, 'last-modified') ?? undefined,
     },
     end: () => end,
   }
-}
-
-function lost(
-  error: unknown,
-  size: number,
-  expected: number | null,
-  deadline: AbortSignal,
-  options: TransportOptions,
-): string {
-  const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
-  if (options.signal.aborted) return `the transfer was stopped after ${got}`
-  if (deadline.aborted)
-    return `the transfer took longer than ${options.transferTimeout} ms; it was given up after ${got}`
-  return `the connection was lost after ${got} (${causeOf(error)})`
 }
 
 function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
@@ -199,20 +191,14 @@ function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
 }
 
 function parsedUrl(source: string): URL {
-  // The text is not named: it may hold a password.
-  if (!URL.canParse(source)) throw new FeedError('the address of the feed is not a valid URL')
-  const url = new URL(source)
+  // Not quoted: it may contain a password.
+  const url = URL.parse(source)
+  if (url === null) throw new FeedError('the address of the feed is not a valid URL')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new FeedError(`${url.protocol} is not HTTP`)
   return url
 }
 
-function withoutUser(url: URL): URL {
-  const bare = new URL(url)
-  bare.username = ''
-  bare.password = ''
-  return bare
-}
-
+/** Without user, password, query and fragment. */
 function nameOf(url: URL): string {
   return `${url.origin}${url.pathname}`
 }
@@ -222,54 +208,37 @@ function header(response: Dispatcher.ResponseData, name: string): string | null 
   return (Array.isArray(value) ? value[0] : value) ?? null
 }
 
-function encodingOf(value: string | null): string | null {
-  const name = value?.trim().toLowerCase() ?? ''
-  return name === '' || name === 'identity' ? null : name
-}
-
-function validator(name: 'etag' | 'lastModified', value: string | null) {
-  return value === null ? {} : { [name]: value }
-}
-
-/** The first code among an error and what it was caused by; else the name of the last. */
+/** The first code in a chain of causes; else the name of the last error. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return codeOf(error) || (error.cause instanceof Error ? causeOf(error.cause) : error.name)
 }
 
-/** Least bytes in so many milliseconds of waiting for them. */
+/** Fewest bytes accepted in so many milliseconds of waiting. */
 const leastBytes = 60_000
 const time = 60_000
 
 /**
- * Measures how fast bytes come: a slow drip keeps every timeout between two bytes from ending it (docs/faults.md, F17). Only
- * the time that is spent waiting counts, as a slow reader is not the server's fault.
+ * Measures how fast bytes arrive: a slow drip never triggers a timeout between two bytes (docs/faults.md, F17). Only time
+ * spent waiting counts, since a slow reader is not the server's fault.
  */
-export class Pace {
-  readonly #clock: Pick<Clock, 'now'>
-  #since: number
-  #waited = 0
-  #bytes = 0
-
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock
-    this.#since = clock.now()
-  }
-
-  /** From now on bytes are waited for. */
-  waits(): void {
-    this.#since = this.#clock.now()
-  }
-
-  /** Counts bytes that came; says in words when they come too slowly, else null. */
-  tooSlow(bytes: number): string | null {
-    this.#waited += Math.max(0, this.#clock.now() - this.#since)
-    this.#bytes += bytes
-    if (this.#waited < time) return null
-    const [came, seconds] = [this.#bytes, Math.round(this.#waited / 1000)]
-    const slow = this.#bytes * time < leastBytes * this.#waited
-    this.#waited = 0
-    this.#bytes = 0
-    return slow ? `only ${came} bytes came in ${seconds} s` : null
+function paceOf(clock: Clock) {
+  let since = clock.now()
+  let waited = 0
+  let bytes = 0
+  return {
+    /** Waiting for bytes begins. */
+    waits: (): void => void (since = clock.now()),
+    /** Counts arrived bytes. A sentence if they come too slowly, else null. */
+    tooSlow(count: number): string | null {
+      waited += Math.max(0, clock.now() - since)
+      bytes += count
+      if (waited < time) return null
+      const isSlow = bytes * time < leastBytes * waited
+      const sentence = `only ${bytes} bytes came in ${Math.round(waited / 1000)} s`
+      waited = 0
+      bytes = 0
+      return isSlow ? sentence : null
+    },
   }
 }

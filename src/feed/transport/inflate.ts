@@ -7,18 +7,18 @@ export interface DecompressionLimits {
   maxBytes: number
 }
 
-/** Bombs: a document over 10 MB that is more than 200 times as long as what was sent (docs/faults.md, F7). */
+/** Against bombs: a document over 10 MB may be at most 200 times as long as what was sent (docs/faults.md, F7). */
 const ratioFrom = 10 * 1024 * 1024
 const maxRatio = 200
 
-/** Bytes that a decoder hands out at once. */
+/** Bytes per block of a decoder. */
 export const outputBlock = 256 * 1024
 
 export type Decoder = Transform & { readonly bytesWritten: number }
 
 /**
- * Feeds the decoder block by block and hands out what comes of each before the next: nothing piles up, and what was
- * decoded before a fault is not lost.
+ * Decodes block by block and yields the result of each before the next: nothing piles up, and what was decoded before a
+ * fault is kept.
  */
 export async function* inflated(
   source: AsyncIterable<Buffer>,
@@ -72,14 +72,14 @@ export async function* inflated(
     }
     if (state.fault)
       end.reasons.push(`the compressed data is broken or cut off (${codeOf(state.fault) || state.fault.name})`)
-    else if (decoder.bytesWritten < state.input) end.reasons.push('there is something after the compressed data')
+    else if (decoder.bytesWritten < state.input) end.reasons.push('there is other data after the compressed data')
     else end.proven = true
   } finally {
     decoder.destroy()
   }
 }
 
-/** What a document of `output` bytes is more than, having been sent as `input` bytes; null: nothing. */
+/** The limit that a document of `output` bytes, sent as `input` bytes, exceeds; null: none. */
 export function excess(state: { input: number; output: number }, limits: DecompressionLimits): string | null {
   if (state.output > limits.maxBytes) return `${limits.maxBytes} bytes`
   if (state.output > ratioFrom && state.output > maxRatio * state.input) return `${maxRatio} times what was sent`

@@ -1,6 +1,6 @@
 /**
- * Fetches a file from a server that has folders, whatever its protocol: chooses it, waits until it is whole, and brings
- * it into a scratch file before anything reads it, so that a slow parser never holds a connection open.
+ * Fetches a file from an SFTP or FTP server: chooses it, waits until it is complete, and copies it to a scratch file before
+ * it is read, so that a slow parser never keeps a connection open.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -14,20 +14,20 @@ import type { Entry } from './folder.ts'
 import type { Login } from './settings.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
 
-/** A file as a folder's list shows it. */
+/** An entry of a folder's list. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
 
-/** How far a download has come, for the words of its failure; `of` is null where the server does not say the size. */
+/** Progress of a download, for messages; `of` is null if the server does not say the size. */
 export interface Transfer {
   bytes: number
   of: number | null
 }
 
-/** A server, logged in to. */
+/** An open connection, logged in. */
 export interface Connection {
-  /** What is in a folder, as the server says it; '' is the login folder. */
+  /** The entries of a folder; '' is the login folder. */
   list(directory: string): Promise<Listed[]>
-  /** What is at a path, links followed; null where nothing is. */
+  /** What is at a path, links followed; null: nothing. */
   look(path: string): Promise<Entry | null>
   /** Writes a file to `target`, counting `transfer.bytes`; rejects as soon as they are more than `maxBytes`. */
   download(path: string, target: string, maxBytes: number, transfer: Transfer): Promise<void>
@@ -35,19 +35,46 @@ export interface Connection {
 }
 
 export interface RemoteServer {
-  /** Connects and logs in. Everything that it opened ends when the signal is aborted. */
-  connect(address: RemoteAddress, login: Login, signal: AbortSignal): Promise<Connection>
-  /** What went wrong, in words that may be followed by how many bytes had arrived; `printed` makes a server's own printable. */
+  /**
+   * Connects and logs in. Aborting the signal closes everything opened. Gives up on a server that sends nothing for
+   * `stall` milliseconds.
+   */
+  connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection>
+  /** What went wrong, without a full stop: the number of bytes may follow. `printed` makes a server's text printable. */
   explain(error: unknown, printed: (text: string) => string): string
 }
 
-/** A transport for servers of one protocol. Each connection has `options.transferTimeout` for itself. */
-export function remoteTransport(server: RemoteServer): Transport {
+/** A transport for one protocol. Each connection may take `options.transferTimeout`. */
+export function remoteTransport(server: RemoteServer, stall = 60_000): Transport {
   return async (source, options) => {
     options.signal.throwIfAborted()
     const address = remoteAddress(source)
     if (typeof address === 'string') throw new FeedError(`the address of the feed ${address}`)
-    const visit: Visit = (task) => visited(server, address, options, task)
+    /** Does something on a connection and closes it. Throws `FeedError`. */
+    const visit = async <T>(task: (connection: Connection, transfer: Transfer) => Promise<T>): Promise<T> => {
+      const deadline = AbortSignal.timeout(options.transferTimeout)
+      const signal = AbortSignal.any([options.signal, deadline])
+      const transfer: Transfer = { bytes: 0, of: null }
+      const { user = options.login.user, password = options.login.password } = address
+      const login = { ...options.login, user, password }
+      const done = async (): Promise<T> => {
+        const connection = await server.connect(address, login, signal, stall)
+        try {
+          return await task(connection, transfer)
+        } finally {
+          connection.close()
+        }
+      }
+      try {
+        return await Promise.race([done(), aborted(signal)])
+      } catch (error) {
+        options.signal.throwIfAborted()
+        if (error instanceof UserError) throw error
+        const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
+        const words = deadline.aborted ? `gave up after ${options.transferTimeout} ms` : server.explain(error, printed)
+        throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
+      }
+    }
     const { unchanged = 0 } = options.ready
     if (unchanged === 0) {
       return visit(async (connection, transfer) => {
@@ -55,7 +82,7 @@ export function remoteTransport(server: RemoteServer): Transport {
       })
     }
     const before = await visit((connection) => chosen(connection, address, options))
-    // The server's clock is not ours, so its times do not tell how long ago; and it may end a silent connection.
+    // The server's clock may differ, so its times do not show the age of a file; and it may end a silent connection.
     await waitUnchanged(unchanged, options)
     return visit(async (connection, transfer) => {
       const after = await connection.look(before.path)
@@ -65,56 +92,19 @@ export function remoteTransport(server: RemoteServer): Transport {
   }
 }
 
-type Task<T> = (connection: Connection, transfer: Transfer) => Promise<T>
-type Visit = <T>(task: Task<T>) => Promise<T>
-
-/** Does something on a connection that is closed in the end, and says in words why it could not be done. */
-async function visited<T>(
-  server: RemoteServer,
-  address: RemoteAddress,
-  options: TransportOptions,
-  task: Task<T>,
-): Promise<T> {
-  const deadline = AbortSignal.timeout(options.transferTimeout)
-  const signal = AbortSignal.any([options.signal, deadline])
-  const transfer: Transfer = { bytes: 0, of: null }
-  const login = {
-    ...options.login,
-    user: address.user ?? options.login.user,
-    password: address.password ?? options.login.password,
-  }
-  const visit = async (): Promise<T> => {
-    const connection = await server.connect(address, login, signal)
-    try {
-      return await task(connection, transfer)
-    } finally {
-      connection.close()
-    }
-  }
-  try {
-    return await Promise.race([visit(), aborted(signal)])
-  } catch (error) {
-    options.signal.throwIfAborted()
-    if (error instanceof UserError) throw error
-    const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
-    const words = deadline.aborted ? `gave up after ${options.transferTimeout} ms` : server.explain(error, printed)
-    throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
-  }
-}
-
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true })
   })
 }
 
-/** What to fetch, as a closer look shows it: a folder's list may tell size and time in another way. */
+/** The file to fetch, by a closer look: a folder's list may state size and time differently. */
 async function chosen(connection: Connection, address: RemoteAddress, options: TransportOptions): Promise<Entry> {
   const choice = { nameOf: (path: string) => nameOf(address, path), ready: options.ready }
   const look = (path: string): Promise<Entry | null> => connection.look(path)
   const { dir, base } = posix.parse(address.path)
   if (!isPattern(base)) return fileAt(address.path, look, choice)
-  // A server's names are not trusted: none leads out of its folder, none carries a command.
+  // Names from a server are not trusted: none may leave the folder or carry a command.
   const listed = (await connection.list(dir)).filter(({ name }) => !/[/\p{Cc}]/u.test(name))
   const entries = listed.map((file) => ({ ...file, path: posix.join(dir, file.name) }))
   const paths = new Set(entries.map(({ path }) => path))
@@ -141,22 +131,11 @@ async function fetched(
   transfer.of = before.size
   await connection.download(path, target, maxBytes, transfer)
   const after = await connection.look(path)
-  const reasons: string[] = []
-  if (before.size !== after?.size || before.time !== after.time) reasons.push('the file changed while it was fetched')
+  const doubts: string[] = []
+  if (before.size !== after?.size || before.time !== after.time) doubts.push('the file changed while it was fetched')
   else if (before.size !== null && transfer.bytes !== before.size) {
-    reasons.push(`${transfer.bytes} of ${before.size} bytes arrived`)
+    doubts.push(`${transfer.bytes} of ${before.size} bytes arrived`)
   }
-  return openedAs(name, target, reasons, before.size !== null, options)
-}
-
-/** A scratch file as what it was fetched from. */
-async function openedAs(
-  name: string,
-  target: string,
-  doubts: string[],
-  sized: boolean,
-  options: TransportOptions,
-): Promise<Opened> {
   const local = await openFile(target, options)
   let read = false
   async function* bytes(): AsyncGenerator<Buffer> {
@@ -169,7 +148,7 @@ async function openedAs(
     bytes: bytes(),
     end() {
       const reasons = [...doubts, ...local.end().reasons]
-      return { proven: sized && read && reasons.length === 0, reasons }
+      return { proven: before.size !== null && read && reasons.length === 0, reasons }
     },
   }
 }
@@ -182,18 +161,18 @@ function soFar({ bytes, of }: Transfer): string {
   return bytes === 0 ? '' : ` after ${bytes}${of === null ? '' : ` of ${of}`} bytes`
 }
 
-/** A server may repeat what it was told. */
+/** A server may echo what it was sent. */
 function withoutSecrets(text: string, { user, password, passphrase }: Login): string {
   const secrets = [password, passphrase, user].filter((secret) => secret !== undefined)
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
 }
 
-/** What the network or the scratch folder's disk did, in words; else the error's own, which a server may have said. */
+/** A sentence for a failure of the network or the scratch disk; else the error's own message, perhaps the server's. */
 export function networkWords(error: unknown, printed: (text: string) => string): string {
   const code = codeOf(error)
   const message = messageOf(error)
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "the server's name leads nowhere"
-  if (code === 'ECONNREFUSED') return 'the server takes no connections there'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "the server's name cannot be resolved"
+  if (code === 'ECONNREFUSED') return 'the server refused the connection'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was lost'
   if (code === 'ENOSPC' || message.includes('ENOSPC')) return "the disk of the run's scratch folder is full"
   return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : printed(message)

@@ -2,31 +2,24 @@
 import { z } from 'zod'
 import { encoding, headerValue, positiveDuration, size, text } from '../../core/setting-kinds.ts'
 
-/** What is not said is null to the program. */
 const orNull = <Value>(value: Value | undefined): Value | null => value ?? null
 
-const loginText = (description: string) =>
-  z
-    .string()
-    .regex(/^\P{Cc}+$/u, 'is empty or has a line break or another control character')
-    .meta({ description })
+const line = z.string().regex(/^\P{Cc}+$/u, 'is empty or has a line break or another control character')
 const fingerprint = z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, {
   error: 'is not a fingerprint such as ssh-keygen -lf prints: SHA256: and 43 characters',
 })
 
-/** Who fetches from an SFTP or FTP server, where the address does not say, and who the server has to be. */
+/** Credentials for an SFTP or FTP server, and the server's identity. */
 export const loginSchema = z.strictObject({
-  user: loginText('Name to log in with, where the address does not say it').optional(),
-  password: loginText('Password to log in with').optional(),
+  user: line.describe('User name, unless the address has it').optional(),
+  password: line.describe('Password to log in with').optional(),
   privateKey: text('SFTP: text of the private key, normally ${file:…}').optional(),
-  passphrase: text('SFTP: what the private key is encrypted with').optional(),
+  passphrase: text('SFTP: passphrase of the private key').optional(),
   hostKey: z
     .union([fingerprint, z.array(fingerprint).min(1)])
     .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
     .optional()
-    .meta({
-      description: "SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)",
-    }),
+    .describe("SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)"),
   ca: text('FTPS: certificates of a private authority as PEM, normally ${file:…}').optional(),
 })
 export type Login = z.output<typeof loginSchema>
@@ -39,18 +32,19 @@ const readySchema = z.strictObject({
       'takes the name of a file beside the delivery, such as {name}.done or _SUCCESS',
     )
     .optional()
-    .meta({
-      description:
-        "File that has to be beside the delivery; {name} is the delivery's name, {stem} without its extension",
-    }),
-  unchanged: positiveDuration('Neither size nor time may change for so long').optional(),
+    .describe(
+      "File that has to be beside the delivery; {name} is the delivery's file name, {stem} the name without its extension",
+    ),
+  unchanged: positiveDuration('Size and time of the file must stay unchanged for this long').optional(),
 })
-/** When a dropped file is taken for whole; what is left out is not asked for. */
+/** When a dropped file counts as complete; what is left out is not required. */
 export type Readiness = z.output<typeof readySchema>
 
 export const transportSettings = z.strictObject({
-  member: text('Which member of a ZIP archive is the feed: a glob over its path or name').optional().transform(orNull),
-  encoding: encoding('Encoding to assume where the feed does not say').optional().transform(orNull),
+  member: text('The member of a ZIP archive that is the feed: a glob over its path or name')
+    .optional()
+    .transform(orNull),
+  encoding: encoding('Encoding to assume if the feed does not state one').optional().transform(orNull),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'), headerValue)
     .prefault({})
@@ -58,14 +52,14 @@ export const transportSettings = z.strictObject({
   allowPrivateRedirects: z.boolean().prefault(false).meta({
     description: 'true: an http(s) source on the internet may redirect to an address of this machine or its network',
   }),
-  login: loginSchema.prefault({}).meta({ description: 'Who fetches from an sftp or ftp(s) source' }),
-  ready: readySchema.prefault({}).meta({ description: 'When a dropped file is taken for whole' }),
+  login: loginSchema.prefault({}).meta({ description: 'Credentials for an sftp or ftp(s) source' }),
+  ready: readySchema.prefault({}).meta({ description: 'When a dropped file counts as complete' }),
   endsWithLineBreak: z.boolean().prefault(true).meta({
-    description: 'false: a CSV whose last row has no line break is taken for whole, though it may have been cut',
+    description: 'false: a CSV whose last row has no line break counts as complete, although it may have been cut off',
   }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
   transferTimeout: positiveDuration('Longest time for the whole transfer').prefault('30m'),
 })
-/** As the program gets them: times in milliseconds, sizes in bytes, null for what is not said. */
+/** Times in milliseconds, sizes in bytes, null for what is not configured. */
 export type TransportSettings = z.output<typeof transportSettings>

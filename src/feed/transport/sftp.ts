@@ -1,6 +1,6 @@
 /**
- * Fetches over SFTP. SSH shows who the server is before anybody logs in to it, so nothing secret is sent to one that does
- * not hold one of the configured keys.
+ * Fetches over SFTP. SSH identifies the server before the login, so no secret is sent to a server without one of the
+ * configured keys.
  */
 import { createHash } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
@@ -14,22 +14,19 @@ import type { Connection, Transfer } from './remote.ts'
 import type { Login } from './settings.ts'
 import type { Transport } from './transport.ts'
 
-/** Milliseconds without a byte after which a server is given up. */
-const stall = 60_000
-
-/** Milliseconds for the server's own end of a connection that we are done with. */
+/** How long to wait for the server to end a finished connection, in milliseconds. */
 const goodbye = 1000
 
-/** A file, or the newest of a folder, on an SFTP server; `login.hostKey` says whose. */
-export const sftp: Transport = sftpWith(stall)
+/** A file, or the newest of a folder, on an SFTP server. */
+export const sftp = sftpWith()
 
-/** The same with another patience for a silent server, in milliseconds. */
-export function sftpWith(stall: number): Transport {
-  return remoteTransport({ connect: (address, login, signal) => connect(address, login, signal, stall), explain })
+/** The same with another limit for a silent server, in milliseconds. */
+export function sftpWith(stall?: number): Transport {
+  return remoteTransport({ connect, explain }, stall)
 }
 
 async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
-  // Without it each of many small packets waits for the answer to the one before: 200 times slower.
+  // Otherwise each small packet waits for the answer to the one before: 200 times slower.
   const socket = connectSocket({ host: address.host, port: address.port ?? 22, noDelay: true })
   const end = (): void => void socket.destroy()
   signal.addEventListener('abort', end, { once: true })
@@ -39,14 +36,14 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
     const offered = fingerprintOf(key)
     if ((login.hostKey ?? []).some((known) => known.replace(/=$/, '') === offered)) return true
     refusals.push(
-      `the server shows the ${typeOf(key)} key ${offered}, which is not in login.hostKey: its owner changed it, or ` +
-        'somebody else answers in its place. Nothing was sent to it. Ask its owner before you write this one there',
+      `the server's ${typeOf(key)} key ${offered} is not in login.hostKey: its owner changed it, or ` +
+        'another machine is answering. Nothing was sent. Ask the owner before you add this key',
     )
     return false
   }
   const nothing = { error() {}, end() {}, close() {} }
   const client = new Client('sftp', nothing)
-  // Many servers ask for the password in this way only.
+  // Many servers accept a password only in this way.
   client.on('keyboard-interactive', (_name, _instructions, _language, prompts: Prompt[], answer: Answer) => {
     answer(prompts.map(({ echo }) => (echo ? '' : (login.password ?? ''))))
   })
@@ -75,7 +72,7 @@ interface Prompt {
 type Answer = (answers: string[]) => void
 
 function connectionOn(client: Client, socket: Socket): Connection {
-  /** The library says the same of every lost connection; the socket knows why. */
+  /** The library has one message for every lost connection; the socket knows the cause. */
   const withCause = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer
@@ -89,7 +86,7 @@ function connectionOn(client: Client, socket: Socket): Connection {
       return found.map(({ name, type, size, modifyTime }) => ({
         name,
         size,
-        // Of a link this is about the link itself; null has what it leads to looked at.
+        // For a link this is its own time; null asks for a closer look at its target.
         time: type === 'l' ? null : modifyTime,
         regular: !'dbcps'.includes(type),
       }))
@@ -104,7 +101,7 @@ function connectionOn(client: Client, socket: Socket): Connection {
       }
     },
     async download(path, target, maxBytes, transfer) {
-      // It takes no links, only what they lead to.
+      // Links are resolved here: the library does not follow them.
       const real = (await withCause(client.realPath(path))) || path
       await withCause(client.fastGet(real, target, { step: stepper(transfer, maxBytes, socket) }))
     },
@@ -115,12 +112,12 @@ function connectionOn(client: Client, socket: Socket): Connection {
   }
 }
 
-/** Counts, and ends the connection where the file is not what it was said to be: a callback has no other way. */
+/** Counts bytes, and ends the connection if the file has another size than stated: the callback has no other way. */
 function stepper(transfer: Transfer, maxBytes: number, socket: Socket) {
   return (bytes: number, step: number, whole: number): void => {
     transfer.bytes = bytes
     if (whole > maxBytes) socket.destroy(new Error(`the file grew beyond the ${maxBytes} bytes accepted`))
-    // The library would ask for the missing bytes for ever.
+    // The library would ask for the missing bytes forever.
     else if (step === 0) socket.destroy(new Error('the file was cut short while it was fetched'))
   }
 }
@@ -130,7 +127,7 @@ function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }
 
-/** A public key begins with the name of its type, after the name's length. */
+/** A public key begins with the length and name of its type. */
 function typeOf(key: Buffer): string {
   return printable(key.subarray(4, 4 + Math.min(64, key.readUInt32BE(0))).toString('latin1'))
 }
@@ -138,7 +135,7 @@ function typeOf(key: Buffer): string {
 const words: [RegExp, string][] = [
   [/authentication methods failed/, 'the server refused the login; check user, password and key'],
   [/waiting for handshake/, 'the server did not finish its greeting in time'],
-  [/before handshake|unexpected (end|close) event/i, 'what answers there does not speak SSH, or ended the connection'],
+  [/before handshake|unexpected (end|close) event/i, 'the server does not speak SSH or closed the connection'],
   [/passphrase/i, 'login.privateKey is encrypted, and login.passphrase does not open it'],
   [/privateKey/, 'login.privateKey is not a private key that can be read (OpenSSH, PEM or PuTTY)'],
   [/permission denied/i, 'the server does not let this user read it'],

@@ -1,38 +1,29 @@
 /**
- * Every transport, by the scheme of the addresses that it fetches. To add one, write its file and its line here: the
- * configuration checks sources and their settings by this map, and the file is loaded when a feed is first fetched by it.
+ * Every transport by the scheme of its addresses. To add one, write its file and its line here: the configuration checks
+ * sources and their settings by this map, and the file is loaded when a feed first needs it.
  */
 import { anyOf } from '../../core/schema-words.ts'
 import type { Located } from '../../core/schema-words.ts'
-import {
-  ftpLogin,
-  ftpsLogin,
-  isPattern,
-  remoteProblem,
-  remoteSecrets,
-  sftpLogin,
-  webProblem,
-  webSecrets,
-} from './address.ts'
+import { isPattern, logins, remoteProblem, remoteSecrets, webProblem, webSecrets } from './address.ts'
 import type { LoginProblems } from './address.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
 
-/** Settings that mean nothing to most sources. */
+/** Settings that apply to some sources only. */
 const someTake = ['headers', 'login', 'ready'] as const
 type SomeTake = (typeof someTake)[number]
 
 export interface TransportEntry {
-  /** What is wrong with an address, or null. The words do not repeat it: it may carry a password. */
+  /** What is wrong with an address, or null. Does not quote it: it may contain a password. */
   addressProblem(source: string): string | null
   load(): Promise<Transport>
-  /** Its sources are paths: its name is no scheme. */
+  /** Its sources are paths without a scheme. */
   isPath?: true
-  /** What the one source is called that it can read, once in a process. */
+  /** What to call a source that can be read only once per process. */
   once?: string
-  /** Which of the settings that only some sources take it takes. */
+  /** Which of `someTake` apply. */
   takes?: readonly SomeTake[]
   loginProblems?: LoginProblems
-  /** What an address carries that must not be shown. */
+  /** The secrets in an address. */
   secrets?(source: string): string[]
 }
 
@@ -48,12 +39,12 @@ export const transports: Record<string, TransportEntry> = {
   '-': { addressProblem: () => null, once: 'standard input', load: async () => (await import('./stdin.ts')).stdin },
   http: { ...web, load: http },
   https: { ...web, load: http },
-  sftp: { ...remote, loginProblems: sftpLogin, load: async () => (await import('./sftp.ts')).sftp },
-  ftp: { ...remote, loginProblems: ftpLogin, load: ftp },
-  ftps: { ...remote, loginProblems: ftpsLogin, load: ftp },
+  sftp: { ...remote, loginProblems: logins.sftp, load: async () => (await import('./sftp.ts')).sftp },
+  ftp: { ...remote, loginProblems: logins.ftp, load: ftp },
+  ftps: { ...remote, loginProblems: logins.ftps, load: ftp },
 }
 
-/** Which transport a source needs, as a key of `transports`; of an address it may be one that is not there. */
+/** The key of `transports` for a source; it may be missing there. */
 function schemeOf(source: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1].toLowerCase()
   return scheme ?? (source === '-' ? source : isPattern(source) ? 'glob' : 'file')
@@ -64,7 +55,7 @@ function entryOf(source: string): TransportEntry | null {
   return Object.hasOwn(transports, scheme) ? transports[scheme] : null
 }
 
-/** What is wrong with a feed's source (a path, a glob, an address, `-`), in words that do not repeat it; null: nothing. */
+/** What is wrong with a feed's source (a path, a glob, an address, `-`), without quoting it; null: nothing. */
 export function sourceProblem(source: string): string | null {
   const scheme = schemeOf(source)
   const entry = entryOf(source)
@@ -74,12 +65,12 @@ export function sourceProblem(source: string): string | null {
   return entry.addressProblem(source)
 }
 
-/** What a source carries that must not be shown. */
+/** The secrets in a source. */
 export function sourceSecrets(source: string): string[] {
   return entryOf(source)?.secrets?.(source) ?? []
 }
 
-/** The schemes, or those that take a setting, as people write them: `http(s), sftp or ftp(s)`. */
+/** All schemes, or those that take a setting, as text: `http(s), sftp or ftp(s)`. */
 export function schemes(taking?: SomeTake): string {
   const names = Object.entries(transports).flatMap(([name, { isPath, takes }]) =>
     name === '-' || isPath || (taking && !takes?.includes(taking)) ? [] : [name],
@@ -88,7 +79,7 @@ export function schemes(taking?: SomeTake): string {
   return anyOf(plain.map((name) => (names.includes(`${name}s`) ? `${name}(s)` : name)))
 }
 
-/** What of a feed's settings does not fit its source. Parts of a wrong kind are passed over: the schema complains of them. */
+/** Settings that do not fit the feed's source. Values of a wrong type are skipped: the schema reports them. */
 export function sourceSettingProblems(feed: Record<string, unknown>): Located[] {
   const { source, login } = feed
   const entry = typeof source === 'string' ? entryOf(source) : null
@@ -104,12 +95,12 @@ export function sourceSettingProblems(feed: Record<string, unknown>): Located[] 
   return problems
 }
 
-/** What the source is called that can be read only once in a process; null: it can be read again. */
+/** The name of a source that can be read only once per process; null: it can be read again. */
 export function readOnce(source: unknown): string | null {
   return (typeof source === 'string' && entryOf(source)?.once) || null
 }
 
-/** Opens a feed's source by its transport. Throws as that does. */
+/** Opens a feed's source by its transport, and throws as it does. */
 export async function openSource(source: string, options: TransportOptions): Promise<Opened | 'not-modified'> {
   const transport = await entryOf(source)!.load()
   return transport(source, options)

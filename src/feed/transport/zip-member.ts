@@ -1,16 +1,16 @@
-/** Which member of a ZIP archive is the feed, by the members' names alone. They are only names: no file is ever called so. */
+/** Which member of a ZIP archive is the feed, by the members' names alone; no file is ever created under them. */
 import { posix } from 'node:path'
 import { FeedError } from '../../core/errors.ts'
 import { printable, shorten } from '../../core/text.ts'
 
 export interface Member {
-  /** Its whole path, as the archive says it. */
+  /** Full path within the archive. */
   name: string
-  /** Whether it can hold a document at all: no folder, no symbolic link. */
+  /** Not a folder or symbolic link. */
   isFile: boolean
 }
 
-/** What lies beside a feed in an archive, by the ending of its name. */
+/** What else an archive contains, by extension. */
 const kinds: readonly { one: string; many: string; endings: RegExp }[] = [
   { one: 'picture', many: 'pictures', endings: /\.(jpe?g|jpe|png|gif|webp|tiff?|bmp|hei[cf]|avif|svg|ico)$/ },
   { one: 'film', many: 'films', endings: /\.(mp4|m4v|mov|avi|mpe?g|wmv|webm|mkv)$/ },
@@ -19,7 +19,7 @@ const kinds: readonly { one: string; many: string; endings: RegExp }[] = [
   { one: 'web page', many: 'web pages', endings: /\.(html?|css|js)$/ },
 ]
 
-/** Schemas, check sums, notes for people, and what Poliris puts beside its Annonces.csv. */
+/** Schemas, checksums, readme files, and what Poliris puts beside its Annonces.csv. */
 const others =
   /\.(xsd|dtd|xslt?|md5|sha\d*|sfv|sig|asc|md|ini|log|done|ok)$|^(read[ _-]?me|liesmich|lisezmoi|l[eé]eme|licen[cs]e|notice|changelog)\b|^(config\.txt|photos\.cfg|thumbs\.db|desktop\.ini)$/
 
@@ -27,9 +27,8 @@ const others =
 const mostNamed = 10
 
 /**
- * The place in `members` of the one that is the feed: the only one that matches `pattern`, a glob over the whole path or
- * the name alone; without a pattern the only one that is not by its name something else. Throws `FeedError` where there
- * is none, or more than one.
+ * The index of the feed in `members`: the only one that matches `pattern`, a glob over the path or the name; without a
+ * pattern the only one whose name is not that of something else. Throws `FeedError` for none or several.
  */
 export function chosenMember(archive: string, members: readonly Member[], pattern: string | null): number {
   const files = members.flatMap(({ name, isFile }, index) => (isFile ? [{ name, index }] : []))
@@ -48,7 +47,7 @@ function matches(name: string, pattern: string): boolean {
   return posix.matchesGlob(name, pattern) || posix.matchesGlob(posix.basename(name), pattern)
 }
 
-/** What a member is that is no feed, in words for one and for many; null: it may be one. */
+/** What a member is, singular and plural; null: it may be a feed. */
 function otherKind(name: string): Pick<(typeof kinds)[number], 'one' | 'many'> | null {
   const steps = name.toLowerCase().split('/')
   const base = steps.at(-1) ?? ''
@@ -57,7 +56,7 @@ function otherKind(name: string): Pick<(typeof kinds)[number], 'one' | 'many'> |
   return kinds.find(({ endings }) => endings.test(base)) ?? null
 }
 
-/** An office program's document is an archive of XML files, none of which is a feed. */
+/** Office documents are archives of XML files, none of which is a feed. */
 function refuseOffice(archive: string, files: readonly { name: string }[]): void {
   const has = (beginning: string): boolean => files.some(({ name }) => name.startsWith(beginning))
   const isOpenDocument = has('mimetype') && has('content.xml')
@@ -73,8 +72,8 @@ function refuseOffice(archive: string, files: readonly { name: string }[]): void
 function tooMany(archive: string, fitting: readonly { name: string }[], pattern: string | null): string {
   const which =
     pattern === null
-      ? 'members that may be the feed; say with the setting "member" which of them is'
-      : `members that match ${JSON.stringify(pattern)}; the setting "member" must fit only one of them`
+      ? 'members that could be the feed; choose one with the setting "member"'
+      : `members that match ${JSON.stringify(pattern)}; the setting "member" must match only one`
   return `${archive} holds ${fitting.length} ${which}: ${listed(fitting)}`
 }
 
@@ -85,18 +84,13 @@ function listed(files: readonly { name: string }[]): string {
 }
 
 function tallied(files: readonly { name: string }[]): string {
-  const counts = new Map<string, { one: string; many: string; count: number }>()
-  for (const { name } of files) {
-    const kind = otherKind(name)
-    if (kind === null) continue
-    const known = counts.get(kind.many)
-    counts.set(kind.many, { ...kind, count: (known?.count ?? 0) + 1 })
-  }
-  const tally = [...counts.values()].map(({ one, many, count }) => `${count} ${count === 1 ? one : many}`)
+  const kindsHeld = files.flatMap(({ name }) => otherKind(name) ?? [])
+  const alike = [...Map.groupBy(kindsHeld, ({ many }) => many).values()]
+  const tally = alike.map((held) => `${held.length} ${held.length === 1 ? held[0].one : held[0].many}`)
   return tally.length > 1 ? `${tally.slice(0, -1).join(', ')} and ${tally.at(-1)}` : tally.join('')
 }
 
-/** A member's name as a message shows it. */
+/** A member's name for messages. */
 export function shortName(name: string): string {
   return shorten(printable(name), 80)
 }

@@ -1,6 +1,6 @@
 /**
  * One member of a ZIP archive as a document (docs/faults.md, F5 to F7). yauzl reads the directory and finds the data; sizes
- * and the check sum are held against the bytes here, as it does not.
+ * and checksum are checked here, as it does not.
  */
 import { crc32, createInflateRaw } from 'node:zlib'
 import { getFileNameLowLevel, openPromise } from 'yauzl'
@@ -13,7 +13,7 @@ import { chosenMember, shortName } from './zip-member.ts'
 
 /** More entries than any export with its photos has. */
 const maxEntries = 100_000
-/** Bytes of all names and remarks: they are held in memory, and each may have 192 kB. */
+/** Bytes of all names and comments, which are held in memory: each may have 192 kB. */
 const maxDirectoryBytes = 32 * 1024 * 1024
 
 const noPassword = 'have the archive made without a password'
@@ -32,21 +32,21 @@ const methodNames: Readonly<Record<number, string>> = {
 export interface Archive {
   /** The file on this machine. */
   file: string
-  /** What people know it by. */
+  /** For messages. */
   name: string
-  /** Why it may not be all there was, as sentences. */
+  /** Why bytes may be missing, as sentences. */
   reasons: readonly string[]
 }
 
-/** Whether these first bytes begin an archive, be it an empty one. */
+/** Whether these first bytes begin an archive, even an empty one. */
 export function isZip(head: Buffer): boolean {
   return head.length >= 4 && ['504b0304', '504b0506'].includes(head.toString('hex', 0, 4))
 }
 
 /**
- * The bytes of the member that `pattern` names, or of the only one that can be a feed. Throws `FeedError` where the
- * archive can't be read, holds no such member or several, or has it encrypted or packed in an unknown way. Data that is
- * broken ends the bytes, with the reason in `end`; a check sum that fits proves the length.
+ * The bytes of the member that `pattern` names, or of the only possible feed. Throws `FeedError` if the archive can't be
+ * read, has no or several such members, or the member is encrypted or compressed in an unknown way. Broken data ends the
+ * bytes, with the reason in `end`; a matching checksum proves the length.
  */
 export async function* unzipped(
   archive: Archive,
@@ -56,15 +56,15 @@ export async function* unzipped(
 ): AsyncGenerator<Buffer> {
   const zip = await openArchive(archive)
   try {
-    const { entry, name } = await findMember(zip, archive, pattern)
-    refuseUnreadable(entry, `${name} in ${archive.name}`, limits)
-    yield* checked(memberBytes(zip, entry, name, limits, end), entry, name, end)
+    const member = await findMember(zip, archive, pattern)
+    refuseUnreadable(member.entry, `${member.name} in ${archive.name}`, limits)
+    yield* checked(memberBytes(member, limits, end), member, end)
   } finally {
     zip.close()
   }
 }
 
-/** Names and sizes are looked at here: yauzl would throw for any member that has `..` in its name, or wrong sizes. */
+/** yauzl does not check names and sizes here: it would throw for any member with `..` in its name or a wrong size. */
 async function openArchive(archive: Archive): Promise<ZipFile> {
   const options = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: false }
   try {
@@ -80,13 +80,9 @@ function unreadable(archive: Archive, error: unknown): FeedError {
   return new FeedError(`${archive.name} is a ZIP archive that is cut off or broken: ${why}`)
 }
 
-async function findMember(
-  zip: ZipFile,
-  archive: Archive,
-  pattern: string | null,
-): Promise<{ entry: Entry; name: string }> {
+async function findMember(zip: ZipFile, archive: Archive, pattern: string | null) {
   if (zip.entryCount > maxEntries) {
-    throw new FeedError(`${archive.name} is an archive of ${zip.entryCount} members; at most ${maxEntries} are read`)
+    throw new FeedError(`${archive.name} is an archive of ${zip.entryCount} members; the limit is ${maxEntries}`)
   }
   const entries: Entry[] = []
   let size = 0
@@ -100,22 +96,19 @@ async function findMember(
     throw unreadable(archive, error)
   }
   if (size > maxDirectoryBytes) {
-    throw new FeedError(`${archive.name} has names of more than ${maxDirectoryBytes} bytes in all, as no export has`)
+    throw new FeedError(`${archive.name} has more than ${maxDirectoryBytes} bytes of member names`)
   }
-  const members = entries.map((entry) => ({ name: nameOf(entry), isFile: !isFolder(entry) && !isLink(entry) }))
+  const members = entries.map((entry) => {
+    const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
+    return { name, isFile: !name.endsWith('/') && !isLink(entry) }
+  })
   const place = chosenMember(archive.name, members, pattern)
-  return { entry: entries[place], name: shortName(members[place].name) }
+  return { zip, entry: entries[place], name: shortName(members[place].name) }
 }
 
-function nameOf(entry: Entry): string {
-  return getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
-}
+type Found = Awaited<ReturnType<typeof findMember>>
 
-function isFolder(entry: Entry): boolean {
-  return nameOf(entry).endsWith('/')
-}
-
-/** By the file mode that archives made on Unix carry. */
+/** By the file mode in archives made on Unix. */
 function isLink(entry: Entry): boolean {
   return ((entry.externalFileAttributes >>> 16) & 0o170000) === 0o120000
 }
@@ -125,21 +118,15 @@ function refuseUnreadable(entry: Entry, name: string, limits: DecompressionLimit
   const { compressionMethod: method, compressedSize: input, uncompressedSize: output } = entry
   if (method !== stored && method !== deflated) {
     const known = methodNames[method] === undefined ? '' : ` (${methodNames[method]})`
-    throw new FeedError(`${name} is packed by method ${method}${known}, which is not read; have it packed by Deflate`)
+    throw new FeedError(`${name} is compressed by method ${method}${known}, which is not supported; use Deflate`)
   }
   const problem = excess({ input, output }, limits)
   if (problem !== null) throw new FeedError(`${name} unpacks to ${output} bytes, more than ${problem}`)
 }
 
-async function* memberBytes(
-  zip: ZipFile,
-  entry: Entry,
-  name: string,
-  limits: DecompressionLimits,
-  end: TransportEnd,
-): AsyncGenerator<Buffer> {
-  const packed = packedBytes(zip, entry, name, end)
-  if (entry.compressionMethod === stored) {
+async function* memberBytes(member: Found, limits: DecompressionLimits, end: TransportEnd): AsyncGenerator<Buffer> {
+  const packed = packedBytes(member, end)
+  if (member.entry.compressionMethod === stored) {
     yield* packed
     return
   }
@@ -148,8 +135,8 @@ async function* memberBytes(
   if (end.reasons.length === 0) end.reasons.push(...inner.reasons)
 }
 
-/** The member's bytes as they stand in the archive. */
-async function* packedBytes(zip: ZipFile, entry: Entry, name: string, end: TransportEnd): AsyncGenerator<Buffer> {
+/** The member's bytes, still compressed. */
+async function* packedBytes({ zip, entry, name }: Found, end: TransportEnd): AsyncGenerator<Buffer> {
   try {
     const stream = await zip.openReadStreamPromise(entry, { decodeFileData: false })
     for await (const part of stream) {
@@ -161,20 +148,15 @@ async function* packedBytes(zip: ZipFile, entry: Entry, name: string, end: Trans
   }
 }
 
-/** Holds what comes against what the archive's directory says of it. */
-async function* checked(
-  bytes: AsyncIterable<Buffer>,
-  entry: Entry,
-  name: string,
-  end: TransportEnd,
-): AsyncGenerator<Buffer> {
+/** Checks the bytes against the archive's directory. */
+async function* checked(bytes: AsyncIterable<Buffer>, { entry, name }: Found, end: TransportEnd) {
   let size = 0
   let checkSum = 0
   for await (const block of bytes) {
     size += block.length
     checkSum = crc32(block, checkSum)
     yield block
-    // Its real length is of no interest any more, and may be without end.
+    // The real length no longer matters, and may be endless.
     if (size > entry.uncompressedSize) break
   }
   if (end.reasons.length > 0) return
@@ -183,6 +165,6 @@ async function* checked(
       `${name} in the archive is broken: it should unpack to ${entry.uncompressedSize} bytes and does not`,
     )
   } else if (checkSum !== entry.crc32) {
-    end.reasons.push(`${name} in the archive is broken: its check sum is another`)
+    end.reasons.push(`${name} in the archive is broken: its checksum does not match`)
   } else end.proven = true
 }

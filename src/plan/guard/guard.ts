@@ -1,32 +1,148 @@
+/** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
+import type { FieldName } from '../../core/listing.ts'
+import { hold, weighed } from '../change.ts'
+import type { Action, Change, Remembered } from '../change.ts'
+import { fieldsOfFact } from './facts.ts'
+import type { FactKind } from './facts.ts'
+import { asking } from './hold.ts'
+import type { Counted, HeldPart, PartHeld } from './hold.ts'
+import { isNews } from './rules.ts'
+import type { Trip } from './rules.ts'
+import { isFree, partOf, standingOf } from './scales.ts'
+import type { Policy } from './scales.ts'
+
+interface Holding {
+  part: HeldPart
+  /** null: a person refused it, and no rule asks any more. */
+  trip: Trip | null
+  /** null: the whole action. */
+  fields: readonly FieldName[] | null
+}
+
+/** What became of an action under the guard. */
+export interface Verdict {
+  readonly change: Change
+  /** The accidents that hold it, wholly or in part. */
+  readonly heldBy: readonly Trip[]
+  /** When the earliest clock of what holds it began, in milliseconds; null: no clock runs. */
+  readonly clock: number | null
+}
+
 /**
- * The guard: an accident becomes holds. Pure: it is given what the plan would do and what the past says, and gives the
- * rules that trip, each with its numbers and the setting that governs it.
+ * `isRenumbered`: the action is one of a delete and a create of the same home. null: it goes as it was planned, and nothing
+ * about it is remembered.
  */
-import type { Change } from '../change.ts'
-import type { Limits, Trip } from './rule.ts'
-import { rules } from './rules.ts'
-import type { Seen } from './rules.ts'
-
-export function guard(
-  tally: Seen['tally'],
-  facts: Seen['facts'],
-  past: Seen['past'],
-  delivery: Seen['delivery'],
-  limits: Limits,
-  settings: Seen['settings'],
-): Trip[] {
-  const trips = rules.flatMap((rule) => rule({ tally, facts, past, delivery, settings }, limits))
-  if (limits.onTrip === 'hold' || trips.length === 0) return trips
-  const sentence = 'limits.onTrip is abort: nothing is carried out'
-  return [...trips, { rule: 'abort', sentence, always: false, holds: () => true }]
+export function judge(
+  action: Action,
+  isRenumbered: boolean,
+  remembered: Remembered,
+  trips: readonly Trip[],
+  policy: Policy,
+): Verdict | null {
+  const holding = holdingOf(action, isRenumbered, remembered, trips, policy)
+  if (holding.length === 0) {
+    const released = releasedOf(action, remembered, policy)
+    if (released.length === 0 && !isRenumbered) return null
+    const counts = countsOf(action, isRenumbered).filter((what) => !released.some((part) => isCountOf(part, what)))
+    return { change: weighed(action, { counts, released }), heldBy: [], clock: null }
+  }
+  const parts = Array.from(
+    Map.groupBy(holding, ({ part }) => part),
+    ([part, held]): PartHeld => {
+      const by = held.flatMap(({ trip }) => trip ?? [])
+      return {
+        part,
+        content: policy.contentOf(action, part),
+        rules: [...new Set(by.map(({ rule }) => rule))],
+        ends: by.some(({ ends }) => ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never'),
+      }
+    },
+  )
+  const heldBy = holding.flatMap(({ trip }) => trip ?? [])
+  const clocks = parts.flatMap(({ part, ends }) =>
+    // Under other keys nothing that the list lacks goes by itself.
+    ends === 'never' || (ends === 'listed again' && policy.otherKeys)
+      ? []
+      : [standingOf(remembered, action, part, policy).record?.clock ?? policy.now],
+  )
+  const clock = clocks.length === 0 || heldBy.some(({ rule }) => asking.has(rule)) ? null : Math.min(...clocks)
+  const released = releasedOf(action, remembered, policy).filter((part) => !parts.some((held) => held.part === part))
+  return { change: withheld(action, holding, parts, released), heldBy, clock }
 }
 
-/** The rules that are about this change; none where it is held already. */
-export function heldBy(trips: readonly Trip[], change: Change): Trip[] {
-  return change.kind === 'hold' ? [] : trips.filter((trip) => trip.holds(change))
+function holdingOf(
+  action: Action,
+  isRenumbered: boolean,
+  remembered: Remembered,
+  trips: readonly Trip[],
+  policy: Policy,
+): Holding[] {
+  const holding: Holding[] = []
+  for (const trip of trips) {
+    const held = trip.holds(action, isRenumbered)
+    if (held === false || (held !== true && held.length === 0)) continue
+    const part = partOf(action, trip)
+    const { standing } = standingOf(remembered, action, part, policy)
+    // What nothing lets go by itself a person has to let go, however long the feed has said the same.
+    const isLetGo = standing === 'approved' || (standing === 'confirmed' && trip.ends !== 'never')
+    if (!isLetGo) holding.push({ part, trip, fields: held === true ? null : held })
+  }
+  for (const { part, decision } of remembered.holds) {
+    if (decision !== 'refused' || holding.some((other) => other.part === part)) continue
+    if (standingOf(remembered, action, part, policy).standing !== 'refused') continue
+    const fields = fieldsOfPart(action, part)
+    if (fields === null || fields.length > 0) holding.push({ part, trip: null, fields })
+  }
+  return holding
 }
 
-/** The name under which an approval lets a change through. */
-export function approvalKey(kind: Change['kind'], mlsNumber: string): string {
-  return `${kind} ${mlsNumber}`
+/** The fields of an action that a part is about: null for all of it, none where it is another's. */
+function fieldsOfPart(action: Action, part: HeldPart): readonly FieldName[] | null {
+  const [kind, fact] = part.split(' ')
+  if (kind !== action.kind) return []
+  if (fact === undefined || action.kind !== 'update') return null
+  return isNews(action, fact as FactKind) ? fieldsOfFact(fact as FactKind, action.fields) : []
+}
+
+function releasedOf(action: Action, remembered: Remembered, policy: Policy): HeldPart[] {
+  return remembered.holds
+    .map(({ part }) => part)
+    .filter((part) => {
+      const fields = fieldsOfPart(action, part)
+      const isAbout = fields === null || fields.length > 0
+      return isAbout && isFree(standingOf(remembered, action, part, policy).standing)
+    })
+}
+
+function countsOf(action: Action, isRenumbered: boolean): readonly Counted[] {
+  if (!isRenumbered) return action.counts
+  return action.kind === 'delete' ? ['renumber'] : []
+}
+
+function isCountOf(part: HeldPart, what: Counted): boolean {
+  return part === `update ${what}` || part === what || (part === 'delete' && what === 'renumber')
+}
+
+/** The action as a hold, or the update without the fields that are held where something else of it is left. */
+function withheld(
+  action: Action,
+  holding: readonly Holding[],
+  parts: readonly PartHeld[],
+  released: readonly HeldPart[],
+): Change {
+  const labels = [...new Set(holding.map(({ trip }) => trip?.label ?? 'it was refused'))]
+  const why = `${action.why}; held: ${labels.join(', ')}`
+  if (action.kind === 'update' && holding.every(({ fields }) => fields !== null)) {
+    const fields = [...new Set(holding.flatMap((held) => held.fields ?? []))]
+    const goesOn = action.fields.some(({ field }) => !fields.includes(field))
+    if (goesOn) {
+      const apart = [...parts.map(({ part }) => part), ...released]
+      const counts = action.counts.filter((what) => !apart.some((part) => isCountOf(part, what)))
+      const clear = action.clear.filter((field) => !fields.includes(field))
+      const why = `${action.why}; held of it: ${labels.join(', ')}`
+      return { ...action, why, counts, released, clear, withheld: { fields, parts } }
+    }
+  }
+  // What was let go of it is not carried out either, and must not be asked about anew.
+  return hold(weighed(action, { counts: action.counts, released }), why, 'approval', 'guard', parts)
 }

@@ -1,231 +1,325 @@
-/** The guard's rules, in the order in which people are told: what is too much at once, in which words, and what is held then. */
-import { optionalFields } from '../../core/listing.ts'
-import type { DeliverySummary, FieldName } from '../../core/listing.ts'
-import type { Action } from '../change.ts'
-import type { PlanSettings } from '../inputs.ts'
-import { sharedKeys } from '../key-hashes.ts'
-import type { PlanFacts } from '../plan.ts'
-import { allowance, isFight, isForeign, isShrunk, usual } from './measures.ts'
-import { isSetBack } from './older.ts'
-import type { Older } from './older.ts'
-import type { Limits, Past, RuleName, Trip } from './rule.ts'
-import { lostFields } from './tally.ts'
-import type { Tally } from './tally.ts'
+/**
+ * The guard's rules. A feed is wrong now and then, and the site must not show it; an office also changes a lot in one night
+ * now and then, and the site must show that. Each rule asks one question of a plan, and holds the changes that it is about.
+ */
+import type { FieldName } from '../../core/listing.ts'
+import type { Action, Update } from '../change.ts'
+import type { PlanConfig } from '../settings.ts'
+import type { Ends, RuleName } from './hold.ts'
+import { factKinds, facts, fieldsOfFact } from './facts.ts'
+import type { FactKind } from './facts.ts'
 
-/** All that the rules may look at. */
+/** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
+export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
+
+/**
+ * What the rules measure by. Counts are of the last 24 hours: what was carried out and what this plan would do. What was
+ * approved, or confirmed by the feed for long enough, is not counted.
+ */
 export interface Seen {
-  readonly tally: Tally
-  readonly facts: PlanFacts
-  readonly past: Past
-  readonly delivery: Pick<DeliverySummary, 'records' | 'listings' | 'filtered'>
-  readonly settings: Pick<PlanSettings, 'delivery' | 'remote' | 'mode'>
+  /** Listings that the chatbot shows and this feed owns, and those that left within 24 hours. */
+  readonly ours: number
+  /** No complete delivery came for two and a half days: more happened meanwhile, so that twice as much may change. */
+  readonly isRare: boolean
+  /** No delivery was carried over whole yet: what comes is the first load. */
+  readonly isFirstLoad: boolean
+  /** The chatbot belongs to this feed alone: what others made leaves, from the first run on. */
+  readonly isMirror: boolean
+  /** The delivery is a whole document without a record. */
+  readonly isEmpty: boolean
+  /** Deletes of any cause, without renumbered listings. */
+  readonly leaving: number
+  /** Homes whose listing is gone and that are delivered under another MLSNumber. */
+  readonly renumbered: number
+  /** Creates of what is new to the feed, without renumbered listings and without those that we took off in the last 45 days. */
+  readonly arriving: number
+  /** Listings that change a fact beyond belief, by kind. */
+  readonly changing: Readonly<Record<FactKind, number>>
+  /** Such a change, as people read it: "250,000 → 25,000,000 in M-1041". */
+  readonly examples: Readonly<Partial<Record<FactKind, string>>>
+  /** When the delivery says that it was written, where that is before the last one was; both as people read them. */
+  readonly older: { readonly written: string; readonly last: string } | null
+  /** The last delivery was held as older than the one before. */
+  readonly wasOlder: boolean
+  /** Creates of this plan, and how many of them bring back what we took off in the last 45 days. */
+  readonly creates: number
+  readonly back: number
+  /** Deletes of this plan, and how many of them take away what was new in the last 45 days. */
+  readonly deletes: number
+  readonly young: number
+  /** What would become of the site if all that is not approved were carried out, the confirmed part too. */
+  readonly outlook: { readonly leaving: number; readonly changed: number; readonly arriving: number }
+  /** Listings of ours that the chatbot's list lacks. */
+  readonly missing: number
+  /** Listings with this feed's mark under MLSNumbers that it never wrote. */
+  readonly strange: number
+  /** The service is called with other keys than when its list was like ours. */
+  readonly otherKeys: boolean
+  /** Listings that were edited on the service, sent again, and edited once more. */
+  readonly editedAgain: number
 }
 
-/** `Numbers`: what an accident comes to, worked out once for its message and its holds. */
-interface Rule<Numbers> {
+/** What a rule measured, for its message and for programs that read the report. */
+export type Numbers = Readonly<Record<string, number | string>>
+
+/** How the second sentence of a message goes on. */
+export type Ending = 'goes by itself' | 'keeps its number' | 'newer' | 'back' | 'listed again'
+
+export interface Rule<N extends Numbers = Numbers> {
   readonly name: RuleName
-  /** The limit that governs it; null: none does. Its message is handed the name, as people write it. */
+  /** The setting below `limits` that governs it; null: constants alone do. */
   readonly setting: keyof Limits | null
-  /** The numbers of each accident: one for each lost field, say. */
-  trips(seen: Seen, limits: Limits): readonly Numbers[]
-  message(numbers: Numbers, setting: string): string
-  /** null: it holds nothing and is told all the same. */
-  readonly holds: ((action: Action, numbers: Numbers) => boolean) | null
+  readonly ends: Ends
+  /** The numbers of each accident that it finds; of facts, one for each kind. */
+  trips(seen: Seen, limits: Limits): readonly N[]
+  /** The sentence with these numbers; what is held and until when is said behind it (`endingOf`). */
+  message(numbers: N): string
+  readonly ending: Ending
+  /** Why a change is held, as a clause. */
+  label(numbers: N): string
+  /**
+   * Whether it holds this action back. `renumbered`: the action is one of a delete and a create of the same home. A list of
+   * fields: of an update these alone, and the rest goes on.
+   */
+  holds(action: Action, renumbered: boolean, numbers: N): boolean | readonly FieldName[]
 }
 
-/** A rule without the numbers between its parts: it gives whole accidents. */
-type Bound = (seen: Seen, limits: Limits) => readonly Trip[]
+/** From so many listings on a share says something. */
+const leastOffice = 3
+/** What is always allowed of what changes often, of what seldom does, and of what is new. */
+const least = 3
+const leastSeldom = 1
+const leastNew = 10
+/** `older`: so many listings back and so many gone again, and so much of all creates and deletes. */
+const leastBack = 3
+const shareBack = 0.8
+/** `unrecognisable`: less than this share of the site stays as it is. */
+const shareStaying = 0.25
 
-function rule<Numbers>(it: Rule<Numbers>): Bound {
-  return (seen, limits) =>
-    it.trips(seen, limits).map((numbers) => ({
-      rule: it.name,
-      sentence: it.message(numbers, `limits.${it.setting}`),
-      always: it.holds === null,
-      holds: (action) => it.holds?.(action, numbers) ?? false,
-    }))
+type Size = Pick<Seen, 'ours' | 'isRare'>
+
+/** How many of `ours` may leave, or change a fact, within 24 hours: a share of them, never more than half. */
+export function allowed({ ours, isRare }: Size, { share }: Limits, isSeldom = false): number {
+  if (ours < leastOffice) return ours
+  const some = Math.max(isSeldom ? leastSeldom : least, Math.floor((ours * share) / 100))
+  return Math.min(some * (isRare ? 2 : 1), Math.floor(ours / 2))
 }
 
-const delivery = rule<{ reasons: string }>({
-  name: 'delivery',
-  setting: null,
-  trips: ({ settings }) => (settings.delivery.complete ? [] : [{ reasons: settings.delivery.reasons.join('; ') }]),
-  message: ({ reasons }) => `the delivery is incomplete (${reasons}): nothing is deleted because it is absent`,
-  holds: null,
+/** How many may be new within 24 hours. */
+export function allowedNew({ ours, isRare }: Size, { growth }: Limits): number {
+  return Math.max(leastNew, Math.floor((ours * growth) / 100)) * (isRare ? 2 : 1)
+}
+
+const rule = <N extends Numbers>(written: Rule<N>): Rule => written
+
+function tooManyLeave(seen: Seen, limits: Limits) {
+  const { leaving, ours, isFirstLoad, isMirror, isEmpty } = seen
+  // A file with nothing in it may mean that the last listing was sold, or an accident: the feed has to say it again.
+  const most = isEmpty ? 0 : allowed(seen, limits)
+  const isAsleep = isFirstLoad && !isMirror && !isEmpty
+  return !isAsleep && leaving > most ? [{ leaving, ours, allowed: most }] : []
+}
+
+const leaving = rule({
+  name: 'leaving',
+  setting: 'share',
+  ends: 'confirmed',
+  trips: tooManyLeave,
+  message: ({ leaving: gone, ours, allowed: most }) =>
+    `${gone} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
+  ending: 'goes by itself',
+  label: () => 'too many listings would leave',
+  holds: ({ kind }, renumbered) => kind === 'delete' && !renumbered,
 })
 
-const remote = rule<{ reasons: string }>({
-  name: 'remote',
-  setting: null,
-  trips: ({ settings }) => (settings.remote.complete ? [] : [{ reasons: settings.remote.reasons.join('; ') }]),
-  message: ({ reasons }) =>
-    `the service's list is incomplete (${reasons}): nothing is deleted because it is absent, and each create is looked up first`,
-  holds: null,
+/** Gone without a word of the feed's, from an address that is not known. */
+const isNameless = ({ cause, home }: Extract<Action, { kind: 'delete' }>): boolean =>
+  cause === 'absent' && home === null
+
+const renumbered = rule({
+  name: 'leaving',
+  setting: 'share',
+  ends: 'confirmed',
+  trips(seen, limits) {
+    const most = allowed(seen, limits)
+    const { renumbered: homes, ours, isFirstLoad } = seen
+    return !isFirstLoad && homes > most ? [{ renumbered: homes, ours, allowed: most }] : []
+  },
+  message: ({ renumbered: homes, ours }) => `${homes} of ${ours} homes came under other MLSNumbers`,
+  ending: 'keeps its number',
+  label: () => 'too many homes came under other MLSNumbers',
+  // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete, or the
+  // home would be on the site twice, or not at all.
+  holds: (action, isPaired) =>
+    action.kind === 'create' || (action.kind === 'delete' && (isPaired || isNameless(action))),
 })
 
-const older = rule<Older>({
+const arriving = rule({
+  name: 'arriving',
+  setting: 'growth',
+  ends: 'confirmed',
+  trips(seen, limits) {
+    const { arriving: come, ours, isFirstLoad } = seen
+    const isReplaced = tooManyLeave(seen, limits).length > 0
+    const most = Math.min(allowedNew(seen, limits), isReplaced ? ours - seen.leaving : Infinity)
+    return !isFirstLoad && come > most ? [{ arriving: come, ours, allowed: most }] : []
+  },
+  message: ({ arriving: come, ours, allowed: most }) =>
+    `${come} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
+  ending: 'goes by itself',
+  label: () => 'too many listings are new',
+  holds: (action, isPaired) => action.kind === 'create' && action.cause === 'new' && !action.isBack && !isPaired,
+})
+
+/** Of a listing that was there before, or was edited on the service, the feed says nothing new. */
+export const isNews = ({ cause, broken }: Update, kind: FactKind): boolean =>
+  cause === 'changed' || cause === 'mapping' || broken.includes(kind)
+
+const changing = rule({
+  name: 'facts',
+  setting: 'share',
+  ends: 'confirmed',
+  trips(seen, limits) {
+    if (seen.isFirstLoad) return []
+    return factKinds.flatMap((kind) => {
+      const most = allowed(seen, limits, facts[kind].isSeldom)
+      const { [kind]: listings } = seen.changing
+      const example = seen.examples[kind] ?? ''
+      return listings > most ? [{ kind, listings, ours: seen.ours, allowed: most, example }] : []
+    })
+  },
+  message({ kind, listings, ours, allowed: most, example }) {
+    const { subject, predicate } = facts[kind]
+    const such = example === '' ? '' : ` (${example}, …)`
+    return `${subject} of ${listings} of ${ours} listings would ${predicate}${such}; up to ${most} may in 24 hours (limits.share)`
+  },
+  ending: 'goes by itself',
+  label: ({ kind }) => `too many listings would change ${facts[kind].plural}`,
+  holds(action, _, { kind }) {
+    if (action.kind !== 'update') return false
+    return isNews(action, kind) && fieldsOfFact(kind, action.fields)
+  },
+})
+
+const older = rule<Numbers>({
   name: 'older',
   setting: null,
-  trips: ({ past, tally }) => (past.older !== null && isSetBack(past.older, tally) ? [past.older] : []),
-  message: ({ sentence }) => sentence,
-  holds: ({ kind }, { proven }) => proven || kind === 'update' || kind === 'delete',
-})
-
-const overlap = rule<{ shared: number; delivered: number; percent: number }>({
-  name: 'overlap',
-  setting: 'overlap',
-  trips({ facts, past, settings, tally }, { overlap: percent }) {
-    if (past.lastKeys === null || facts.keys.length === 0 || settings.mode === 'delta') return []
-    const shared = sharedKeys(facts.keys, past.lastKeys)
-    const { creates, absent } = tally.approved
-    const isOther = isForeign(shared + creates, facts.keys.length, past.lastKeys.length - absent, percent)
-    return isOther ? [{ shared, delivered: facts.keys.length, percent }] : []
+  ends: 'never',
+  trips(seen) {
+    const { isFirstLoad, creates, back, deletes, young, wasOlder } = seen
+    if (isFirstLoad) return []
+    if (seen.older !== null) return [{ ...seen.older }]
+    // A database that was set back goes on from there: what is new in it makes it no newer.
+    const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
+    return isMost && Math.min(back, young) >= leastBack ? [{ back, young }] : []
   },
-  message: ({ shared, delivered, percent }, setting) =>
-    `only ${shared} of the delivery's ${delivered} MLSNumbers were in the last one, less than ${percent} % (${setting}): is this another customer's feed?`,
+  message: ({ written, last, back, young }) =>
+    written === undefined
+      ? `this delivery is older than the last: it brings back ${back} listings that had gone and takes away ${young} new ones`
+      : `this delivery is older than the last: it was written on ${written}, and the last one on ${last}`,
+  ending: 'newer',
+  label: () => 'the delivery is older than the last',
   holds: () => true,
 })
 
-const shrink = rule<Pick<Seen, 'past' | 'facts'> & { records: number; percent: number; approved: number }>({
-  name: 'shrink',
-  setting: 'shrink',
-  trips({ delivery: { records }, facts, past, settings, tally }, limits) {
-    const approved = tally.approved.absent
-    const isLess = settings.mode === 'full' && isShrunk(records, past, limits, approved, facts.ours)
-    return isLess ? [{ records, facts, past, percent: limits.shrink, approved }] : []
+const unrecognisable = rule({
+  name: 'unrecognisable',
+  setting: null,
+  ends: 'never',
+  trips(seen, limits) {
+    const { ours, outlook } = seen
+    if (ours < leastOffice) return []
+    const stay = Math.max(0, ours - outlook.leaving - outlook.changed)
+    const after = ours - outlook.leaving + outlook.arriving
+    // A few new listings drown nothing, however small the office is.
+    const isDrowned = !seen.isFirstLoad && outlook.arriving > allowedNew(seen, limits) && stay < after * shareStaying
+    return stay < ours * shareStaying || isDrowned ? [{ stay, ours, after }] : []
   },
-  message({ records, facts, past, percent, approved }, setting) {
-    const letGo = approved > 0 ? `, ${approved} approved deletes apart` : ''
-    const median = usual(past)
-    const measure =
-      median === null
-        ? `${facts.ours} listings that are ours (no earlier delivery is known${letGo}; ${setting})`
-        : `${median} usual (the median of the last ${past.deliveries.length}${letGo}; ${setting})`
-    return `the delivery has ${records} records, less than ${percent} % of the ${measure}`
-  },
-  holds: ({ kind, cause }) => kind === 'delete' && cause === 'absent',
+  message: ({ stay, ours, after }) =>
+    `after this delivery ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
+  ending: 'back',
+  label: () => 'too little would stay as it is',
+  holds: () => true,
 })
 
-interface OverShare {
-  count: number
+interface OnChatbot extends Numbers {
+  missing: number
+  strange: number
+  editedAgain: number
+  ours: number
   allowed: number
-  of: number
-  limit: { percent: number; floor: number }
+  keys: 'as before' | 'other'
 }
 
-/** Whether so many are more than a share allows, and its numbers. */
-function overShare(count: number, limit: OverShare['limit'], of: number): OverShare[] {
-  const allowed = allowance(limit, of)
-  return count > allowed ? [{ count, allowed, of, limit }] : []
+const isRespelled = ({ missing, strange }: Pick<OnChatbot, 'missing' | 'strange'>): boolean =>
+  missing > 0 && strange > 0
+
+/** What the chatbot shows is not the feed's word, and is asked separately. */
+const chatbot = rule<OnChatbot>({
+  name: 'chatbot',
+  setting: 'share',
+  ends: 'listed again',
+  trips(seen, limits) {
+    const { missing, strange, editedAgain, ours, otherKeys } = seen
+    const all = ours + missing
+    const numbers = {
+      missing,
+      strange,
+      editedAgain,
+      ours: all,
+      allowed: allowed({ ...seen, ours: all }, limits),
+      keys: otherKeys ? ('other' as const) : ('as before' as const),
+    }
+    // What is missing here and strange there is one listing, which the service spells its own way: one is enough.
+    const isOdd = isRespelled(numbers) || missing > numbers.allowed || editedAgain > allowed(seen, limits, true)
+    return isOdd ? [numbers] : []
+  },
+  message(numbers) {
+    const { missing, strange, editedAgain, ours, allowed: most } = numbers
+    if (isRespelled(numbers))
+      return `${missing} of ${ours} listings are missing from the chatbot's list, and ${strange} are there under MLSNumbers that this feed never wrote`
+    if (missing > most)
+      return `${missing} of ${ours} listings are missing from the chatbot's list; up to ${most} may be (limits.share)`
+    return `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again; another program seems to write them`
+  },
+  ending: 'listed again',
+  label: () => "the chatbot's list is in doubt",
+  holds(action, _, numbers) {
+    if (isRespelled(numbers) || numbers.missing > numbers.allowed) {
+      // Under other keys it may be somebody else's chatbot: nothing is put there.
+      if (action.kind === 'create') return action.cause === 'gone-from-service' || numbers.keys === 'other'
+      // What is forgotten on the word of this list would be created beside a listing that is there, if it came again.
+      if (action.kind === 'forget') return action.cause !== 'other-feed'
+      return action.kind === 'delete' && action.cause === 'absent' && action.snapshot === null
+    }
+    return action.kind === 'update' && action.again
+  },
+})
+
+/** In the order in which people are told. */
+export const rules: readonly Rule[] = [older, unrecognisable, leaving, renumbered, arriving, changing, chatbot]
+
+/** An accident: what a rule found. */
+export interface Trip extends Pick<Rule, 'setting' | 'ends' | 'ending'> {
+  readonly rule: RuleName
+  readonly numbers: Numbers
+  readonly sentence: string
+  readonly label: string
+  holds(action: Action, renumbered: boolean): boolean | readonly FieldName[]
 }
 
-const deletes = rule<OverShare & { planned: number; before: number }>({
-  name: 'delete',
-  setting: 'delete',
-  trips({ facts, past, tally }, limits) {
-    const { deletes: planned } = tally
-    const { deletes24h: before } = past
-    if (planned === 0) return []
-    const over = overShare(before + planned, limits.delete, facts.ours - facts.leaving + before)
-    return over.map((numbers) => ({ ...numbers, planned, before }))
-  },
-  message({ planned, before, allowed, of, limit }, setting) {
-    const earlier = before > 0 ? ` after ${before} in the last 24 hours` : ''
-    return `${planned} deletes${earlier} are more than the ${allowed} allowed in 24 hours (${limit.percent} % of ${of} listings, at least ${limit.floor}; ${setting})`
-  },
-  holds: ({ kind }) => kind === 'delete',
-})
-
-const updates = rule<OverShare & { mapped: number }>({
-  name: 'update',
-  setting: 'update',
-  trips: ({ facts, tally }, limits) =>
-    overShare(tally.updates, limits.update, facts.ours).map((over) => ({ ...over, mapped: facts.mappingUpdates })),
-  message({ count, allowed, of, limit, mapped }, setting) {
-    const mapping = mapped > 0 ? `; the mapping changed: ${mapped} updates` : ''
-    return `${count} updates are more than the ${allowed} allowed in a run (${limit.percent} % of ${of} listings, at least ${limit.floor}; ${setting})${mapping}`
-  },
-  holds: ({ kind }) => kind === 'update',
-})
-
-const nothingLeft = rule<{ records: number }>({
-  name: 'nothingLeft',
-  setting: null,
-  trips: ({ delivery: { records, listings, filtered }, settings }) =>
-    settings.mode === 'full' && listings === 0 && filtered > 0 ? [{ records }] : [],
-  message: ({ records }) => `\`where\` leaves none of the ${records} records over: is it what was meant?`,
-  holds: ({ kind }) => kind === 'delete',
-})
-
-const recreate = rule<OverShare & { isForeignList: boolean }>({
-  name: 'recreate',
-  setting: 'recreate',
-  // Other keys may be another customer's: nothing new belongs there either.
-  trips: ({ facts, past, tally }, limits) =>
-    overShare(tally.recreates, limits.recreate, facts.ours).map((over) => ({
-      ...over,
-      isForeignList: past.otherKeys && over.count * 2 > over.of,
+/** What the rules find, `from` others in a test. */
+export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
+  return from.flatMap((tripped) =>
+    tripped.trips(seen, limits).map((numbers) => ({
+      rule: tripped.name,
+      setting: tripped.setting,
+      ends: tripped.ends,
+      numbers,
+      sentence: tripped.message(numbers),
+      ending: tripped.ending,
+      label: tripped.label(numbers),
+      holds: (action: Action, isPaired: boolean) => tripped.holds(action, isPaired, numbers),
     })),
-  message: ({ count, allowed, of, limit, isForeignList }, setting) =>
-    `${count} of our listings are gone from the service, more than ${allowed} (${limit.percent} % of ${of}, at least ${limit.floor}; ${setting}): ` +
-    (isForeignList
-      ? 'its keys were changed since: are they those of another customer?'
-      : 'is its index being rebuilt?'),
-  // What is forgotten on the word of the same list would, delivered again, be created beside a listing that is there.
-  holds: ({ kind, cause }, { isForeignList }) =>
-    (kind === 'create' && (isForeignList || cause === 'gone-from-service')) ||
-    (kind === 'forget' && cause !== 'other-feed'),
-})
-
-const spelling = rule<{ gone: number; unknown: number }>({
-  name: 'spelling',
-  setting: null,
-  trips: ({ facts, tally }) =>
-    tally.recreates > 0 && facts.unknownMarks > 0 ? [{ gone: tally.recreates, unknown: facts.unknownMarks }] : [],
-  message: ({ gone, unknown }) =>
-    `${gone} of our listings are gone from the service while ${unknown} with this feed's mark are there ` +
-    'under MLSNumbers that the store does not know: does the service spell them its own way?',
-  holds: (action) =>
-    (action.kind === 'create' && action.cause === 'gone-from-service') ||
-    (action.kind === 'delete' && action.cause === 'absent' && action.snapshot === null),
-})
-
-const writers = rule<{ again: number }>({
-  name: 'writers',
-  setting: null,
-  trips: ({ facts, tally: { again } }) => (isFight(again, facts.ours) ? [{ again }] : []),
-  message: ({ again }) =>
-    `${again} listings were changed on the service once more after they had been sent again: ` +
-    "does another program write this chatbot's listings, such as a second daemon with a store of its own?",
-  holds: (action) => action.kind === 'update' && action.again,
-})
-
-const lostField = rule<{ field: FieldName; had: number; lost: number; percent: number }>({
-  name: 'lostField',
-  setting: 'lostField',
-  trips: ({ facts, tally }, { lostField: { percent, floor } }) =>
-    optionalFields.flatMap((field, bit) => {
-      const { [bit]: had } = facts.had
-      const lost = tally.lost[field] ?? 0
-      const isLost = had * 2 > facts.matched && lost > Math.max(floor, (had * percent) / 100)
-      return isLost ? [{ field, had, lost, percent }] : []
-    }),
-  message: ({ field, had, lost, percent }, setting) =>
-    `${lost} of the ${had} listings that had ${field} now lack it, more than ${percent} % (${setting}): was a column renamed?`,
-  holds: (action, { field }) => lostFields(action).includes(field),
-})
-
-export const rules: readonly Bound[] = [
-  delivery,
-  remote,
-  older,
-  overlap,
-  shrink,
-  deletes,
-  updates,
-  nothingLeft,
-  recreate,
-  spelling,
-  writers,
-  lostField,
-]
+  )
+}

@@ -55,6 +55,17 @@ describe('rows', () => {
     expect((await read(csv, 'a,b\n"1,2\n', { quote: '' })).records).toEqual([{ a: '"1', b: '2' }])
   })
 
+  test('have a context that changes with the names of the columns', async () => {
+    const contextOf = async (text: string): Promise<string> => {
+      const options = { quote: '"', maxRecordBytes: 1000, lengthProven: () => true, requiredHeaders: [] }
+      const reading = csv.read(inChunks(Buffer.from(text), 100), options as never)
+      for await (const _ of reading.records);
+      return reading.context()
+    }
+    expect(await contextOf('a,b\n1,2\n')).toBe(await contextOf('a,b\n3,4\n'))
+    expect(await contextOf('a,b\n1,2\n')).not.toBe(await contextOf('b,a\n1,2\n'))
+  })
+
   test('short rows lack their last cells; one cell, or cells beyond the header, break the row', async () => {
     const { records, places } = await read(csv, 'a,b,c\n1,2\n1,2,3,,\n1,2,3,4\nalone\n1,2,3\n', {})
     expect(records).toEqual([

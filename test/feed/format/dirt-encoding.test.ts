@@ -1,4 +1,4 @@
-/** Dirt that must not hurt (issue "The formats that people really have"): encodings, from the bytes to the listings. */
+/** Wrong and mixed encodings, read from the bytes to the listings. */
 import { describe, expect, test } from 'vitest'
 import { delivered, resoRow, resoTable, zillowDocument, zillowHome } from '../../support/delivery.ts'
 import type { DeliveryOptions } from '../../support/delivery.ts'
@@ -114,7 +114,7 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
       expect({ rejects, complete }).toEqual({ rejects: [], complete: true })
       expect(notes).toEqual([
         '1 record holds text that was encoded twice (MLSNumber M2: "MÃ¡laga" for "Málaga"); ' +
-          'set repair: double-utf8 for this feed to mend it, or have the sender put it right',
+          'set repair: double-utf8 for this feed, or ask the sender to correct it',
       ])
     })
 
@@ -158,7 +158,7 @@ describe('XML', () => {
     const declared = '<?xml version="1.0" encoding="UTF-16"?>'
     await arrives(wide(`\ufeff${feed(words, declared)}`), words, { preset })
     await arrives(wide(feed(words, declared)).swap16(), words, { preset })
-    // Transcoded on the way by somebody who did not look into it.
+    // Transcoded on the way without adapting the declaration.
     await arrives(Buffer.from(feed(words, declared)), words, { preset })
     await arrives(wide(feed(words, '<?xml version="1.0" encoding="UTF-8"?>')), words, { preset })
   })

@@ -1,4 +1,4 @@
-/** The map of formats: every one keeps the contract, and another needs its file and its line only. */
+/** The map of formats: each keeps the contract, and a new one needs only its file and its line. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -98,7 +98,7 @@ M2,,10' x 12" deck,
         { 'MLS#': 'M1', CITY: 'Málaga', 'Re"marks': '3 beds, "new"\r\nroof' },
         { 'MLS#': 'M2', CITY: '', 'Re"marks': `10' x 12" deck` },
       ],
-      // A cut behind a whole row can't be seen: only the transport's proof of length or a count tells.
+      // A cut after a complete row only shows by the transport's proof of length or by a count.
       wholeAt: (bytes) => bytes.toString().endsWith('\n') && !bytes.toString().endsWith('""new""\r\n'),
     },
     {
@@ -213,8 +213,7 @@ fields: { MLSNumber: Id, City: City, Bedrooms: Beds, ${[...constants, ...numbers
       expect(await world.run()).toMatchObject({ delivery: { complete: false, reasons: ['the document is cut off'] } })
       expect(world.listings()).toHaveLength(2)
 
-      const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
-      const { findings } = await inspectSource(context, 'north', { preset: undefined, limit: null })
+      const { findings } = await inspectSource(world.context, 'north', { preset: undefined, limit: null })
       expect(findings.document).toMatchObject({ format: 'blocks', records: 1, dialect: null, record: null })
       expect(findings.fields.map(({ path, usedFor }) => [path, usedFor])).toContainEqual(['Beds', ['Bedrooms']])
     } finally {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-/** Which of the parsers' packages a process loads that reads one document. */
+/** Which parser packages a process loads to read one document. */
 function loadedFor(format: string, text: string): unknown {
   const script = `
     import { registerHooks } from 'node:module'

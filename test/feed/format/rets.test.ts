@@ -69,12 +69,7 @@ describe('rets-compact', () => {
 
   it.each([
     ['a count that does not fit', '<COUNT Records="40"/>', '', 'the server counts 40 records, the document holds 1'],
-    [
-      'MAXROWS',
-      '',
-      '<MAXROWS/>',
-      'the server cut the answer at its most rows (MAXROWS): the rest is in its next pages',
-    ],
+    ['MAXROWS', '', '<MAXROWS/>', 'the server stopped at its row limit (MAXROWS): the other rows are on further pages'],
     [
       'a status at the end',
       '',

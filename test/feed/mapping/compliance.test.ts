@@ -18,7 +18,7 @@ function mappingOf(text: string, options: object) {
   return createMapping(loadPreset(text, 'preset.yaml'), mappingOptionsSchema.parse(options), 'north')
 }
 
-/** Reads bytes as a delivery is read, with a preset's text and what a feed's configuration adds. */
+/** Reads bytes as a delivery, with the text of a preset and a feed's options. */
 async function read(text: string, document: string, options: object, known?: KnownListing): Promise<Delivered[]> {
   const mapping = mappingOf(text, options)
   const bytes = (async function* () {
@@ -149,7 +149,7 @@ describe('coming soon', () => {
 
   it('is shown unless the feed or its preset says hide, and a feed wins over its preset', async () => {
     const hiding = `${presetText('reso-csv')}\ncomingSoon: hide\n`
-    const why = "coming soon, which this feed's rules do not let be shown (comingSoon: hide)"
+    const why = 'coming soon, which this feed hides (comingSoon: hide)'
     expect(await reso({}, soon)).toMatchObject([{ kind: 'listing', listing: { Status: 'PreOnMarket' } }])
     expect(await reso({ comingSoon: 'hide' }, soon, {})).toMatchObject([
       { kind: 'removal', mlsNumber: 'A1', why },
@@ -174,7 +174,7 @@ describe('coming soon', () => {
 describe('attribution', () => {
   it('rejects a listing that does not name its source', async () => {
     const found = await reso({ attribution: 'ListOfficeName' }, {}, { ListingId: 'A2', ListOfficeName: ' ' })
-    const problem = 'is missing, and attribution wants every listing to carry it; have the sender fill it'
+    const problem = 'is missing, but attribution requires it in every listing; ask the sender to fill it'
     expect(found).toMatchObject([
       { kind: 'listing' },
       { kind: 'reject', mlsNumber: 'A2', problems: [{ field: 'ExtensionColumn ListOfficeName', problem }] },
@@ -344,7 +344,7 @@ describe('mlsPrefix', () => {
       {
         kind: 'reject',
         mlsNumber: null,
-        problems: [{ field: 'MLSNumber', value: long.slice(0, 200), problem: 'is too long to have NWMLS- before it' }],
+        problems: [{ field: 'MLSNumber', value: long.slice(0, 200), problem: 'is too long with NWMLS- before it' }],
       },
     ])
     expect(await reso({ mlsPrefix: 'B' }, { ListingId: long })).toMatchObject([{ kind: 'listing' }])

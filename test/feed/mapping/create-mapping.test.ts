@@ -196,16 +196,16 @@ describe('options of the feed', () => {
         extension: { ListingSyncFeed: 'x' },
       }),
     ).toEqual([
-      'fields.Bedroom: there is no such field of a listing; did you mean Bedrooms?',
-      'defaults.Hoamonth: there is no such field of a listing; did you mean HOAMonth?',
+      'fields.Bedroom: a listing has no such field; did you mean Bedrooms?',
+      'defaults.Hoamonth: a listing has no such field; did you mean HOAMonth?',
       'defaults.SaleType: SaleType is one of for_sale, for_rent',
       'defaults.MLSNumber: every listing has its own',
       'defaults.YearBuilt: YearBuilt is a number',
       'defaults.Latitude: needs a number from -90 to 90',
-      'extension.ListingSyncFeed: this key is our own',
+      'extension.ListingSyncFeed: this key is reserved for listing-sync',
       "where.Images: can't be compared",
       'fields.LotArea: area needs unit or unitFrom, for a number that names no unit',
-      'fields.Url: a brace without its other half in "{MLSNumber"',
+      'fields.Url: an unmatched brace in "{MLSNumber"',
     ])
   })
 })
@@ -263,9 +263,9 @@ variants:
 
   it('needs a number for each, and rules that work', () => {
     const same = () => loadPreset(lines + variants.replace('-rent', '""'), 'same.yaml')
-    expect(same).toThrow(/each needs a suffix of its own/)
+    expect(same).toThrow(/each needs its own suffix/)
     const wrong = () => loadPreset(lines + variants.replace('RentPrice:', 'RentPrise:'), 'wrong.yaml')
-    expect(wrong).toThrow(/fields.RentPrise: there is no such field.*did you mean RentPrice/)
+    expect(wrong).toThrow(/fields.RentPrise: a listing has no such field.*did you mean RentPrice/)
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * Dirt that must not hurt (issue "The formats that people really have"): values, as they stand in a feed's bytes, and what
- * of the listing they become. Each value is in the middle of three homes; the other two arrive whatever it is.
+ * Odd values in a feed's bytes and what they become in the listing. Each value is in the middle of three homes; the other two
+ * always arrive.
  */
 import { describe, expect, test } from 'vitest'
 import type { Listing } from '../../../src/core/listing.ts'
@@ -8,7 +8,7 @@ import type { FieldMapping, Numbers } from '../../../src/feed/mapping/rule-keys.
 import { delivered, resoRow, resoTable, zillowDocument, zillowHome } from '../../support/delivery.ts'
 import type { DeliveryOptions } from '../../support/delivery.ts'
 
-/** Where a value stands in each container. */
+/** The place of a value in each format. */
 interface Place {
   element: string
   column: string
@@ -35,7 +35,7 @@ const containers = {
   },
 }
 
-/** The listing, or the problems that it has instead. */
+/** The listing, or its problems. */
 async function became(
   container: keyof typeof containers,
   place: Place,
@@ -43,7 +43,7 @@ async function became(
   options: Omit<DeliveryOptions, 'preset'> = {},
 ): Promise<Listing | string[]> {
   const { listings, rejects, complete, reasons } = await containers[container](place, value, options)
-  // One value that can't be read takes nothing with it.
+  // One unreadable value affects no other.
   expect({ complete, reasons }).toEqual({ complete: true, reasons: [] })
   expect(listings).toHaveProperty('M1')
   expect(listings).toHaveProperty('M3')
@@ -134,7 +134,7 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       ['18,000', 'per annum', 1500],
       ['60', 'per night', 1825],
       ['4500', 'quarterly', 1500],
-      // No payment that comes again: nothing is made up of it.
+      // Not a repeated payment, so no rent.
       ['9000', 'seasonal', undefined],
     ])('%s a %s', async (amount, period, expected) => {
       const rent: FieldMapping = { from: from(price), as: 'money', period: from(text) }
@@ -184,7 +184,7 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       ['11/12/2025', 'DD/MM/YYYY', 345],
       ['01012026', 'DDMMYYYY', 324],
       ['23.06.26', 'DD.MM.YY', 151],
-      // A date to come is no listing that is older than new.
+      // A future date counts as today.
       ['2026-12-24', 'ISO', 0],
     ])('%s written %s was %j days ago', async (value, format, days) => {
       const rule: FieldMapping = { from: from(date), as: 'daysSince', formats: [format] }

@@ -1,6 +1,6 @@
 /**
- * Text made to keep an expression busy. At these lengths anything that takes time by the square of its text would take
- * minutes, and what tries every way would never end: the runner's own limit tells.
+ * Text made to slow down regular expressions. At these lengths quadratic time would take minutes and exponential time would
+ * never end, so the time limit of the test fails.
  */
 import { describe, expect, test } from 'vitest'
 import { blm } from '../../../src/feed/format/blm.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { mayBeDoubled, mendRecord, mendedText } from '../../../src/feed/mapping/mojibake.ts'
 import { randomFrom } from '../../contract/format.ts'
 
-/** What a program makes of a text that takes its UTF-8 for `encoding`, and writes UTF-8. */
+/** The text as a program writes it that reads its UTF-8 as `encoding`. */
 function doubled(text: string, encoding = 'windows-1252'): string {
   if (encoding === 'latin1') return Buffer.from(text).toString('latin1')
   return new TextDecoder(encoding).decode(Buffer.from(text), { stream: true })
@@ -125,7 +125,7 @@ test('random words of many languages: sound text stays, and what was encoded twi
     expect(mendedText(text), why).toBe(text)
     const back = mendedText(doubled(text))
     if (back !== doubled(text)) mended++
-    // A single letter that may be sound as it is stays where nothing else in its text tells; with one that tells, all come back.
+    // A letter that may be correct stays, unless other text in the record is certainly wrong.
     if (/[a-z][áâãàéêíóôõúüçäö]/.test(text)) expect(back, why).toBe(text)
   }
   expect(mended).toBeGreaterThan(3500)

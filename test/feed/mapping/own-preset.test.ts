@@ -1,5 +1,5 @@
 /**
- * The generic way: a user's own preset file, beside the configuration, for a format that the program brings none for.
+ * A user's own preset file, beside the configuration, for a format without a shipped preset.
  * Whole runs of the two in fixtures/own-presets, and `fields` alone over a preset that nearly fits.
  */
 import { copyFileSync, readFileSync } from 'node:fs'
@@ -140,7 +140,7 @@ describe('a CSV of its own', () => {
         "Bedrooms: 'two' needs a number written like 1234.5",
         "SalePrice: '200k+' needs an amount of money written like 1234.5",
       ],
-      'AUCTION-6': ["Status: 'AUCTION' is a word of status that nothing is known of; map it with statuses"],
+      'AUCTION-6': ["Status: 'AUCTION' is an unknown word in status; map it with statuses"],
     })
   })
 })

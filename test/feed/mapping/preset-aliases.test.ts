@@ -10,7 +10,7 @@ const file = join(import.meta.dirname, '../../../config/presets/mls-csv.yaml')
 const preset = loadPreset(readFileSync(file, 'utf8'), file)
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
-/** The same home as offices of different habits export it. */
+/** The same home as different offices export it. */
 const exports: Record<string, string[]> = {
   'an MLS': [
     'MLS Number,Status,Type,Price,Bedrooms,Baths Full,Baths Half,Sqft Main,Acres,Year Built,Days On Market,Parking Spaces,Address,City,State,Zip,Subdivision,Remarks,URL',

@@ -10,7 +10,7 @@ import { readingOf } from '../../support/reading.ts'
 /*
  * Every folder of fixtures/presets proves the preset of its name: feed.* read through the real format must become
  * expected.json, record by record. options.json holds what a feed's configuration would add.
- * `UPDATE_EXPECTED=1` writes expected.json anew; read the difference before you commit it.
+ * `UPDATE_EXPECTED=1` rewrites expected.json; check the difference before you commit it.
  */
 const folders = join(import.meta.dirname, '../../../fixtures/presets')
 const presets = join(import.meta.dirname, '../../../config/presets')

@@ -37,7 +37,7 @@ describe('loadPreset', () => {
   it('names every problem with its path', () => {
     const problems = problemsOf(`${good}  Bathroms: baths\n  Url: { form: link }\nstatusses: {}\ndelivery2: full\n`)
     expect(problems).toHaveLength(4)
-    expect(problems).toContainEqual('fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?')
+    expect(problems).toContainEqual('fields.Bathroms: a listing has no such field; did you mean Bathrooms?')
     expect(problems).toContainEqual('statusses: unknown key; did you mean "statuses"?')
     expect(problems).toContainEqual('delivery2: unknown key; did you mean "delivery"?')
     expect(problems).toContainEqual('fields.Url.form: unknown key; did you mean "from"?')
@@ -58,7 +58,7 @@ describe('loadPreset', () => {
   it('takes no header from an element that may come again', () => {
     const nested = good.replace('homes/home', 'homes/region/home')
     expect(problemsOf(`${nested}header: { tab: homes/region/@tab }\n`)).toEqual([
-      'header.tab: homes/region/@tab is of an element with records in it, which may come again and say otherwise',
+      'header.tab: homes/region/@tab belongs to an element that contains records and may repeat with another value',
     ])
     expect(problemsOf(`${nested}header: { sent: homes/@sent, mode: homes/regions/@mode }\n`)).toEqual([])
   })
@@ -68,14 +68,14 @@ describe('loadPreset', () => {
     expect(problemsOf(`${table}delimiter: '\\t'\n`)).toEqual([expect.stringContaining('in double quotes')])
     expect(problemsOf(`${table}delimiter: "\\t"\n`)).toEqual([])
     expect(problemsOf(`${good}  City: place/city/text()\n`)).toEqual([
-      'fields.City: text() in the path "place/city/text()" is not known: a path that ends at an element is its text',
+      'fields.City: text() in the path "place/city/text()" is not needed: a path that ends at an element yields its text',
     ])
   })
 
   it('names unknown fields, all at once', () => {
     expect(problemsOf(`${good}  Bathroms: baths\n  Yearbuilt: year\n`)).toEqual([
-      'fields.Bathroms: there is no such field of a listing; did you mean Bathrooms?',
-      'fields.Yearbuilt: there is no such field of a listing; did you mean YearBuilt?',
+      'fields.Bathroms: a listing has no such field; did you mean Bathrooms?',
+      'fields.Yearbuilt: a listing has no such field; did you mean YearBuilt?',
     ])
   })
 
@@ -84,9 +84,9 @@ describe('loadPreset', () => {
     ['  Url: { from: link, as: number }', /number gives number, Url takes text/],
     ['  LotArea: { from: lot, as: area }', /area needs unit or unitFrom/],
     ['  LotArea: { from: lot, as: area, unit: acers }', /unknown unit of area "acers"/],
-    ['  Url: { from: link, unit: acres }', /unit means nothing to url/],
-    ['  Url: { template: "https://a.example/{Url}" }', /\{Url\} is not known yet when Url is made/],
-    ['  Url: { template: "https://a.example/{MLSNumber" }', /brace without its other half/],
+    ['  Url: { from: link, unit: acres }', /unit does not apply to url/],
+    ['  Url: { template: "https://a.example/{Url}" }', /\{Url\} is not available yet when Url is made/],
+    ['  Url: { template: "https://a.example/{MLSNumber" }', /unmatched brace/],
     ['  Url: { value: not-an-address }', /http/],
     ['  AreaUnit: { value: Acres }', /one of Square Feet, Square Meters/],
     ['  City: address//city', /an empty step in the path/],

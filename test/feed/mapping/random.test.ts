@@ -11,8 +11,7 @@ import type { Mapping } from '../../../src/feed/mapping/mapping.ts'
 import { readingOf } from '../../support/reading.ts'
 
 /*
- * Whatever a record holds, the mapping answers: a listing that the interface takes, or why not. fast-check prints the
- * seed and the smallest record that breaks it.
+ * Any record becomes a valid listing or a reject with reasons. fast-check prints the seed and the smallest failing record.
  */
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 const pieces =
@@ -25,7 +24,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
 )
 
-/** Sets what is under a path, making the nodes on the way; repeated nodes are entered at the first. */
+/** Sets the value at a path, creating nodes; of repeated nodes it uses the first. */
 function put(record: RecordFields, [name, ...rest]: string[], value: RecordNode | RecordNode[]): void {
   if (rest.length === 0) {
     record[name] = value
@@ -64,7 +63,7 @@ function checkListing(delivered: Delivered): void {
     else if (type === 'text') expect(value, name).toSatisfy((one: unknown) => typeof one === 'string' && one.length > 0)
     if (typeof value === 'string' && choices) expect(choices).toContain(value)
   }
-  // The number is taken as it is: it is a key, not a text to be read.
+  // The MLSNumber is a key and kept unchanged.
   const json = JSON.stringify({ ...delivered.listing, MLSNumber: '' })
   expect(delivered.listing.MLSNumber).not.toMatch(/\p{Cc}|\p{Cs}/u)
   expect(json.isWellFormed()).toBe(true)

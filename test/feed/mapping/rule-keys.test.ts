@@ -12,7 +12,7 @@ const preset = (format: 'xml' | 'csv') =>
     'trial.yaml',
   )
 
-/** What a rule makes of one record: the field's value, or its problem. */
+/** The field's value by a rule for one record, or its problem. */
 function read(
   field: 'LotArea' | 'RentPrice' | 'Images' | 'Location' | 'Address' | 'AreaUnit',
   rule: FieldMapping,
@@ -189,9 +189,9 @@ describe('rules that can not work', () => {
     ['Latitude', { from: 'A', nth: 2 }, 'split and nth go together'],
     ['Latitude', { from: 'A', split: ',' }, 'split and nth go together'],
     ['Latitude', { from: 'A', split: [',', ';'], nth: 1 }, 'split and nth go together'],
-    ['Images', { from: 'A', split: ',', nth: 1 }, 'nth means nothing to images'],
+    ['Images', { from: 'A', split: ',', nth: 1 }, 'nth does not apply to images'],
     ['Location', { from: 'A', as: 'textAfter' }, 'textAfter needs after'],
-    ['Location', { from: 'A', after: '/' }, 'after means nothing to text'],
+    ['Location', { from: 'A', after: '/' }, 'after does not apply to text'],
   ])('%s: %j', (field, rule, problem) => {
     expect(() => createMapping(preset('csv'), { fields: { [field]: rule } })).toThrow(problem)
   })

@@ -64,7 +64,7 @@ describe('glob', () => {
     const received = await receive(glob, 'drop/*.xml', options)
     expect(received).toMatchObject({ text: 'newest', name: join(directory, 'drop/b.xml') })
     await expect(glob('drop/d*', options)).rejects.toThrow(
-      'no file matches drop/d* (what matches are no regular files, or uploads under way)',
+      'no file matches drop/d* (what matches is not a regular file or is still being uploaded)',
     )
   })
 })

@@ -31,7 +31,7 @@ beforeEach(() => {
   asked = []
 })
 
-/** Names as a resolver of a test gives them, an address more each time a name is asked for; each question is kept. */
+/** A resolver that returns one more address at each query of a name, and records queries. */
 function resolver(names: Record<string, string[]>): { lookup: LookupFunction; questions: string[] } {
   const questions: string[] = []
   const lookup: LookupFunction = (hostname, options, callback) => {
@@ -45,7 +45,7 @@ function resolver(names: Record<string, string[]>): { lookup: LookupFunction; qu
   return { lookup, questions }
 }
 
-/** Loopback stands for the internet here; every other private address is what it is. */
+/** Loopback stands for the internet here; other private addresses stay private. */
 const isPrivate = (address: string): boolean => address !== '127.0.0.1' && isPrivateAddress(address)
 
 const redirectTo = (location: string) => (request: IncomingMessage, response: ServerResponse) => {
@@ -130,7 +130,7 @@ describe('private addresses', () => {
 })
 
 describe('a drip', () => {
-  /** Sends so many pieces, the next one once the one before was read; `tick` is the time between two, in milliseconds. */
+  /** Sends so many pieces, each after the last was read, `tick` milliseconds apart. */
   async function dripped(pieces: number, size: number, tick: number, readFor = 0) {
     let now = 0
     const clock = { now: () => now, sleep: () => Promise.resolve() }
@@ -161,7 +161,7 @@ describe('a drip', () => {
     expect(bytes).toBeLessThan(310)
     expect({ proven, reasons }).toEqual({
       proven: false,
-      reasons: [expect.stringMatching(/^only \d+ bytes came in 60 s; it was given up after \d+ bytes$/)],
+      reasons: [expect.stringMatching(/^only \d+ bytes came in 60 s; gave up after \d+ bytes$/)],
     })
   })
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createSafeServer } from 'node:https'
 import { createServer as createRawServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -134,7 +136,7 @@ describe('how the bytes ended', () => {
     await withPatience(200, async (transferTimeout) => {
       const { text, reasons } = await receive(http, drip, optionsWith({ transferTimeout }))
       expect(text).toBe('x')
-      const after = 'it was given up after 1 of 100 bytes'
+      const after = 'gave up after 1 of 100 bytes'
       expect(reasons).toEqual([`the transfer took longer than ${transferTimeout} ms; ${after}`])
     })
     await expect(
@@ -231,6 +233,23 @@ describe('what is asked and answered', () => {
     for await (const part of opened.bytes) expect(part.toString()).toBe('x')
     expect(opened.validators).toEqual({ etag: '"v1"', lastModified: 'Sat, 21 Nov 2026 10:00:00 GMT' })
     expect(await http(source, optionsWith({ validators: opened.validators }))).toBe('not-modified')
+  })
+
+  test('a certificate that nobody vouches for ends it before anything is sent', async () => {
+    const [key, cert] = ['key', 'certificate'].map((name) => readFileSync(`fixtures/tls/${name}.pem`))
+    let asked = 0
+    const server = createSafeServer({ key, cert }, (_, response) => {
+      asked++
+      response.end('<listings/>')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const source = `https://127.0.0.1:${portOf(server.address())}/`
+      await expect(open(http, source, optionsWith())).rejects.toThrow(/can't be reached: .*(certificate|CERT)/)
+      expect(asked).toBe(0)
+    } finally {
+      server.close()
+    }
   })
 
   test('the charset of the header is passed on', async () => {

@@ -1,4 +1,4 @@
-/** A dropped file is read once it is whole: by a marker beside it, by a size and time that stay as they are. */
+/** A dropped file is read once it is complete: by a marker beside it, or by unchanged size and time. */
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ function put(name: string, content: string, ago = 3600): void {
   utimesSync(join(drop, name), now / 1000 - ago, now / 1000 - ago)
 }
 
-/** Time in which `meanwhile` happens as soon as somebody sleeps. */
+/** A clock on which `meanwhile` happens at the first sleep. */
 function sleeping(meanwhile: () => void) {
   const slept: number[] = []
   const clock: Clock = {
@@ -73,7 +73,7 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     ]) {
       const early = one(at('feed.xml'), options({ marker }))
       await expect(early).rejects.toThrow(
-        `feed.xml is not yet whole: ${name} is not beside it; the next run looks again`,
+        `feed.xml is not complete yet: its marker ${name} is missing; the next run looks again`,
       )
       put(name, '')
       expect(await receive(one, at('feed.xml'), options({ marker }))).toMatchObject({ text: 'whole' })
@@ -87,7 +87,7 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
     put('3.xml', 'half', 30)
     put('1.xml.done', '', 20)
     await expect(many(at('*3*'), options({ marker: '{name}.done' }))).rejects.toThrow(
-      /no file that matches .*\*3\* is whole yet: none of 1 has its \{name\}\.done beside it; the next run looks again$/,
+      /no file that matches .*\*3\* is complete yet: none of 1 has its marker \{name\}\.done; the next run looks again$/,
     )
     put('2.xml.done', '', 10)
     expect(await receive(many, at('*'), options({ marker: '{name}.done' }))).toMatchObject({ text: 'newest whole one' })
@@ -115,7 +115,11 @@ describe.each(places)('$where', ({ where, at, one, many }) => {
       () => put('feed.xml', 'HALF', 1),
       /was written again within 30 s; nothing was read, the next/,
     ],
-    ['went away', () => rmSync(here('feed.xml')), /went away within 30 s; nothing was read, the next run looks again$/],
+    [
+      'went away',
+      () => rmSync(here('feed.xml')),
+      /disappeared within 30 s; nothing was read, the next run looks again$/,
+    ],
   ])('a file that %s meanwhile is not', async (_, meanwhile, words) => {
     put('feed.xml', 'half', 5)
     const { clock } = sleeping(meanwhile)

@@ -97,7 +97,7 @@ describe('who is let in', () => {
   test('a server with another key gets no attempt to log in', async () => {
     const other = fingerprint(keyPair().public)
     const error = await attempt({ ...login, hostKey: [other] }).catch(String)
-    expect(error).toContain(`shows the ssh-ed25519 key ${hostKey}, which is not in login.hostKey`)
+    expect(error).toContain(`the server's ssh-ed25519 key ${hostKey} is not in login.hostKey`)
     expect(error).not.toMatch(/agency|p@ss/)
     expect(server.attempts).toEqual([])
     expect(await attempt({ ...login, hostKey: [other, `${hostKey}=`] })).toMatchObject({ text: 'whole' })
@@ -194,9 +194,9 @@ describe('what happens on the way', () => {
     mute
       .removeAllListeners('connection')
       .on('connection', (socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    await expect(sftp(there, with_())).rejects.toThrow(/a\.xml: what answers there does not speak SSH/)
+    await expect(sftp(there, with_())).rejects.toThrow(/a\.xml: the server does not speak SSH/)
     await new Promise((resolve) => mute.close(resolve))
-    await expect(sftp(there, with_())).rejects.toThrow(/the server takes no connections there$/)
+    await expect(sftp(there, with_())).rejects.toThrow(/the server refused the connection$/)
   })
 
   test('a stop in the middle throws its reason, and leaves no connection', async () => {

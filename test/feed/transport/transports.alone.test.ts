@@ -1,4 +1,4 @@
-/** The map of transports: every one keeps the contract, and another needs its file and its line only. */
+/** The map of transports: each keeps the contract, and a new one needs only its file and its line. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FeedError } from '../../../src/core/errors.ts'

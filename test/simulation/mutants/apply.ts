@@ -5,7 +5,7 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'create without look-up',
     file: 'src/apply/calls.ts',
-    from: 'if (change.lookUp || settings.lookUpCreates) {',
+    from: 'if (change.lookUp || orders.lookUpCreates) {',
     to: 'if (change.lookUp && change.kind === "update") {',
   },
   {
@@ -77,8 +77,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'only the first of a batch is marked',
     file: 'src/apply/calls.ts',
-    from: 'kind, keys, runtime.clock.now(), approved)',
-    to: 'kind, keys.slice(0, 1), runtime.clock.now(), approved)',
+    from: 'const calls = changes.map(',
+    to: 'const calls = changes.slice(0, 1).map(',
   },
   {
     name: 'a run leaves a listener behind',

@@ -1,4 +1,4 @@
-/** A way to break the program (fault-model 4.4). */
+/** A way to break the program. */
 export interface Mutant {
   name: string
   file: string

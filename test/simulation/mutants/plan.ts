@@ -17,20 +17,20 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'delete although a record was unreadable',
     file: 'src/plan/proof.ts',
-    from: 'if (unreadable > 0)',
-    to: 'if (unreadable > 1e9)',
+    from: 'if (!gone.isApproved && keyless.some(',
+    to: 'if (false && keyless.some(',
   },
   {
     name: 'guard counts a run, not 24 hours',
-    file: 'src/plan/guard/rules.ts',
-    from: 'overShare(before + planned,',
-    to: 'overShare(planned,',
+    file: 'src/plan/guard/scales.ts',
+    from: 'leaving: before.delete + leaving',
+    to: 'leaving',
   },
   {
     name: 'no guard of deletes',
     file: 'src/plan/guard/rules.ts',
-    from: 'if (planned === 0) return []',
-    to: 'if (planned >= 0) return []',
+    from: '!isAsleep && leaving > most',
+    to: 'false',
   },
   {
     name: 'settle ignored',
@@ -77,7 +77,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'shown twice and deleted all the same',
     file: 'src/plan/absent.ts',
-    from: "if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]\n  if (!isProven)",
+    from: "if (shown.length > 1) return [stepOf(twiceShown(one, 'delete')), ...noted]\n  if (!isProven)",
     to: 'if (!isProven)',
   },
   {
@@ -88,15 +88,22 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'an approval makes a doubtful list trusted',
-    file: 'src/run/plan.ts',
-    from: 'isDoubtful: tally.doubts > 0',
-    to: 'isDoubtful: tally.recreates > 0',
+    file: 'src/plan/guard/scales.ts',
+    from: "if (action.kind === 'create' && action.cause === 'gone-from-service') this.doubts++",
+    to: "if (action.kind === 'create' && action.cause === 'gone-from-service' && !isFree(this.#standing(remembered, action, 'create').standing)) this.doubts++",
   },
   {
     name: 'approval lets everything through',
     file: 'src/run/guard.ts',
-    from: 'if (approved.has(approvalKey(action.kind, action.mlsNumber))) return null',
-    to: 'if (approved.size > 0) return null',
+    from: 'limits.isOff ? [] : tripsOf(seen, limits)',
+    to: `(() => {
+    let isAnyApproved = limits.isOff
+    workspace.turn('remembered', (_, { remembered }) => {
+      isAnyApproved ||= remembered.holds.some(({ decision }) => decision === 'approved')
+      return null
+    })
+    return isAnyApproved ? [] : tripsOf(seen, limits)
+  })()`,
   },
   {
     name: 'forgotten while a create may land',
@@ -135,15 +142,15 @@ export const planMutants: readonly Mutant[] = [
     to: 'const lookUp = false',
   },
   {
-    name: 'no guard of shrunken deliveries',
-    file: 'src/plan/guard/measures.ts',
-    from: 'return records < (measure * limits.shrink) / 100',
-    to: 'return records < 0',
+    name: 'no guard of what nobody would recognise',
+    file: 'src/plan/guard/rules.ts',
+    from: 'return stay < ours * shareStaying || isDrowned ? [{ stay, ours, after }] : []',
+    to: 'return []',
   },
   {
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
     from: "if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
-    to: "if (item !== null && flight === 'delete') return [stepOf({ kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false })]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
+    to: "if (item !== null && flight === 'delete') return [stepOf({ kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false, home: null, isYoung: false, counts: ['delete'], released: [] })]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
   },
 ]

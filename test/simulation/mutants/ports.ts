@@ -24,20 +24,20 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'a page for people means not carried out',
     file: 'src/service/envelope.ts',
-    from: "return transient('unknown', `The service answered something else",
-    to: "return transient('none', `The service answered something else",
+    from: "return transient('unknown', `The service sent an answer",
+    to: "return transient('none', `The service sent an answer",
   },
   {
     name: 'delete not written into the ledger before the call',
     file: 'src/store/ledger.ts',
-    from: 'if (counts) enter.run(chatbot, feed, key, now)',
-    to: '',
+    from: 'for (const what of counts) enter.run(chatbot, feed, key, what, now)',
+    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, key, what, now)",
   },
   {
     name: 'a cleared delete keeps no place in the ledger though one was carried out',
     file: 'src/store/ledger.ts',
-    from: 'DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at = ?',
-    to: 'DELETE FROM delete_ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at <= ?',
+    from: 'DELETE FROM ledger WHERE chatbot = ? AND key = ? AND at = ?',
+    to: 'DELETE FROM ledger WHERE chatbot = ? AND key = ? AND at <= ?',
   },
   {
     name: 'earlier attempt without answer forgotten',
@@ -48,7 +48,7 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'approvals not used up',
     file: 'src/store/holds.ts',
-    from: 'for (const mlsNumber of mlsNumbers) use.run(feed, kind, mlsNumber)',
+    from: 'for (const part of parts) use.run(feed, mlsNumber, part)',
     to: '',
   },
   {
@@ -85,19 +85,19 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'a page that could not be had does not count',
     file: 'src/service/observe.ts',
-    from: 'end.reasons.push(`Page ${number} could not be had: ${error.message}.`)',
+    from: 'end.reasons.push(`Page ${number} could not be read: ${error.message}.`)',
     to: '',
   },
   {
     name: 'deletes enter the ledger only once they are through',
     file: 'src/store/ledger.ts',
-    from: 'if (counts) enter.run(chatbot, feed, key, now)',
-    to: '',
+    from: 'for (const what of counts) enter.run(chatbot, feed, key, what, now)',
+    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, key, what, now)",
     also: [
       {
         file: 'src/store/snapshot.ts',
         from: "if (unsettledAt === null || row.flight !== 'delete') {",
-        to: "if (row.flight === 'delete') {\n        const enter = database.prepare('INSERT OR IGNORE INTO delete_ledger VALUES (?, ?, ?, ?)')\n        enter.run(chatbot, row.feed, key, row.flightAt)\n      }\n      if (unsettledAt === null || row.flight !== 'delete') {",
+        to: "if (row.flight === 'delete') {\n        const enter = database.prepare('INSERT OR IGNORE INTO ledger VALUES (?, ?, ?, ?, ?)')\n        enter.run(chatbot, row.feed, key, 'delete', row.flightAt)\n      }\n      if (unsettledAt === null || row.flight !== 'delete') {",
       },
     ],
   },

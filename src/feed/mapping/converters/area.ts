@@ -4,10 +4,9 @@ import type { Converter, Making } from './converter.ts'
 import { numberReader } from './number.ts'
 
 /**
- * An area in the listing's AreaUnit, to two decimals: acres of a lot and square feet of a house become one unit. The unit is
- * that written behind the number, else that of `unitFrom` in the record, else `unit` (`AreaUnit`: that of the listing); where
- * there is none at all, the area says nothing. With `dimensions`, `50x125` is the product of two lengths in that unit of area;
- * `units` says what a format's codes mean; with `range: least`, `2 - 4.99 acres` is 2 acres: there is at least as much.
+ * An area in the listing's AreaUnit, to two decimals. Its own unit follows the number, or is that of `unitFrom` in the
+ * record, or `unit` (`AreaUnit`: that of the listing); without any, the area is absent. With `dimensions`, `50x125` is the
+ * product of two lengths in that unit; `units` maps a format's codes; with `range: least`, `2 - 4.99 acres` is 2 acres.
  */
 export const area: Converter = {
   yields: 'number',
@@ -64,24 +63,24 @@ export const area: Converter = {
   },
 }
 
-/** The two lengths of `50x125`, `50' X 125 ft`; none where the text is anything else, such as three sides. */
+/** The two lengths of `50x125`, `50' X 125 ft`; [] for anything else, such as three sides. */
 function sidesOf(text: string): string[] {
   const match = /^([\d.,]+)\s*(?:'|ft\.?|feet)?\s*[x×]\s*([\d.,]+)\s*(?:'|ft\.?|feet)?$/i.exec(text)
   return match === null ? [] : [match[1], match[2]]
 }
 
-/** The lower number of `2 - 4.99`; the text itself where it is no range. */
+/** The lower number of `2 - 4.99`; other text is returned as it is. */
 function leastOf(digits: string): string {
   return /^([\d.,]+)\s*(?:[-–]|to)\s*[\d.,]+$/.exec(digits.trim())?.[1] ?? digits
 }
 
-/** Longer than any area is written; what is longer is taken for a number, and is none: expressions take it for ever. */
+/** Longer text is no area, and regular expressions would take forever with it. */
 const longest = 1000
 const letter = /^\p{L}$/u
 
 /**
- * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`). By hand, as an
- * expression for it tries every way to cut a long word into words (ReDoS).
+ * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`). Without a regular
+ * expression, which would try every way to cut a long word into words (ReDoS).
  */
 function numberAndUnit(found: string): [number: string, unit: string] {
   if (found.length > longest) return [found, '']
@@ -92,7 +91,7 @@ function numberAndUnit(found: string): [number: string, unit: string] {
   return [found, '']
 }
 
-/** Letters, `²`, `'` and dots, then words that begin with a letter and may hold a `2`, apart by blanks and dots or not at all. */
+/** Letters, `²`, `'` and dots, then words that begin with a letter and may contain a `2`, perhaps separated by blanks and dots. */
 function isUnit(text: string): boolean {
   let first = true
   let apart = false

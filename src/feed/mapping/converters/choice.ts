@@ -4,9 +4,8 @@ import type { Converter } from './converter.ts'
 import { readableLine } from './text.ts'
 
 /**
- * One of the words that a field takes, by the vocabulary's matching rule: the rule's own `choices` first, then its
- * `table`, then the field's values themselves. Any other word is `otherwise` ('' says nothing), or a problem; with
- * `keepWordAs` it is then kept in ExtensionColumn under that key.
+ * One of a field's values, found by `wordKey` in the rule's `choices`, then in its `table`, then among the values. Any other
+ * word becomes `otherwise` ('': absent), or a problem; `keepWordAs` keeps it in ExtensionColumn under that key.
  */
 export const choice: Converter = {
   yields: 'text',
@@ -25,9 +24,7 @@ export const choice: Converter = {
     }
     const known = field?.choices ?? Object.keys(rule.choices ?? {})
     const accepted = known.length === 0 ? `the words of ${rule.table}` : `one of ${known.slice(0, 20).join(', ')}`
-
     const name = field?.name ?? 'ExtensionColumn'
-
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined) return undefined
@@ -37,7 +34,7 @@ export const choice: Converter = {
         making.unmapped?.(name, found)
         return new Unreadable(found, `needs ${accepted}; map this word with choices`)
       }
-      // Without `keepWordAs`, what no choice names is what `otherwise` is meant for.
+      // Without `keepWordAs`, `otherwise` is the normal case for words without a choice.
       if (rule.keepWordAs !== undefined) {
         making.unmapped?.(name, found)
         making.kept.push({ Key: rule.keepWordAs, value: readableLine(found) })
@@ -47,7 +44,7 @@ export const choice: Converter = {
   },
 }
 
-/** The listing's Status by the preset's `statuses` and the feed's own; a word that means removal ends the record. */
+/** Status by the `statuses` of the preset and the feed; a word that means removal ends the record. */
 export const status: Converter = {
   yields: 'text',
   takes: [],
@@ -63,11 +60,11 @@ export const status: Converter = {
       const target = targets.get(wordKey(found))
       if (target === undefined) {
         making.unmapped?.('Status', found)
-        return new Unreadable(found, `is a word of ${source} that nothing is known of; map it with statuses`)
+        return new Unreadable(found, `is an unknown word in ${source}; map it with statuses`)
       }
       const saleType = making.listing.SaleType
       if (typeof target !== 'string' && saleType === undefined) {
-        return new Unreadable(found, 'means one thing for a sale and another for a lease, and SaleType is not known')
+        return new Unreadable(found, 'means different things for a sale and a lease, and SaleType is not known')
       }
       const meaning = typeof target === 'string' ? target : target[saleType ?? 'for_sale']
       if (meaning !== 'remove') return meaning

@@ -10,7 +10,7 @@ import { street } from './street.ts'
 import { codedText, flags, html, join, key, text, textAfter, url } from './text.ts'
 import { tours } from './tours.ts'
 
-/** Every converter by the name that `as` gives it. To add one, write its file and its line here. */
+/** Every converter by its name in `as`. To add one, write its file and its line here. */
 export const converters: Record<string, Converter> = {
   text,
   html,
@@ -48,7 +48,7 @@ const byField: Partial<Record<FieldRule['name'], string>> = {
   DepositFee: 'money',
 }
 
-/** The converter of a rule that names none: what its field is most often made by. */
+/** The converter of a rule without `as`. */
 export function usualConverter(field: FieldRule | null): string {
   if (field === null) return 'text'
   if (field.choices && field.name !== 'Status') return 'choice'

@@ -5,8 +5,8 @@ import type { Converter } from './converter.ts'
 const symbols = tables.currencySymbols
 
 /**
- * A currency's symbol from its ISO code or from the amount that has the code or the symbol beside it: `EUR`, `485000 USD`,
- * `$1,200`. A bare amount says nothing; an unknown code is a problem.
+ * A currency's symbol, from a code or from an amount with a code or symbol: `EUR`, `485000 USD`, `$1,200`. A bare amount
+ * has none; an unknown code is a problem.
  */
 export const currency: Converter = {
   yields: 'text',
@@ -20,11 +20,8 @@ export const currency: Converter = {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined
       const words = found.match(/[A-Z]{0,3}\p{Sc}|\p{L}{2,}/gu) ?? []
-      for (const word of words) {
-        const symbol = symbolOf(word)
-        if (symbol !== undefined) return symbol
-      }
-      if (words.length === 0) return undefined
+      const symbol = words.map(symbolOf).find((each) => each !== undefined)
+      if (symbol !== undefined || words.length === 0) return symbol
       making.unmapped?.('CurrencySymbol', words.join(' '))
       return new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
     }

@@ -1,7 +1,6 @@
 /**
- * Dates in the forms that a preset names; never guessed. `ISO` is a day or an instant of ISO 8601 with or without time,
- * fraction and offset, `RFC822` the form of mails and news (`Thu, 21 Feb 2019 23:40:21 GMT`); any other name is a pattern
- * of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
+ * Dates in the forms named by a preset, never guessed. `ISO` is a day or instant of ISO 8601, `RFC822` the form of e-mails
+ * (`Thu, 21 Feb 2019 23:40:21 GMT`); any other name is a pattern of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss A and literal text.
  */
 import { daysBetween } from '../../../core/listing.ts'
 import { offsetAt } from '../../../core/zone.ts'
@@ -10,12 +9,12 @@ import { saysNothing } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
 
-/** A date as written: its own calendar day and clock time; `offset` in minutes east of UTC where it has one. */
+/** A date as written: calendar day and clock time; `offset` in minutes east of UTC, if it has one. */
 export interface Written {
   year: number
   month: number
   day: number
-  /** Minutes since midnight; null where there is no time. */
+  /** Minutes since midnight; null: no time. */
   minutes: number | null
   offset: number | null
 }
@@ -40,15 +39,13 @@ const tokens: Record<string, string> = {
   A: String.raw`(?<half>[AaPp]\.?[Mm]\.?)`,
 }
 
-const iso =
-  /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:[T ](?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?<offset>Z|[+-]\d{2}:?\d{2})?)?$/
+const named: Readonly<Record<string, RegExp>> = {
+  ISO: /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:[T ](?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?<offset>Z|[+-]\d{2}:?\d{2})?)?$/,
+  RFC822:
+    /^(?:[A-Z][a-z]{2}, ?)?(?<day>\d{1,2}) (?<monthName>[A-Z][a-z]{2}) (?<year>\d{4})(?: (?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2}))?(?: (?<offset>GMT|UTC|UT|Z|[+-]\d{4}))?)?$/,
+}
 
-const rfc822 =
-  /^(?:[A-Z][a-z]{2}, ?)?(?<day>\d{1,2}) (?<monthName>[A-Z][a-z]{2}) (?<year>\d{4})(?: (?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2}))?(?: (?<offset>GMT|UTC|UT|Z|[+-]\d{4}))?)?$/
-
-const named: Readonly<Record<string, RegExp>> = { ISO: iso, RFC822: rfc822 }
-
-/** Compiles the reading of dates in these forms, tried in order; null where none fits or there is no such day. */
+/** Reads dates in these forms, tried in order; null: no form fits, or there is no such day. */
 export function dateReader(formats: readonly string[]): (text: string) => Written | null {
   const forms = formats.map((format) => (Object.hasOwn(named, format) ? named[format] : patternOf(format)))
   return (text) => {
@@ -66,12 +63,10 @@ function patternOf(format: string): RegExp {
   const seen = new Set<string>()
   for (const [part] of format.matchAll(/YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|hh|h|mm|ss|A|[\s\S]/g)) {
     const token = tokens[part]
-    if (token) seen.add(part[0] === 'M' || part[0] === 'D' || part[0] === 'Y' ? part[0] : '')
+    if (token && /[YMD]/.test(part)) seen.add(part[0])
     pattern += token ?? part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   }
-  for (const needed of ['Y', 'M', 'D']) {
-    if (!seen.has(needed)) throw new RuleError(`the date format "${format}" lacks a day, a month or a year`)
-  }
+  if (seen.size < 3) throw new RuleError(`the date format "${format}" lacks a day, a month or a year`)
   return new RegExp(`^${pattern}$`, 'u')
 }
 
@@ -107,7 +102,7 @@ function offsetOf(text: string | undefined): number | null {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }
 
-/** Minutes since midnight of `13:00`, `13:00:00`, `1:00 PM`, `1pm`; null where it is no time. */
+/** Minutes since midnight of `13:00`, `13:00:00`, `1:00 PM`, `1pm`; null: not a time. */
 export function readTime(text: string): number | null {
   const match = /^(?<hour>\d{1,2})(?::(?<minute>\d{2})(?::(?<second>\d{2}))?)?\s*(?<half>[ap]\.?m\.?)?$/i.exec(
     text.trim(),
@@ -117,23 +112,22 @@ export function readTime(text: string): number | null {
   return minutes === null || Number.isNaN(minutes) ? null : minutes
 }
 
-/** The calendar day as YYYY-MM-DD. */
 export function dayOf({ year, month, day }: Written): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
 }
 
-/** The instant (milliseconds) of a day and minutes on the clock of a time zone (IANA name), or of the offset as written. */
+/** The instant (milliseconds) of a day and minutes in a time zone (IANA name), or by the written offset. */
 export function instantOf(date: Written, minutes: number, timezone: string): number {
   const asUtc = Date.UTC(date.year, date.month - 1, date.day, 0, minutes)
   if (date.offset !== null) return asUtc - date.offset * 60_000
-  // The zone's offset at a first guess may be that of the other side of a clock change; the second look is right.
+  // The first guess may lie on the other side of a clock change; the second is right.
   const guess = asUtc - offsetAt(asUtc, timezone)
   return asUtc - offsetAt(guess, timezone)
 }
 
 /**
- * Days from a date in the record to today; the date is remembered, as the number grows by itself. With
- * `separator` the date is in parts, all of `from` put together (MITS has month, day and year in attributes).
+ * Days from a date in the record to today; the date is kept, since the number grows by itself. With `separator` the date is
+ * made of all parts in `from` (MITS has month, day and year in attributes).
  */
 export const daysSince: Converter = {
   yields: 'number',
@@ -151,7 +145,7 @@ export const daysSince: Converter = {
       const found = separator === undefined ? building.text(node) : inParts(node)
       if (found === undefined || saysNothing(found)) return undefined
       const date = read(found)
-      // 1970 is a zero that became a date.
+      // 1970 is a 0 read as a date.
       if (date?.year === 1970) return undefined
       if (!date || date.year < 1900) return new Unreadable(found, `needs a date written as ${formats.join(' or ')}`)
       making.moving.listedOn = dayOf(date)

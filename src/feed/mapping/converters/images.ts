@@ -11,15 +11,18 @@ interface ImagesKeys {
 }
 
 /**
- * Addresses of images in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell that
- * holds a list, several separators only where an address follows (a comma may be part of one); `orderBy` sorts the nodes,
- * by number where both are numbers, those named in `first` before all others
- * (Kyero @id, REAXML m, a…z). File names and doubles are left out: the service takes addresses only.
+ * Image addresses in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell with a list;
+ * of several separators each cuts only before an address (a comma may be part of one). `orderBy` sorts the nodes, by
+ * number if both are numbers, those named in `first` first (Kyero @id, REAXML m, a…z). File names and duplicates are left
+ * out: the service takes addresses only.
  */
 export const images: Converter<ImagesKeys> = {
   yields: 'images',
   takes: ['split', 'each'],
-  keys: { orderBy: pathSchema, first: z.array(z.string()) },
+  keys: {
+    orderBy: pathSchema.describe('images: path of what the nodes are sorted by'),
+    first: z.array(z.string()).describe('images: values of orderBy that come first'),
+  },
   paths: ({ orderBy }) => [orderBy ?? []].flat(),
   needsFrom: true,
   build: ({ from, rule, select }) => {
@@ -42,14 +45,10 @@ export const images: Converter<ImagesKeys> = {
     const cut = cutter(rule.split)
 
     return (node) => {
-      const found = new Set<string>()
-      for (const text of ordered(node)) {
-        for (const part of cut(text)) {
-          const address = saysNothing(part.trim()) ? null : webAddress(part)
-          if (address !== null) found.add(address)
-        }
-      }
-      return found.size === 0 ? undefined : [...found]
+      const found = ordered(node)
+        .flatMap(cut)
+        .flatMap((part) => (saysNothing(part.trim()) ? [] : (webAddress(part) ?? [])))
+      return found.length === 0 ? undefined : [...new Set(found)]
     }
   },
 }
@@ -60,7 +59,7 @@ function cutter(split: string | string[] | undefined): (text: string) => string[
   return (text) => cutBeforeAddresses(text, split)
 }
 
-/** Cuts where an address follows one of the marks, with blanks between or none. By hand, as long blanks take an expression for ever. */
+/** Cuts before an address after one of the marks. Without a regular expression, which long runs of blanks make slow. */
 function cutBeforeAddresses(text: string, marks: readonly string[]): string[] {
   const pieces: string[] = []
   let start = 0

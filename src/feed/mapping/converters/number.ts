@@ -4,7 +4,7 @@ import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
 
-/** Compiles the reading of numbers written with these separators; null where the text is no such number. */
+/** Reads numbers with these separators; null: not such a number. */
 export function numberReader({ decimal, group }: Numbers): (text: string) => number | null {
   const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
   const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
@@ -18,7 +18,7 @@ export function numberReader({ decimal, group }: Numbers): (text: string) => num
   }
 }
 
-/** What a field's number can be at all; anything else is junk of the feed (`Bedrooms 99999.0`). */
+/** Possible numbers of a field; anything else is junk (`Bedrooms 99999.0`). */
 const limits: Partial<Record<FieldName, readonly [number, number]>> = {
   Bedrooms: [0, 999],
   Bathrooms: [0, 999],
@@ -28,7 +28,7 @@ const limits: Partial<Record<FieldName, readonly [number, number]>> = {
   Longitude: [-180, 180],
 }
 
-/** Checks a number against what its field can be; null where it may pass. */
+/** Why a number is impossible in its field; null: it is not. */
 export function outOfLimits(field: FieldName | null, value: number): string | null {
   if (field === 'YearBuilt')
     return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
@@ -73,7 +73,7 @@ function numberWords(choices: Record<string, string>): Map<string, number> {
   return words
 }
 
-/** The sum of its parts, those that are there: full, half and three-quarter bathrooms; garage and carport. */
+/** The sum of the parts that are present: full, half and three-quarter bathrooms; garage and carport. */
 export const sum: Converter = {
   yields: 'number',
   takes: ['parts', 'max'],
@@ -100,9 +100,9 @@ const currency = /^(?:[A-Z]{1,3}\$|\p{Sc}|[A-Z]{3}(?=[\s\d]))\s*|\s*(?:\p{Sc}|[A
 const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
 
 /**
- * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) turned into the amount a
- * month. `periods` says what a format's codes mean; '' is a code that no amount a month can be made of.
- * An amount whose period is not in the record, or is no repeated payment (one time, seasonal), says nothing.
+ * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) converted to an amount per
+ * month. `periods` maps a format's codes; '' is a code without an amount per month.
+ * An amount without a period in the record, or of a single payment (one time, seasonal), is absent.
  */
 export const money: Converter = {
   yields: 'number',
@@ -141,7 +141,7 @@ export const money: Converter = {
   },
 }
 
-/** Longer than any amount is written; on long blanks `currency` would take time by their square. */
+/** Longer text is no amount; long runs of blanks would take `currency` quadratic time. */
 const longestAmount = 200
 
 function readAmount(text: string, read: (text: string) => number | null): number | null {

@@ -3,21 +3,18 @@ import type { Converter } from './converter.ts'
 import { readableLine } from './text.ts'
 
 /**
- * A street address: the unit is put behind it where it is not there yet (`1185 Boylston St. #45`), and the city, state
- * and postal code are cut off where the feed repeats them (RESO UnparsedAddress may or may not hold them).
- * `unitFrom` names the path of the unit, or several. Every text of `from` is joined, so an address in parts can be given too.
+ * A street address: the unit is added unless it is there (`1185 Boylston St. #45`), and city, state and postal code are cut
+ * off (RESO UnparsedAddress may contain them). `unitFrom`: the paths of the unit. All texts of `from` are joined, so an
+ * address may be in parts.
  */
 export const street: Converter = {
   yields: 'text',
   takes: ['unitFrom'],
   needsFrom: true,
-  build: ({ from, rule, firstOf }) => {
+  build: ({ from, rule, firstOf, isMissing }) => {
     const unitFrom = rule.unitFrom === undefined ? null : firstOf(rule.unitFrom)
-    const words = new Set((rule.missing ?? []).map((word) => word.toLowerCase()))
     return (node, { listing }) => {
-      const parts = from
-        .map((path) => readableLine(path.first(node)))
-        .filter((part) => !saysNothing(part) && !words.has(part.toLowerCase()))
+      const parts = from.map((path) => readableLine(path.first(node))).filter((part) => !isMissing(part))
       if (parts.length === 0) return undefined
       const found = withoutCity(parts.join(' '), listing.City, listing.State, listing.ZIP)
       const unit = unitFrom === null ? '' : readableLine(unitFrom(node))
@@ -41,7 +38,7 @@ export function withoutCity(address: string, city?: string, state?: string, zip?
 
 const designator = /^(?:#|(?:unit|apartment|apt|suite|ste|no|number)\b\.?)\s*#?\s*/i
 
-/** Puts a unit behind an address, once: `# 411`, `Apt 411` and `411` are one unit. */
+/** Adds a unit to an address, once: `# 411`, `Apt 411` and `411` are the same unit. */
 export function withUnit(address: string, unit: string): string {
   const bare = unit.replace(designator, '').trim()
   if (bare === '' || bare === '0') return address

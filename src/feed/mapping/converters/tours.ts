@@ -9,15 +9,14 @@ import { dateReader, instantOf, readTime } from './date.ts'
 import type { Written } from './date.ts'
 import { webAddress } from './text.ts'
 
-/** When an open house is: a slot for each node of `each`, from `date` with `start` and `end`, or from these two alone. */
+/** Times of open houses: one for each node of `each`, from `date`, `start` and `end`, or from the last two alone. */
 const openHouseSchema = z.strictObject({
-  each: pathSchema.optional(),
-  date: pathSchema.optional(),
-  start: pathSchema.optional(),
-  end: pathSchema.optional(),
-  /** What parts start from end where both are one text: ` to `. */
-  separator: z.string().min(1).optional(),
-  formats: z.array(z.string().min(1)).min(1).optional(),
+  each: pathSchema.optional().describe('Nodes of which each is one open house'),
+  date: pathSchema.optional().describe('Path of its day'),
+  start: pathSchema.optional().describe('Path of its beginning'),
+  end: pathSchema.optional().describe('Path of its end'),
+  separator: z.string().min(1).optional().describe('What stands between start and end if both are in one text'),
+  formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of these dates; default: the preset's dates"),
 })
 type OpenHouseRule = z.output<typeof openHouseSchema>
 
@@ -27,14 +26,17 @@ interface ToursKeys {
 }
 
 /**
- * Tours: OpenHouse while a slot lies ahead, else 3D where an address is that of a tour one can walk through.
- * The end of the last slot is remembered, as Tours changes then by itself. Every tour's address is kept in
- * ExtensionColumn, unless it is the listing's own (thepartnerstrust writes that one in every record).
+ * Tours: OpenHouse while one lies ahead, else 3D if an address is that of a walk-through tour. The end of the last open
+ * house is kept, since Tours changes then by itself. Tour addresses are kept in ExtensionColumn, except the listing's own
+ * (thepartnerstrust has it in every record).
  */
 export const tours: Converter<ToursKeys> = {
   yields: 'text',
   takes: [],
-  keys: { openHouses: z.array(openHouseSchema), virtual: z.array(pathSchema) },
+  keys: {
+    openHouses: z.array(openHouseSchema).describe('tours: where open houses are'),
+    virtual: z.array(pathSchema).describe('tours: paths of addresses of tours'),
+  },
   paths: ({ openHouses = [], virtual = [] }) => [
     ...virtual,
     ...openHouses.flatMap(({ each = '', date, start, end }) =>
@@ -49,10 +51,8 @@ export const tours: Converter<ToursKeys> = {
     if (houses.length + virtual.length === 0) throw new RuleError('tours needs openHouses or virtual')
 
     return (node, making) => {
-      const addresses = tourAddresses(
-        virtual.flatMap((select) => select.all(node)),
-        making.listing.Url,
-      )
+      const found = virtual.flatMap((select) => select.all(node)).flatMap((text) => webAddress(text) ?? [])
+      const addresses = [...new Set(found)].filter((address) => address !== making.listing.Url)
       for (const value of addresses) making.kept.push({ Key: 'VirtualTour', value })
       const has3d = addresses.some(is3dTour)
       let until = 0
@@ -69,30 +69,21 @@ export const tours: Converter<ToursKeys> = {
   },
 }
 
-function tourAddresses(texts: string[], listingUrl: string | undefined): string[] {
-  const found = new Set<string>()
-  for (const text of texts) {
-    const address = webAddress(text)
-    if (address !== null && address !== listingUrl) found.add(address)
-  }
-  return [...found]
-}
-
-/** Reads the end of the last slot, in milliseconds; 0 where there is none. */
+/** The end of the last open house, in milliseconds; 0: none. */
 function openHouseReader(rule: OpenHouseRule, { select, preset }: Building) {
   const compiled = (written: string | undefined) => (written === undefined ? null : select(written))
   const [each, date, start, end] = [rule.each, rule.date, rule.start, rule.end].map(compiled)
   if (!date && !start) throw new RuleError('openHouses needs date or start')
   const read = dateReader(rule.formats ?? preset.dates)
-  const needs = new Unreadable('', `needs a date written as ${(rule.formats ?? preset.dates).join(' or ')}`)
+  const needs = `needs a date written as ${(rule.formats ?? preset.dates).join(' or ')}`
 
   function endOf(node: RecordNode, { moment }: Making): number | Unreadable {
     const slot = (date ?? start)?.first(node) ?? ''
     const [dayText, slotEnd = ''] = rule.separator === undefined ? [slot] : slot.split(rule.separator, 2)
     if (saysNothing(dayText)) return 0
     const day = read(dayText)
-    if (!day) return new Unreadable(dayText, needs.problem)
-    // Two days cover every time zone and a slot beyond midnight: most slots of most feeds are long over.
+    if (!day) return new Unreadable(dayText, needs)
+    // Most open houses are long over; two days cover every time zone and one that ends after midnight.
     if (Date.UTC(day.year, day.month - 1, day.day + 3) <= moment.now) return 0
     const endText = end?.first(node) ?? slotEnd.trim()
     if (saysNothing(endText)) return instantOf(day, 24 * 60, moment.timezone)

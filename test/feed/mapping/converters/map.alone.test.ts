@@ -1,4 +1,4 @@
-/** The map of converters: every one keeps the contract, and another needs its file and its line only. */
+/** The map of converters: each keeps the contract, and a new one needs only its file and its line. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { RuleError } from '../../../../src/feed/mapping/converters/converter.ts'
@@ -114,8 +114,7 @@ describe('a converter of its own, by its line in the map alone', () => {
       const cities = world.listings().map((one) => String(one['City']))
       expect(cities).toEqual([expect.stringMatching(/^[A-Z][a-z]/), expect.stringMatching(/^[A-Z ]+!$/)])
 
-      const context = { configFile: world.configFile, env: {}, signal: world.stop.signal }
-      const { findings } = await inspectSource(context, 'north', { preset: undefined, limit: null })
+      const { findings } = await inspectSource(world.context, 'north', { preset: undefined, limit: null })
       const quiet = findings.fields.find(({ path }) => path === 'Location/Quiet')
       expect(quiet?.usedFor).toEqual(['City'])
     } finally {
@@ -129,8 +128,8 @@ describe('a converter of its own, by its line in the map alone', () => {
     [{ ...city, marks: '!' }, 'fields.City.marks: unknown key; did you mean "mark"?'],
     [{ ...city, mark: '!!' }, 'fields.City.mark: '],
     [{ from: 'Location/City', as: 'shout' }, 'fields.City: shout needs mark'],
-    [{ ...city, after: 'x' }, 'fields.City: after means nothing to shout'],
-    [{ from: 'Location/City', mark: '!' }, 'fields.City: mark means nothing to text'],
+    [{ ...city, after: 'x' }, 'fields.City: after does not apply to shout'],
+    [{ from: 'Location/City', mark: '!' }, 'fields.City: mark does not apply to text'],
     [{ ...city, unlessIn: 'a//b' }, 'fields.City: an empty step in the path "a//b"'],
   ])('the configuration is checked by it: %j', async (rule, problem) => {
     const world = await RunWorld.start({ feeds: { north: { fields: { City: rule } } } })

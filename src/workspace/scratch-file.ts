@@ -1,4 +1,4 @@
-/** Failures of the scratch file in words for the person who has to put them right. */
+/** The scratch file: written in one go, read in pages, its failures in words for the person who has to put them right. */
 import Database from 'better-sqlite3'
 import { UserError, messageOf } from '../core/errors.ts'
 
@@ -24,5 +24,14 @@ export function inOneGo<Values extends unknown[]>(
     } catch (error) {
       throw scratchError(database.name, error)
     }
+  }
+}
+
+/** The rows of a table in pages; `page` reads what comes after a row. While one query is open, the file takes no write. */
+export function* paged<Row>(most: number, page: (last: Row | undefined) => Row[]): Generator<Row> {
+  for (let rows: Row[] = []; ;) {
+    rows = page(rows.at(-1))
+    yield* rows
+    if (rows.length < most) return
   }
 }

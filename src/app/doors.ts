@@ -1,0 +1,154 @@
+/**
+ * The three doors through which text leaves the program: the log, the store, the output. Each takes out by its value what
+ * is known to be secret: a server may echo in its answer, or in the feed, what it was sent.
+ */
+import { createWriteStream, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { UserError, messageOf } from '../core/errors.ts'
+import { scrubbedPieces, scrubber } from '../core/secrets.ts'
+import type { Report, ReportForm } from '../report/report.ts'
+import type { Store } from '../store/store.ts'
+
+export type Doors = ReturnType<typeof createDoors>
+/** Standard output or standard error. */
+export type Channel = Doors['out']
+
+/** Secrets of earlier times that are remembered: a server may still tell them. */
+const secretsKept = 100
+
+/** Doors that know no secret yet. */
+export function createDoors() {
+  let secrets: readonly string[] = []
+  let most = 0
+  let scrubNow = scrubber(secrets)
+  const scrub = (text: string): string => scrubNow(text)
+  const clean = <T>(value: T): T => scrubbedTexts(value, scrub) as T
+
+  const channel = (stream: () => NodeJS.WriteStream) => ({
+    get isTTY() {
+      return stream().isTTY
+    },
+    /** Writes a text that is whole: the next one is no continuation of it. */
+    write: (text: string): void => void stream().write(scrub(text)),
+    /** Writes plain data in a form, which gets it clean: what a form cuts or escapes is known no more. */
+    document: <T>(value: T, form: (value: T) => string): void => void stream().write(form(clean(value))),
+    /** For one text that comes in pieces. */
+    pieces: () => scrubbedPieces(secrets, (text) => void stream().write(text)),
+  })
+
+  return {
+    /** Takes note of secrets, for all that is written from now on. */
+    learn: (found: readonly string[]): void => {
+      const isNew = found.some((one) => !secrets.includes(one))
+      most = Math.max(most, found.length + secretsKept)
+      secrets = [...new Set([...found, ...secrets])].slice(0, most)
+      if (isNew) scrubNow = scrubber(secrets)
+    },
+    /** For the log, which takes its lines apart. */
+    scrub,
+    /** Plain data with every text in it scrubbed; names of fields and keys of maps stay. */
+    clean,
+    out: channel(() => process.stdout),
+    err: channel(() => process.stderr),
+    /** Where reports go: a file, or standard output. */
+    reports: (file?: string) =>
+      reportStream(file === undefined ? process.stdout : createWriteStream(file), file, clean),
+    /** Replaces a file: readers see the old one or the new one. */
+    replace<T>(file: string, value: T, form: (value: T) => string): void {
+      const unfinished = `${file}.${process.pid}.tmp`
+      try {
+        writeFileSync(unfinished, form(clean(value)))
+        renameSync(unfinished, file)
+      } catch (error) {
+        rmSync(unfinished, { force: true })
+        throw error
+      }
+    },
+    /** The store, with the sentences that runs leave in it scrubbed; `status` and `approve` show them. */
+    store(store: Store): Store {
+      const { runs, holds } = store
+      return {
+        ...store,
+        runs: {
+          ...runs,
+          record: (run) =>
+            runs.record({ ...run, error: clean(run.error), figures: JSON.stringify(clean(JSON.parse(run.figures))) }),
+        },
+        holds: {
+          ...holds,
+          replace(feed, held, run) {
+            function* scrubbed() {
+              for (const one of held) yield { ...one, why: scrub(one.why) }
+            }
+            return holds.replace(feed, scrubbed(), run)
+          },
+        },
+      }
+    },
+    /** Until all that was written is out, or nobody reads it any more. */
+    drained: () => new Promise<void>((done) => process.stdout.write('', () => process.stderr.write('', () => done()))),
+  }
+}
+
+type Clean = <T>(value: T) => T
+
+/**
+ * Writes reports to a stream as fast as it takes them. A failure must not stop the runs whose reports are written: it is
+ * said at the end, and a reader that has gone away (`| head`) is no failure.
+ */
+function reportStream(stream: Writable, file: string | undefined, clean: Clean) {
+  let failure: NodeJS.ErrnoException | null = null
+  let goOn: () => void = () => undefined
+  stream.on('drain', () => goOn())
+  stream.on('close', () => goOn())
+  stream.on('error', (error) => {
+    failure ??= error
+    goOn()
+  })
+  const output = {
+    /** Writes what stands around the reports. */
+    async write(text: string): Promise<void> {
+      if (failure !== null || stream.write(text)) return
+      await new Promise<void>((resolve) => (goOn = resolve))
+    },
+    /** The form gets the report clean, so that no secret can lie across two of the pieces that it writes. */
+    report: (form: ReportForm, report: Report): Promise<void> => form.write(cleanReport(report, clean), output),
+    /** Throws `UserError` where the report could not be written. */
+    async end(): Promise<void> {
+      if (file !== undefined && failure === null) {
+        await new Promise<void>((resolve) => {
+          goOn = resolve
+          stream.end()
+        })
+      }
+      if (failure === null || failure.code === 'EPIPE') return
+      throw new UserError(`the report can't be written to ${file ?? 'standard output'}: ${messageOf(failure)}`)
+    },
+  }
+  return output
+}
+
+/** Every sentence of a report is scrubbed. The values of fields are the feed's and the service's own. */
+function cleanReport(report: Report, clean: Clean): Report {
+  const { error, delivery, remote, notes, verification } = report
+  return {
+    ...report,
+    ...clean({ error, delivery, remote, notes, verification }),
+    *changes() {
+      for (const { why, outcome, ...change } of report.changes())
+        yield { ...change, why: clean(why), outcome: outcome && { ...outcome, error: clean(outcome.error) } }
+    },
+    *rejects() {
+      for (const { problems, ...reject } of report.rejects()) yield { ...reject, problems: clean(problems) }
+    },
+  }
+}
+
+function scrubbedTexts(value: unknown, scrub: (text: string) => string): unknown {
+  if (typeof value === 'string') return scrub(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((item) => scrubbedTexts(item, scrub))
+  const entries = (pairs: Iterable<[unknown, unknown]>) =>
+    Array.from(pairs, ([name, item]) => [name, scrubbedTexts(item, scrub)] as [string, unknown])
+  return value instanceof Map ? new Map(entries(value)) : Object.fromEntries(entries(Object.entries(value)))
+}

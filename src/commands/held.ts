@@ -1,0 +1,59 @@
+/** What is held of a feed, as `approve` and `status` tell it. */
+import { userInfo } from 'node:os'
+import type { FeedConfig } from '../config/config.ts'
+import { printable } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
+import type { Held } from '../store/store.ts'
+
+/** Something that a person may let through. */
+export type Approvable = Held & { part: NonNullable<Held['part']> }
+
+export const isApprovable = (held: Held): held is Approvable => held.part !== null
+
+/** Held by a rule of the guard, and not yet let through. */
+export function isWaiting(held: Held): held is Approvable {
+  return held.part !== null && held.rules.length > 0 && held.decision?.is !== 'approved'
+}
+
+const ofNoRule = 'a record without MLSNumber'
+
+/** By the rules that hold them, in words. */
+export function byRule(held: readonly Approvable[]): Map<string, Approvable[]> {
+  const groups = new Map<string, Approvable[]>()
+  for (const one of held) {
+    const rules = one.rules.join(' and ') || ofNoRule
+    const group = groups.get(rules)
+    if (group === undefined) groups.set(rules, [one])
+    else group.push(one)
+  }
+  return groups
+}
+
+type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
+
+/** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
+export function groupInWords(rules: string, held: readonly Approvable[], { timezone, plan: { limits } }: Feed): string {
+  const since = minuteIn(timezone, Math.min(...held.map((one) => one.since)))
+  const clocks = held.flatMap(({ clock, decision }) => (clock === null || decision?.is === 'refused' ? [] : [clock]))
+  const isRefused = held.every(({ decision }) => decision?.is === 'refused')
+  const changes = `${held.length} ${held.length === 1 ? 'change' : 'changes'} held by ${rules} since ${since}`
+  if (isRefused) return `${changes}; refused, so that only the feed or an approval ends it`
+  if (rules === 'chatbot')
+    return `${changes}; they go by themselves once another complete list says the same, unless the keys to the service were changed`
+  if (clocks.length < held.length || limits.confirm === null) return `${changes}; waits for you`
+  const until = minuteIn(timezone, Math.min(...clocks) + limits.confirm)
+  return `${changes}; they go by themselves on ${until} if the feed still says so`
+}
+
+export function lineOf({ part, mlsNumber, why }: Approvable): string {
+  return `${part} ${printable(mlsNumber)}: ${printable(why)}`
+}
+
+/** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */
+export function whoIsIt(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return process.getuid === undefined ? 'unknown' : `uid ${process.getuid()}`
+  }
+}

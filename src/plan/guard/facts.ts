@@ -1,0 +1,194 @@
+/**
+ * Facts that a visitor of the site relies on, by kind, and which changes of them are hard to believe in many listings at
+ * once. A change is told from what was sent last, never from what the service shows.
+ */
+import type { FieldChange } from '../../core/compare-listings.ts'
+import type { FieldName, Listing } from '../../core/listing.ts'
+
+export type FactKind = 'price' | 'class' | 'status' | 'place' | 'size' | 'emptied' | 'garbled'
+
+interface Fact {
+  /** The fields that it is about: while the kind is held, they stay as they were sent last. */
+  readonly fields: readonly FieldName[]
+  /** Amounts that mean something else under another value of such a field: they stay with it. */
+  readonly amounts?: Readonly<Partial<Record<FieldName, readonly FieldName[]>>>
+  /** It seldom changes, so that fewer changes of it in one night are odd. */
+  readonly isSeldom: boolean
+  /** For a message: "the price of 31 of 40 listings would change by more than 1.5 times". */
+  readonly subject: string
+  readonly predicate: string
+  /** "Held: 33 updates of prices". */
+  readonly plural: string
+  isBroken(before: Listing, after: Listing): boolean
+}
+
+/** Prices and areas are indexed and rounded; by more than this factor they are seldom changed rightly. */
+const believable = 1.5
+/** Kilometres that geocoding moves a home. */
+const nearby = 2
+const rooms = 2
+const years = 10
+const squareFeetInSquareMeter = 10.7639
+
+const areas = ['BuildingArea', 'LotArea', 'UnitAreaPrice'] as const
+const money = ['SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'] as const
+const texts = ['Description', 'Address', 'City', 'Location', 'PropertyType'] as const
+
+export const facts: Readonly<Record<FactKind, Fact>> = {
+  price: {
+    fields: ['SalePrice', 'RentPrice'],
+    isSeldom: true,
+    subject: 'the price',
+    plural: 'prices',
+    predicate: `change by more than ${believable} times`,
+    isBroken: (before, after) =>
+      (['SalePrice', 'RentPrice'] as const).some((field) => {
+        // 0 and 1 stand for "no price" in many feeds: a price that comes for the first time breaks nothing.
+        const [was, is] = [before[field] ?? 0, after[field] ?? 0]
+        return was > 1 && (is <= 1 || isManyTimes(was, is))
+      }),
+  },
+  class: {
+    fields: ['CurrencySymbol', 'SaleType', 'AreaUnit', 'PropertyType'],
+    amounts: { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas },
+    isSeldom: true,
+    subject: 'the currency, unit or type, or sale or rent,',
+    plural: 'currency, unit, type, or sale or rent',
+    predicate: 'change',
+    isBroken: (before, after) =>
+      before.CurrencySymbol !== after.CurrencySymbol ||
+      before.SaleType !== after.SaleType ||
+      before.AreaUnit !== after.AreaUnit ||
+      plain(before.PropertyType) !== plain(after.PropertyType),
+  },
+  status: {
+    fields: ['Status'],
+    isSeldom: false,
+    subject: 'the status',
+    plural: 'status',
+    predicate: 'change',
+    isBroken: (before, after) => before.Status !== after.Status,
+  },
+  place: {
+    fields: ['Address', 'City', 'State', 'ZIP', 'Location', 'Latitude', 'Longitude'],
+    isSeldom: true,
+    subject: 'the place',
+    plural: 'places',
+    predicate: `change to another city or by more than ${nearby} km`,
+    isBroken: (before, after) =>
+      (isThere(before.City) && isThere(after.City) && plain(before.City) !== plain(after.City)) || isFar(before, after),
+  },
+  size: {
+    fields: ['BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],
+    isSeldom: true,
+    subject: 'the size, rooms or year',
+    plural: 'size, rooms or year',
+    predicate: `change by more than ${believable} times, ${rooms} rooms or ${years} years`,
+    isBroken: (before, after) =>
+      (['BuildingArea', 'LotArea'] as const).some((field) => {
+        const was = inSquareFeet(before[field], before.AreaUnit)
+        return was > 0 && isManyTimes(was, inSquareFeet(after[field], after.AreaUnit))
+      }) ||
+      (['Bedrooms', 'Bathrooms'] as const).some((field) => {
+        const [was, is] = [before[field], after[field]]
+        return was > 0 && (is === 0 || Math.abs(was - is) >= rooms)
+      }) ||
+      (before.YearBuilt > 0 && Math.abs(before.YearBuilt - after.YearBuilt) >= years),
+  },
+  emptied: {
+    fields: ['Images', 'Description'],
+    isSeldom: true,
+    subject: 'the photos or description',
+    plural: 'photos or descriptions',
+    predicate: 'disappear',
+    isBroken: (before, after) =>
+      ((before.Images?.length ?? 0) > 0 && (after.Images?.length ?? 0) === 0) ||
+      (isThere(before.Description) && !isThere(after.Description)),
+  },
+  garbled: {
+    fields: texts,
+    isSeldom: true,
+    subject: 'the text',
+    plural: 'texts',
+    predicate: 'become unreadable',
+    isBroken: (before, after) =>
+      texts.some((field) => isReadable(before[field] ?? '') && !isReadable(after[field] ?? '')),
+  },
+}
+
+export const factKinds = Object.keys(facts) as readonly FactKind[]
+
+export function zeros(): Record<FactKind, number> {
+  return { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
+}
+
+/** The kinds of fact that change beyond belief. */
+export function factsBroken(before: Listing, after: Listing): FactKind[] {
+  return factKinds.filter((kind) => facts[kind].isBroken(before, after))
+}
+
+/** Of changed fields, those that a kind of fact is about, with the amounts that go along. */
+export function fieldsOfFact(kind: FactKind, changes: readonly FieldChange[]): FieldName[] {
+  const { fields, amounts = {} } = facts[kind]
+  const changed = changes.map(({ field }) => field)
+  const own = changed.filter((field) => fields.includes(field))
+  const along = own.flatMap((field) => amounts[field] ?? [])
+  return changed.filter((field) => own.includes(field) || along.includes(field))
+}
+
+/** Fields of which no visitor relies on the very value: a hold is the same one although these change meanwhile. */
+export const cosmetic: ReadonlySet<FieldName> = new Set([
+  'Description',
+  'Images',
+  'Url',
+  'Tours',
+  'ExtensionColumn',
+  'UnitAreaPrice',
+  'Latitude',
+  'Longitude',
+])
+
+function isManyTimes(was: number, is: number): boolean {
+  return is <= 0 || Math.max(was / is, is / was) > believable
+}
+
+function inSquareFeet(area: number, unit: Listing['AreaUnit']): number {
+  return unit === 'Square Meters' ? area * squareFeetInSquareMeter : area
+}
+
+function isThere(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
+
+/** Letters and digits alone: spelling and case are no change. */
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase()
+}
+
+/** Whether a home moved farther than geocoding moves one; 0, 0 stands for no position. */
+function isFar(before: Listing, after: Listing): boolean {
+  const [from, to] = [positionOf(before), positionOf(after)]
+  if (from === null || to === null) return false
+  const kilometresInDegree = 111.2
+  const north = (from.latitude - to.latitude) * kilometresInDegree
+  // The short way round, across the date line, too.
+  const turn = ((((from.longitude - to.longitude) % 360) + 540) % 360) - 180
+  const east = turn * kilometresInDegree * Math.cos((from.latitude * Math.PI) / 180)
+  return Math.hypot(north, east) > nearby
+}
+
+function positionOf({ Latitude, Longitude }: Listing): { latitude: number; longitude: number } | null {
+  if (Latitude === undefined || Longitude === undefined || (Latitude === 0 && Longitude === 0)) return null
+  return { latitude: Latitude, longitude: Longitude }
+}
+
+/** UTF-8 read as Latin-1 leaves such pairs; a wrong encoding leaves replacement characters, or question marks in words. */
+const traces = /\uFFFD|[ÃÂ][\u0080-\u00BF]|â(?:€|\u0080)|\p{L}\?{1,2}\p{L}|\?{4}/gu
+
+/** Whether a text has at most one trace of a wrong encoding in a hundred characters. */
+function isReadable(text: string): boolean {
+  return (text.match(traces)?.length ?? 0) * 100 <= text.length
+}

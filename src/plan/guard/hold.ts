@@ -1,0 +1,67 @@
+/** What is remembered of a held change from run to run, and what that says of the same change now. */
+import { shortHash } from '../../core/hash.ts'
+import { fieldNames } from '../../core/listing.ts'
+import type { FieldName, Listing } from '../../core/listing.ts'
+import { cosmetic, facts } from './facts.ts'
+import type { FactKind } from './facts.ts'
+
+/** What the guard counts of a listing for 24 hours after it was carried out. */
+export type Counted = 'delete' | 'renumber' | 'create' | FactKind
+
+/**
+ * What ends a hold by itself: every delivery says the same for `limits.confirm`; another complete list of the chatbot, an
+ * hour later or more, says the same; nothing does, and a person has to look.
+ */
+export type Ends = 'confirmed' | 'listed again' | 'never'
+
+export type RuleName = 'leaving' | 'arriving' | 'facts' | 'older' | 'unrecognisable' | 'chatbot'
+
+/** What these hold has no clock: a person, or another delivery, ends it, whatever else holds it beside them. */
+export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])
+
+/** What can be held of a change: an action whole, or one kind of fact of an update. */
+export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
+
+/** A part that is held now. */
+export interface PartHeld {
+  readonly part: HeldPart
+  /** `contentOf` it: while this is the same, it is the same hold. */
+  readonly content: string
+  /** The rules of the guard that hold it; none: it waits for a record without MLSNumber. */
+  readonly rules: readonly RuleName[]
+  readonly ends: Ends
+}
+
+export type Decision = 'approved' | 'refused'
+
+export interface HoldRecord {
+  readonly part: HeldPart
+  /** `contentOf` what is held; null: of an older store, which did not note it. */
+  readonly content: string | null
+  /** When it was first held, in milliseconds. */
+  readonly since: number
+  readonly ends: Ends
+  /** When a rule first held it that lets go by itself, in milliseconds; null: none did. */
+  readonly clock: number | null
+  /** What a person decided; null: nothing yet, or the approval is over. */
+  readonly decision: Decision | null
+}
+
+/**
+ * A hash of what a held change wants, without what moves by itself and what no visitor relies on: while the feed says the
+ * same, it is the same hold. `listing` null: a delete or a forget, which wants nothing.
+ */
+export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
+  if (listing === null) return ''
+  const [, kind] = part.split(' ') as [string, FactKind | undefined]
+  const fields =
+    kind === undefined ? fieldNames.filter((name) => !volatile.has(name) && !cosmetic.has(name)) : facts[kind].fields
+  return shortHash(JSON.stringify(fields.map((name) => listing[name] ?? null)))
+}
+
+/** The record of the very same hold; null: it is held for the first time, or the feed says otherwise now. */
+export function recordOf(records: readonly HoldRecord[], part: HeldPart, content: () => string): HoldRecord | null {
+  const record = records.find((candidate) => candidate.part === part)
+  if (record === undefined) return null
+  return record.content === null || record.content === content() ? record : null
+}

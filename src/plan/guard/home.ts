@@ -1,0 +1,55 @@
+/**
+ * Recognises a home under another MLSNumber, by its address: a renumbered listing is gone and new in one delivery, and its
+ * home must neither be shown twice nor vanish.
+ */
+import { shortHash } from '../../core/hash.ts'
+import type { Place } from '../../core/listing.ts'
+
+/** Words that feeds write out or shorten as they like, with the spelling that is compared. */
+const spellings: Readonly<Record<string, string>> = {
+  street: 'st',
+  strasse: 'str',
+  avenue: 'ave',
+  av: 'ave',
+  road: 'rd',
+  drive: 'dr',
+  lane: 'ln',
+  boulevard: 'blvd',
+  court: 'ct',
+  circle: 'cir',
+  place: 'pl',
+  terrace: 'ter',
+  highway: 'hwy',
+  parkway: 'pkwy',
+  square: 'sq',
+  north: 'n',
+  south: 's',
+  east: 'e',
+  west: 'w',
+  northeast: 'ne',
+  northwest: 'nw',
+  southeast: 'se',
+  southwest: 'sw',
+}
+/** What stands before the number of a unit, if anything does. */
+const unitWords: ReadonlySet<string> = new Set(['apartment', 'apt', 'unit', 'suite', 'ste', 'no', 'number'])
+
+/** A hash of street, house, unit and town; null where the address names no house. */
+export function homeOf({ Address, City, ZIP }: Place): string | null {
+  const street = wordsOf(Address ?? '')
+  // Without a number it is a street, and a hidden address is none.
+  if (street.length < 2 || !street.some((word) => /\d/.test(word))) return null
+  const town = wordsOf(City ?? '').join(' ') || wordsOf(ZIP ?? '').join('')
+  return shortHash(JSON.stringify([street, town]))
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => spellings[word] ?? word)
+    .filter((word) => word !== '' && !unitWords.has(word))
+}

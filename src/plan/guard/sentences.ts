@@ -1,0 +1,86 @@
+/** What people are told of an accident, and of what is let go. */
+import { minuteIn } from '../../core/zone.ts'
+import type { ActionKind } from '../change.ts'
+import { facts } from './facts.ts'
+import type { FactKind } from './facts.ts'
+import type { Ends } from './hold.ts'
+import type { Trip } from './rules.ts'
+
+/** What one accident holds. */
+export interface Held {
+  /** How many actions of each kind, updates of which something goes on among them. */
+  readonly counts: Readonly<Record<ActionKind, number>>
+  /** When the earliest clock of these holds began, in milliseconds; null: none runs. */
+  readonly clock: number | null
+}
+
+export interface About {
+  readonly feed: string
+  readonly timezone: string
+  /** Milliseconds; null: nothing goes by itself. */
+  readonly confirm: number | null
+  /** The mapping is not the one of the last run: that is why, more often than not. */
+  readonly isNewMapping: boolean
+}
+
+/** "14 deletes and 2 creates". */
+export function countsInWords(counts: Held['counts']): string {
+  const words = Object.entries(counts).flatMap(([kind, count]) =>
+    count === 0 ? [] : [`${count} ${kind === 'adopt' ? 'adoption' : kind}${count === 1 ? '' : 's'}`],
+  )
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+export function total(counts: Held['counts']): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
+/** "72 hours", or minutes where it is less than two hours. */
+function spanInWords(span: number): string {
+  const minutes = Math.round(span / 60_000)
+  return minutes >= 120 ? `${Math.round(minutes / 60)} hours` : minutes === 1 ? '1 minute' : `${minutes} minutes`
+}
+
+/** The whole message of an accident: what, of how many, against which number, what happens next. */
+export function sentenceOf(trip: Trip, held: Held, about: About): string {
+  const sentence = about.isNewMapping ? `The mapping changed since the last run: ${trip.sentence}` : trip.sentence
+  return `${sentence}${endingOf(trip, held, about)}`
+}
+
+function endingOf(
+  { ending, rule, numbers }: Trip,
+  { counts, clock }: Held,
+  { feed, timezone, confirm }: About,
+): string {
+  const until = clock === null || confirm === null ? null : minuteIn(timezone, clock + confirm)
+  const what = rule === 'facts' ? ` of ${facts[numbers['kind'] as FactKind].plural}` : ''
+  const held = `. Held: ${countsInWords(counts)}${what}.`
+  const approve = `listing-sync approve ${feed}`
+  const isOne = total(counts) === 1
+  const go = isOne ? 'It goes by itself' : 'They go by themselves'
+  if (ending === 'newer') return '. Nothing of it is carried out until a newer one comes or you approve it'
+  if (ending === 'back') return '. Nothing of it is carried out until the feed is back or you approve it'
+  if (ending === 'listed again' && clock !== null)
+    return `${held} ${go} once another complete list, an hour later or more, says the same; now: ${approve}`
+  if (ending === 'keeps its number' && until !== null)
+    return `. Held with their old numbers until ${until}; the site keeps showing them`
+  if (until === null) return `${held} ${isOne ? 'It waits' : 'They wait'} until you decide: ${approve}`
+  return `${held} ${go} on ${until} if the feed still says so; now: ${approve}`
+}
+
+export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
+
+/** `since`: when the first of them was held, in milliseconds; `ends`: what let them go. */
+export function letGoSentence(
+  counts: Held['counts'],
+  since: number,
+  ends: Ends,
+  verb: LetGoVerb,
+  about: About,
+): string {
+  const isOne = total(counts) === 1
+  const day = minuteIn(about.timezone, since).split(' ').slice(0, 3).join(' ')
+  const why =
+    ends === 'listed again' ? 'another complete list' : `every delivery for ${spanInWords(about.confirm ?? 0)}`
+  return `${countsInWords(counts)} held since ${day} ${isOne ? verb.replace('were', 'was').replace('are', 'is') : verb}: ${why} said the same`
+}

@@ -1,0 +1,87 @@
+/** What is remembered of a feed's listings beside their rows, on SQLite: `absence`, `ledger` and `hold` side by side. */
+import type { Counted, HoldRecord } from '../plan/guard/hold.ts'
+import type { Absence, History } from '../plan/inputs.ts'
+import { inTransactions, walk } from './door.ts'
+import type { Connection, Writes } from './door.ts'
+import { approvalLasts, decisionNow } from './holds.ts'
+import { countedFor, leftFor } from './ledger.ts'
+import type { AbsenceNotes, HistoryReader } from './store.ts'
+
+interface Range {
+  chatbot: string
+  feed: string
+  after: string
+  to: string
+}
+type Noted = Absence & { key: string }
+type Entered = { key: string; what: Counted | 'left'; at: number }
+type HeldRow = Omit<HoldRecord, 'part'> & { key: string; part: HoldRecord['part'] | '' }
+
+export function createHistory(connection: Connection): AbsenceNotes {
+  const { database } = connection
+  const side = (table: string, of: string): string =>
+    `SELECT * FROM (SELECT DISTINCT key FROM ${table} WHERE ${of} AND key > @after ORDER BY key LIMIT @most)`
+  const ofFeed = 'feed = @feed AND chatbot = @chatbot'
+  const keys = database
+    .prepare<[Omit<Range, 'to'> & { most: number }], string>(
+      `${side('absence', ofFeed)} UNION ${side('ledger', ofFeed)} UNION ${side('hold', 'feed = @feed')}
+      ORDER BY key LIMIT @most`,
+    )
+    .pluck()
+  const between = 'key > @after AND key <= @to ORDER BY key'
+  const absences = database.prepare<[Range], Noted>(
+    `SELECT key, runs, since FROM absence WHERE ${ofFeed} AND ${between}`,
+  )
+  const entries = database.prepare<[Range], Entered>(
+    `SELECT key, what, max(at) AS at FROM ledger WHERE ${ofFeed} AND key > @after AND key <= @to GROUP BY key, what`,
+  )
+  const holds = database.prepare<[Range & { expired: number }], HeldRow>(
+    `SELECT key, part, content, since, ends, clock,
+      ${decisionNow} FROM hold WHERE feed = @feed AND ${between}`,
+  )
+  const page = (chatbot: string, feed: string, now: number, after: string, most: number): History[] => {
+    const found = keys.all({ chatbot, feed, after, most })
+    if (found.length === 0) return []
+    const range = { chatbot, feed, after, to: found[found.length - 1] }
+    const absence = byKey(absences.all(range))
+    const entered = byKey(entries.all(range))
+    const held = byKey(holds.all({ ...range, expired: now - approvalLasts }))
+    return found.map((key): History => {
+      const [noted] = absence(key)
+      const lately = entered(key)
+      const holding = held(key)
+      const left = lately.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
+      const leftAt = Math.max(...left.map(({ at }) => at))
+      return {
+        key,
+        absence: noted === undefined ? null : { runs: noted.runs, since: noted.since },
+        leftAt: leftAt > now - leftFor ? leftAt : null,
+        counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= now - countedFor ? [] : [what])),
+        heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
+        holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>
+          part === '' ? [] : [{ part, content, since, ends, clock, decision }],
+        ),
+      }
+    })
+  }
+  const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
+    VALUES (@feed, @chatbot, @key, 1, @now, @now)
+    ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now`)
+  const end = database.prepare('DELETE FROM absence WHERE feed = ? AND chatbot = ? AND key = ?')
+  const endOthers = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
+  return {
+    rows: (chatbot, feed, now) => walk(connection, (after, most) => page(chatbot, feed, now, after, most)),
+    ...inTransactions<Writes<AbsenceNotes, HistoryReader>>(connection, {
+      noteAbsences(chatbot, feed, { absent, returned }, now) {
+        for (const key of absent) count.run({ feed, chatbot, key, now })
+        for (const key of returned) end.run(feed, chatbot, key)
+      },
+      pruneAbsences: (chatbot, feed, now) => void endOthers.run(feed, chatbot, now),
+    }),
+  }
+}
+
+function byKey<Row extends { key: string }>(rows: readonly Row[]): (key: string) => Row[] {
+  const groups = Map.groupBy(rows, ({ key }) => key)
+  return (key) => groups.get(key) ?? []
+}

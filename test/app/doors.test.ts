@@ -1,0 +1,164 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { reportForms } from '../../src/app/adapters.ts'
+import { createDoors } from '../../src/app/doors.ts'
+import { openApp } from '../../src/app/open.ts'
+import { scrubbedPieces, scrubber } from '../../src/core/secrets.ts'
+import { jsonDocument, printable, printableLines } from '../../src/core/text.ts'
+import type { ReportForm } from '../../src/report/report.ts'
+import type { RunRecord, Store } from '../../src/store/store.ts'
+import { readReport } from '../contract/report-form.ts'
+
+const secret = 'K3y&of "two"  <halves>\nand-more/+'
+/** Found in every spelling of the secret that a form or an escape may make of it. */
+const halves = /K3y|halves|and-more|and.more/i
+const spellings = [
+  secret,
+  printable(secret),
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('hex'),
+]
+
+let folder: string
+const doors = createDoors()
+doors.learn([secret])
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'listing-sync-doors-'))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What `job` writes to standard output. */
+function printed(job: () => void): string {
+  let text = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((piece) => {
+    text += String(piece)
+    return true
+  })
+  job()
+  vi.restoreAllMocks()
+  return text
+}
+
+test.each(spellings)('a text that comes in pieces keeps %j back, wherever it is cut', (spelling) => {
+  const whole = `first ${spelling} last`
+  for (let cut = 0; cut <= whole.length; cut++) {
+    let written = ''
+    const pieces = scrubbedPieces([secret], (text) => (written += text))
+    pieces.write(whole.slice(0, cut))
+    pieces.write(whole.slice(cut))
+    pieces.end()
+    expect(written).toBe(scrubber([secret])(whole))
+    expect(written).toMatch(/^first \*\*\*.* last$/)
+  }
+  let single = ''
+  const pieces = scrubbedPieces([secret], (text) => (single += text))
+  for (const letter of whole) pieces.write(letter)
+  pieces.end()
+  expect(single).toMatch(/^first \*\*\*.* last$/)
+})
+
+test('pieces wait only where they may go on to be a secret, and are not lost where they do not', () => {
+  const written: string[] = []
+  const pieces = scrubbedPieces([secret], (text) => written.push(text))
+  for (const piece of ['a house ', 'with k3y', 's.', ' K3y&of']) pieces.write(piece)
+  expect(written).toEqual(['a house ', 'with ', 'k3ys.', ' '])
+  pieces.end()
+  expect(written.at(-1)).toBe('K3y&of')
+})
+
+/** A form that cuts its texts where it likes. */
+const choppy: ReportForm = {
+  async write(report, output) {
+    const texts = [...report.changes()].flatMap(({ why, outcome }) => [why, outcome?.error ?? ''])
+    const whole = [report.error, ...report.notes, ...report.delivery.reasons, ...texts].join('\n')
+    for (let at = 0; at < whole.length; at += 7) await output.write(whole.slice(at, at + 7))
+  },
+  document: { before: '', after: '' },
+  several: { before: '', between: '', after: '' },
+}
+
+test.each([...Object.keys(reportForms), 'choppy'])('a report as %s shows no half of a secret', async (name) => {
+  const form = name === 'choppy' ? choppy : (await reportForms[name]())({ colour: false })
+  const report = readReport('partial')
+  const [change] = report.changes()
+  const many = 2000
+  // 480 characters and more: a form that shortens would cut the secret in two.
+  const said = (row: number): string =>
+    `${'said '.repeat(95)}${'.'.repeat(row % 40)}${spellings[row % spellings.length]}`
+  const told = {
+    ...report,
+    error: said(0),
+    notes: [said(1)],
+    delivery: { ...report.delivery, complete: false, reasons: [said(2)] },
+    remote: { ...report.remote, complete: false, reasons: [said(3)] },
+    *changes() {
+      for (let row = 0; row < many; row++)
+        yield { ...change, why: said(row), outcome: { result: 'failed' as const, error: said(row) } }
+    },
+    *rejects() {
+      for (let row = 0; row < many; row++) yield { at: `record ${row}`, mlsNumber: null, problems: [said(row)] }
+    },
+  }
+  const file = join(folder, 'report')
+  const output = doors.reports(file)
+  await output.report(form, told)
+  await output.end()
+  const text = readFileSync(file, 'utf8')
+  expect(text.length).toBeGreaterThan(65_536)
+  expect(/(?:\\?\*){3}/.test(text)).toBe(true)
+  const begins = [halves, ...spellings.slice(-2).map((spelling) => new RegExp(spelling.slice(0, 8)))]
+  expect(begins.flatMap((half) => half.exec(text)?.[0] ?? [])).toEqual([])
+})
+
+test('lines, documents, errors and files show none', () => {
+  for (const text of [secret, printable(secret), printableLines(secret)])
+    expect(printed(() => doors.out.write(`said ${text}\n`))).toBe('said ***\n')
+  const value = { text: secret, list: [secret], count: 12, left: null, by: new Map([['number', secret]]) }
+  const document = printed(() => doors.out.document(value, ({ by, ...rest }) => jsonDocument({ ...rest, by: [...by] })))
+  const { text, list, ...rest } = JSON.parse(document) as Record<string, unknown>
+  expect([text, list, rest]).toEqual(['***', ['***'], { count: 12, left: null, by: [['number', '***']] }])
+  doors.replace(join(folder, 'metrics'), { chatbot: secret }, jsonDocument)
+  expect(readFileSync(join(folder, 'metrics'), 'utf8')).toBe('{\n  "chatbot": "***"\n}\n')
+})
+
+test('a secret of digits leaves a document, and the figures of a run, JSON', async () => {
+  const digits = createDoors()
+  digits.learn(['1234'])
+  expect(JSON.parse(printed(() => digits.out.document({ bytes: 412345, why: 'x1234' }, jsonDocument)))).toEqual({
+    bytes: 412345,
+    why: 'x***',
+  })
+  const recorded: RunRecord[] = []
+  const store = { runs: { record: async (run: RunRecord) => void recorded.push(run) }, holds: {} } as unknown as Store
+  const run = { error: 'key 1234', figures: '{"delivery":{"bytes":412345,"reasons":["1234"]}}' } as RunRecord
+  await digits.store(store).runs.record(run)
+  expect(recorded).toEqual([{ error: 'key ***', figures: '{"delivery":{"bytes":412345,"reasons":["***"]}}' }])
+})
+
+test('what a file holds is known as soon as it was read, also where the configuration is wrong', () => {
+  const configFile = join(folder, 'listing-sync.yaml')
+  writeFileSync(join(folder, 'key'), 'key-in-a-file')
+  writeFileSync(configFile, 'service: { secretKey: "${file:./key}" }\nfeeds: 7\n')
+  const own = createDoors()
+  const context = { configFile, doors: own, env: {}, signal: new AbortController().signal }
+  expect(() => openApp(context)).toThrow(/feeds/)
+  expect(own.scrub('the key is key-in-a-file')).toBe('the key is ***')
+})
+
+test('earlier secrets stay known, the latest hundred beside those in use', () => {
+  const own = createDoors()
+  const current = Array.from({ length: 30 }, (_, at) => `in-use-${at}.`)
+  for (let turn = 0; turn < 120; turn++) {
+    own.learn([`turned-${turn}.`])
+    own.learn([`turned-${turn}.`, ...current])
+  }
+  expect(own.scrub('turned-119. turned-60. in-use-0. in-use-29.')).toBe('*** *** *** ***')
+  expect(own.scrub('turned-3.')).toBe('turned-3.')
+})

@@ -1,0 +1,64 @@
+/** What every rule of the guard has to be. */
+import { expect } from 'vitest'
+import { zeros } from '../../src/plan/guard/facts.ts'
+import { tripsOf } from '../../src/plan/guard/rules.ts'
+import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
+import { createOf, updateOf } from '../support/changes.ts'
+
+const limits = { share: 20, growth: 75 }
+const quiet: Seen = {
+  ours: 100,
+  isRare: false,
+  isFirstLoad: false,
+  isMirror: false,
+  isEmpty: false,
+  leaving: 0,
+  renumbered: 0,
+  arriving: 0,
+  changing: zeros(),
+  examples: {},
+  older: null,
+  wasOlder: false,
+  creates: 0,
+  back: 0,
+  deletes: 0,
+  young: 0,
+  outlook: { leaving: 0, changed: 0, arriving: 0 },
+  missing: 0,
+  strange: 0,
+  otherKeys: false,
+  editedAgain: 0,
+}
+const wreck: Seen = {
+  ...quiet,
+  leaving: 90,
+  renumbered: 90,
+  arriving: 900,
+  changing: { price: 90, class: 90, status: 90, place: 90, size: 90, emptied: 90, garbled: 90 },
+  creates: 90,
+  back: 90,
+  deletes: 90,
+  young: 90,
+  outlook: { leaving: 90, changed: 90, arriving: 900 },
+  missing: 90,
+  strange: 9,
+  editedAgain: 90,
+}
+
+/** Asserts that a rule is silent where nothing happens, and where all goes wrong says so in one sentence, with its setting. */
+export function rulesHold(rule: Rule): void {
+  expect(tripsOf(quiet, limits, [rule])).toEqual([])
+  const trips = tripsOf(wreck, limits, [rule])
+  expect(trips.length).toBeGreaterThan(0)
+  for (const trip of trips) {
+    const { sentence, label, setting } = trip
+    expect(sentence).not.toMatch(/[?]|[.] |[.]$/)
+    expect(sentence).not.toMatch(/undefined|NaN|null/)
+    if (setting !== null && rule.name !== 'chatbot' && rule.ending !== 'keeps its number')
+      expect(sentence).toContain(`(limits.${setting})`)
+    expect(label).not.toBe('')
+    // Pure: asked twice, it says the same.
+    for (const action of [createOf('A'), updateOf('B')])
+      expect(trip.holds(action, false)).toEqual(trip.holds(action, false))
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * What the guard owes, told a second time: how many facts may change in 24 hours, how long a change waits, what an approval
+ * covers, and that nothing goes out of a delivery that hardly anybody would recognise. It goes by deliveries, by calls and by
+ * what reports say, and knows nothing of ledger, holds or plan.
+ */
+import type { Listing } from '../../src/core/listing.ts'
+import type { Report } from '../../src/report/report.ts'
+import { listingOf } from './feed.ts'
+import type { Delivery } from './feed.ts'
+import type { Row, WriteCall } from './service.ts'
+import { hour, minute } from './world.ts'
+
+/** `limits.share` of every feed, in percent. */
+export const share = 20
+/** After so long what every delivery says is believed (`limits.confirm`), and a feed is rare (`rareAfter`). */
+export const believedAfter = 72 * hour
+export const rareAfter = 60 * hour
+/** Where less of the site stays as it is, nobody would recognise it. */
+const recognisable = 0.25
+
+/** How many of so many may leave within 24 hours; `least`: of what is always allowed. */
+export function allowed(ours: number, isRare: boolean, least = 3): number {
+  if (ours < 3) return ours
+  return Math.min(Math.max(least, Math.floor((ours * share) / 100)) * (isRare ? 2 : 1), Math.floor(ours / 2))
+}
+
+/** Whether a delivery shows an MLSNumber: one of no record lacks all. */
+export function isIn({ holds, unreadable, records }: Delivery, key: string): boolean {
+  return holds.has(key) && !unreadable.has(key) && records !== 0
+}
+
+/** Facts that change beyond belief, as the model's feeds have them. */
+const facts = {
+  price: ({ SalePrice: was = 0 }: Listing, { SalePrice: is = 0 }: Listing) =>
+    was > 1 && (is <= 1 || Math.max(was / is, is / was) > 1.5),
+  emptied: ({ Description: was = '' }: Listing, { Description: is = '' }: Listing) => was !== '' && is === '',
+}
+type Fact = keyof typeof facts
+type Word = string | number | undefined
+const kinds = Object.keys(facts) as Fact[]
+/** What is said of a fact; a call clears a text by an empty one. */
+const wordOf = (fact: Fact, { SalePrice, Description = '' }: Listing): Word =>
+  fact === 'price' ? SalePrice : Description
+
+/** A run that has ended, and what it is judged by. */
+export interface Judged {
+  report: Report
+  delivery: Delivery
+  startedAt: number
+  /** What was approved as it began, as `part MLSNumber`. */
+  approved: ReadonlySet<string>
+  /** How many of ours there may be, with those that left within 24 hours: of fewer than three more may change than of three. */
+  sizes: readonly number[]
+  /** MLSNumbers that are this feed's; null: the list may show otherwise. */
+  ours: ReadonlySet<string> | null
+  /** Of those, rows that are surely so and not there twice. */
+  rows: readonly Row[]
+  /** MLSNumbers that the store knew for ours. */
+  owned: ReadonlySet<string>
+  /** No delivery was carried over whole before. */
+  isFirstLoad: boolean
+  isRare: boolean
+}
+
+/** Since when something is so, and how it is. */
+type Since<How> = Map<string, Map<How, number>>
+
+function begins<How>(all: Since<How>, key: string, how: How, at: number): void {
+  const since = all.get(key) ?? new Map<How, number>()
+  all.set(key, since)
+  if (!since.has(how)) since.set(how, at)
+}
+
+/** What one feed says, and what came of it. */
+class OfFeed {
+  /** Since when what is said of each `fact MLSNumber` is so. */
+  readonly said: Since<Word> = new Map()
+  /** What an approval covers. */
+  covered = new Map<string, ReadonlySet<Word>>()
+  /** What was sent last and surely arrived. */
+  readonly sent = new Map<string, Listing>()
+  /** The same, as the run began. */
+  before = new Map<string, Listing>()
+  changed: { fact: Fact; key: string; at: number }[] = []
+  /** Since when runs say that a listing waits, for the price that it is to have. */
+  readonly waiting: Since<number> = new Map()
+  readonly keylessSince = new Map<string, number>()
+  readonly goneSince = new Map<string, number>()
+}
+
+export class GuardModel {
+  readonly #feeds = new Map<string, OfFeed>()
+  /** The last call of this run for an MLSNumber, and what it carried. */
+  #calls = new Map<string, Pick<WriteCall, 'kind' | 'listing'>>()
+  readonly #fail: (what: string) => void
+
+  constructor(fail: (what: string) => void) {
+    this.#fail = fail
+  }
+
+  #of(feed: string): OfFeed {
+    const known = this.#feeds.get(feed) ?? new OfFeed()
+    this.#feeds.set(feed, known)
+    return known
+  }
+
+  storeLost(): void {
+    this.#feeds.clear()
+  }
+
+  begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
+    this.#calls = new Map()
+    const of = this.#of(feed)
+    of.before = new Map(of.sent)
+    for (const [key, entry] of delivery.listings)
+      for (const fact of kinds) begins(of.said, `${fact} ${key}`, wordOf(fact, listingOf(entry, 1)), now)
+    if (!delivery.whole) return
+    for (const key of of.keylessSince.keys()) if (!delivery.unreadable.has(key)) of.keylessSince.delete(key)
+    for (const key of keys) if (!isIn(delivery, key) && !of.goneSince.has(key)) of.goneSince.set(key, now)
+  }
+
+  /** A call reached the service: until its answer is known, nobody knows what was sent last. */
+  arrived({ feed, kind, keys, listing }: WriteCall): void {
+    for (const key of keys) {
+      this.#calls.set(key, { kind, listing })
+      this.#of(feed).sent.delete(key)
+    }
+  }
+
+  /** A person lets through what is held, as it was said last. */
+  approves(feed: string): void {
+    const of = this.#of(feed)
+    of.covered = new Map([...of.said].map(([key, said]) => [key, new Set(said.keys())]))
+  }
+
+  ended(run: Judged): void {
+    const { report, delivery } = run
+    if (report.digest === '') return
+    const of = this.#of(report.feed)
+    const isWhole = delivery.whole && report.remote.complete && report.command === 'sync'
+    if (isWhole)
+      for (const [name, said] of of.said) {
+        const [fact, key] = name.split(' ') as [Fact, string]
+        const entry = delivery.listings.get(key)
+        for (const word of said.keys())
+          if (entry === undefined || wordOf(fact, listingOf(entry, 1)) !== word) said.delete(word)
+      }
+    this.#judgeFacts(of, run)
+    this.#judgeWaiting(of, run, isWhole)
+    this.#judgeKeyless(of, run)
+    if (isWhole) this.#judgeStrange(run)
+    for (const { mlsNumber: key, kind, outcome } of report.changes()) {
+      const listing = this.#calls.get(key)?.listing
+      if (outcome?.result === 'done' && (kind === 'create' || kind === 'update') && listing) of.sent.set(key, listing)
+    }
+  }
+
+  /** No more listings change a fact beyond belief within 24 hours than may. What is approved or believed counts for nothing. */
+  #judgeFacts(of: OfFeed, { report, startedAt, approved, sizes, isFirstLoad, isRare }: Judged): void {
+    for (const { mlsNumber: key, kind, outcome } of report.changes()) {
+      const before = of.before.get(key)
+      const after = this.#calls.get(key)?.listing
+      if (kind !== 'update' || outcome?.result !== 'done' || !before || !after) continue
+      for (const fact of kinds) {
+        if (!facts[fact](before, after)) continue
+        const [name, word] = [`${fact} ${key}`, wordOf(fact, after)]
+        const isCovered = of.covered.get(name)?.has(word) === true
+        const saidSince = of.said.get(name)?.get(word) ?? startedAt
+        if (isCovered && (approved.has(`update ${fact} ${key}`) || approved.has(`update ${key}`))) continue
+        if (saidSince > startedAt - believedAfter) of.changed.push({ fact, key, at: startedAt })
+      }
+    }
+    of.changed = of.changed.filter(({ at }) => at > startedAt - 24 * hour)
+    const most = Math.max(...sizes.map((size) => allowed(size, isRare, 1)))
+    for (const fact of isFirstLoad ? [] : kinds) {
+      const recent = of.changed.filter((one) => one.fact === fact)
+      const keys = new Set(recent.map(({ key }) => key))
+      if (recent.some(({ at }) => at === startedAt) && keys.size > most)
+        this.#fail(`facts: ${fact} of ${[...keys].join()} changed in 24 hours, ${most} allowed`)
+    }
+  }
+
+  /** What every delivery says for long enough waits no more. */
+  #judgeWaiting(of: OfFeed, { report, delivery, startedAt }: Judged, isWhole: boolean): void {
+    const waits = new Map<string, number>()
+    for (const { rule, numbers, keys } of report.holds) {
+      if (rule !== 'leaving' && !(rule === 'facts' && numbers['kind'] === 'price')) continue
+      for (const key of keys()) waits.set(`${rule} ${key}`, rule === 'facts' ? delivery.listings.get(key)!.price : 0)
+    }
+    if (isWhole)
+      for (const [name, since] of of.waiting)
+        for (const price of since.keys()) if (waits.get(name) !== price) since.delete(price)
+    for (const [name, price] of waits) begins(of.waiting, name, price, startedAt)
+    const asks = report.holds.some(({ rule }) => rule !== 'leaving' && rule !== 'arriving' && rule !== 'facts')
+    if (!isWhole || asks) return
+    for (const [name, price] of waits) {
+      const since = of.waiting.get(name)!.get(price)!
+      if (since + believedAfter + minute < startedAt)
+        this.#fail(`confirm: ${name} is held since ${new Date(since).toISOString()}, and was said again ever since`)
+    }
+  }
+
+  /** A record without MLSNumber can only be what went absent as it came: all other deletes go on. */
+  #judgeKeyless(of: OfFeed, { report, delivery, startedAt, owned }: Judged): void {
+    if (!delivery.whole) return
+    for (const key of delivery.unreadable) if (!of.keylessSince.has(key)) of.keylessSince.set(key, startedAt)
+    for (const key of of.goneSince.keys()) if (isIn(delivery, key)) of.goneSince.delete(key)
+    const last = Math.max(...of.keylessSince.values())
+    for (const { mlsNumber: key, kind, cause } of report.changes())
+      if (kind === 'hold' && cause === 'unreadable' && owned.has(key) && (of.goneSince.get(key) ?? 0) > last)
+        this.#fail(`keyless: ${key} is held, though it went after the records without MLSNumber had come`)
+  }
+
+  /** Nothing of a delivery is carried out that leaves hardly anything as it is. */
+  #judgeStrange({ delivery, startedAt, approved, ours, rows }: Judged): void {
+    if (ours === null || delivery.unreadable.size > 0) return
+    const shown = rows.filter(({ shownAt }) => shownAt >= startedAt).map(({ listing }) => listing.MLSNumber)
+    const leaving = shown.filter((key) => !isIn(delivery, key) && !approved.has(`delete ${key}`))
+    const staying = ours.size - leaving.length
+    if (shown.length < 3 || staying >= ours.size * recognisable) return
+    for (const [key, { kind }] of this.#calls)
+      if (![...approved].some((part) => part.endsWith(` ${key}`)))
+        this.#fail(`unrecognisable: ${kind} of ${key}, though ${staying} of ${ours.size} would stay`)
+  }
+}

@@ -1,0 +1,115 @@
+/** What is held, for how long, and what lets it go. */
+import type { Mutant } from './mutant.ts'
+
+export const guardMutants: readonly Mutant[] = [
+  {
+    name: 'another content is the same hold',
+    file: 'src/plan/guard/hold.ts',
+    from: 'return record.content === null || record.content === content() ? record : null',
+    to: 'return record',
+    also: [
+      {
+        file: 'src/store/holds.ts',
+        from: "const isSame = '(content IS NULL OR content = excluded.content)'",
+        to: "const isSame = '(1 = 1)'",
+      },
+    ],
+  },
+  {
+    name: 'an approval outlasts another content',
+    file: 'src/store/holds.ts',
+    from: 'decision = iif(${isSame}, decision, NULL)',
+    to: 'decision = decision',
+  },
+  {
+    name: 'a clock outlasts another content',
+    file: 'src/store/holds.ts',
+    from: 'clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock)',
+    to: 'clock = coalesce(clock, excluded.clock)',
+  },
+  {
+    name: 'every run begins each clock anew',
+    file: 'src/store/holds.ts',
+    from: 'coalesce(clock, excluded.clock)',
+    to: 'excluded.clock',
+  },
+  {
+    name: 'an incomplete delivery ends holds',
+    file: 'src/store/holds.ts',
+    from: 'if (isWhole) doubt.run(feed)',
+    to: 'doubt.run(feed)',
+    also: [{ from: 'if (isWhole) drop.run(feed)', to: 'drop.run(feed)' }],
+  },
+  {
+    name: 'no hold is ended by what the feed says',
+    file: 'src/store/holds.ts',
+    from: 'if (isWhole) drop.run(feed)',
+    to: '',
+  },
+  {
+    name: 'confirmed after a day',
+    file: 'src/plan/guard/scales.ts',
+    from: 'confirm !== null && now - clock >= confirm',
+    to: 'confirm !== null && now - clock >= confirm / 3',
+  },
+  {
+    name: 'never confirmed',
+    file: 'src/plan/guard/scales.ts',
+    from: 'confirm !== null && now - clock >= confirm',
+    to: 'confirm !== null && now - clock >= confirm * 1000',
+  },
+  {
+    name: "the first load's sleep never ends",
+    file: 'src/run/record.ts',
+    from: 'noted.loaded = { chatbot, at: now }',
+    to: 'void isLoad',
+  },
+  {
+    name: 'a record without MLSNumber holds what went after it came',
+    file: 'src/plan/proof.ts',
+    from: '(absentSince >= since && (notedAt === null || absentSince <= notedAt))',
+    to: 'absentSince >= since',
+  },
+  {
+    name: 'a delete that counts for nothing is not written down',
+    file: 'src/apply/calls.ts',
+    from: "return counts.length > 0 ? counts : ['left']",
+    to: 'return counts',
+  },
+  {
+    name: 'a withheld field is sent all the same',
+    file: 'src/apply/outcomes.ts',
+    from: "if (change.kind === 'create' || change.withheld === null) return sent",
+    to: 'if (sent.listing) return sent',
+  },
+  {
+    name: 'the record of a withheld update is skipped next time',
+    file: 'src/apply/outcomes.ts',
+    from: 'record: sent.record && { ...sent.record, raw: null }',
+    to: 'record: sent.record',
+  },
+  {
+    name: 'facts that changed before do not count',
+    file: 'src/plan/guard/scales.ts',
+    from: 'changing[kind] = before[kind] + this.#changing[kind]',
+    to: 'changing[kind] = this.#changing[kind]',
+  },
+  {
+    name: 'no guard of facts',
+    file: 'src/plan/guard/rules.ts',
+    from: 'return listings > most ? [{ kind, listings',
+    to: 'return listings > 1e9 ? [{ kind, listings',
+  },
+  {
+    name: 'what is still in its grace is taken to stay',
+    file: 'src/plan/guard/scales.ts',
+    from: "if (!counted.includes('delete')) this.#outlook.leaving++",
+    to: 'void counted',
+  },
+  {
+    name: 'an empty file may take as much as any other',
+    file: 'src/plan/guard/rules.ts',
+    from: 'const most = isEmpty ? 0 : allowed(seen, limits)',
+    to: 'const most = allowed(seen, limits)',
+  },
+]
