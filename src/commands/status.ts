@@ -21,7 +21,7 @@ export function statusCommand(
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     if (options.health)
-      return aliveWithin(app.config.store, app.runtime.clock.now()) ? exitStatus.right : exitStatus.failed
+      return aliveWithin(app.config.beside, app.runtime.clock.now()) ? exitStatus.right : exitStatus.failed
     const feeds = chosenFeeds(app.config, names)
     if (options.ready) {
       const problems = await notReady(app, feeds)
@@ -38,7 +38,7 @@ export function statusCommand(
 /** All that is wrong with the daemon and the feeds that it runs. */
 async function notReady(app: App, feeds: readonly FeedConfig[]): Promise<string[]> {
   const now = app.runtime.clock.now()
-  const problems = aliveWithin(app.config.store, now) ? [] : ['no daemon is alive on this store']
+  const problems = aliveWithin(app.config.beside, now) ? [] : ['no daemon is alive on this store']
   for (const feed of feeds) {
     const problem = await staleOf(app, feed)
     if (problem !== null) problems.push(`${feed.name}: ${problem}`)

@@ -8,6 +8,7 @@ import { ConfigError, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
+import { decoded } from '../feed/transport/address.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
@@ -63,6 +64,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store, or its address where it is no file. */
   store: string
+  /** The file beside which the daemon says that it is alive: the store, or this configuration where the store is no file. */
+  beside: string
   /** Whether it may lie on a network file system. */
   place: { allowNetwork: boolean }
   /** Absolute path of the metrics file; null: none. */
@@ -140,6 +143,7 @@ function resolved(
     file,
     directory,
     store: schemeOf(data.store) === null ? resolve(directory, data.store) : data.store,
+    beside: schemeOf(data.store) === null ? resolve(directory, data.store) : file,
     place: { allowNetwork: data.allowNetworkStore },
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
@@ -161,8 +165,9 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 }
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf({ service, feeds }: Config): string[] {
-  const secrets: string[] = []
+function secretsOf({ service, feeds, store }: Config): string[] {
+  const { password } = (schemeOf(store) === null ? null : URL.parse(store)) ?? { password: '' }
+  const secrets: string[] = [password, decoded(password) ?? '']
   for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }

@@ -83,7 +83,7 @@ async function waitOut(app: App, starts: number, signal: AbortSignal): Promise<v
 
 function heartbeat(app: App): void {
   try {
-    beat(app.config.store, app.runtime.clock.now())
+    beat(app.config.beside, app.runtime.clock.now())
   } catch (error) {
     // A read-only volume must not end a run: without the heartbeat the health check fails.
     app.runtime.log.error({ problem: messageOf(error) }, 'could not write the heartbeat file')

@@ -112,6 +112,15 @@ describe('what is resolved', () => {
     expect(secrets).toEqual(['secret-one', 'secret-two'])
   })
 
+  test('a store that is no file keeps its address, and the daemon says beside the configuration that it is alive', () => {
+    const yaml = minimal.replace('feeds:', 'store: toy://user:p%40ss@host/db\nfeeds:')
+    expect(load(yaml)).toMatchObject({
+      store: 'toy://user:p%40ss@host/db',
+      beside: '/etc/sync/listing-sync.yaml',
+    })
+    expect(load(minimal).beside).toBe(load(minimal).store)
+  })
+
   test('the settings that it shows as defaults are the defaults, and none is missing', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
     const written = readFile('config/listing-sync.yaml')
