@@ -1,6 +1,9 @@
-# syntax=docker/dockerfile:1
+# The base image, for a release by its digest, so that the same bytes are built tomorrow:
+#   docker buildx imagetools inspect node:24-slim    # prints "Digest: sha256:…"
+#   docker build --build-arg BASE=node:24-slim@sha256:… -t listing-sync .
+ARG BASE=node:24-slim
 
-FROM node:24-slim AS build
+FROM ${BASE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,15 +12,19 @@ COPY scripts scripts
 COPY src src
 RUN npm run build
 
-FROM node:24-slim AS dependencies
+FROM ${BASE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The optional dependencies are Node itself for machines that lack it, and the tests' native parts.
 RUN npm ci --omit=dev --omit=optional
 
-FROM node:24-slim
+FROM ${BASE}
+# Nothing is installed from here on, by us or by whoever gets in: no npm, yarn, corepack, apt or dpkg.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+      /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /var/lib/apt /var/cache/apt
 ENV NODE_ENV=production \
-    LISTING_SYNC_CONFIG=/config/listing-sync.yaml
+    LISTING_SYNC_CONFIG=/config/listing-sync.yaml \
+    LISTING_SYNC_UMASK=007
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -26,8 +33,9 @@ COPY bin bin
 COPY config config
 COPY fixtures/demo fixtures/demo
 # /config is where the configuration is mounted; its store, ../data/listing-sync.db, is then on the volume.
-RUN mkdir -p /data /config && cp config/listing-sync.yaml /config/ && chown 10001:10001 /data
-USER 10001:10001
+RUN mkdir -p /data /config && cp config/listing-sync.yaml /config/ && chown 10001:0 /data && chmod 770 /data
+# Any user of group 0 will do: some platforms choose one.
+USER 10001:0
 VOLUME /data
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=1m --timeout=10s --start-period=1m CMD ["node", "bin/listing-sync.mjs", "status", "--health"]

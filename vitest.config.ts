@@ -6,7 +6,7 @@ const alone = 'test/**/*.alone.test.ts'
 
 /**
  * `npm test` runs all but the slow tests; `npm run test:all` all, and those but the slow ones again with the clock ahead. A
- * test is slow, and its file called `*.slow.test.ts`, that starts child processes, waits for real time, plays more than 250
+ * test is slow, and its file called `*.slow.test.ts`, that starts child processes, waits for real time, plays more than 120
  * histories or takes over five seconds. A test is alone, in a `*.alone.test.ts`, that changes a module (test/README.md).
  */
 export default defineConfig({

@@ -21,7 +21,7 @@ export type { ChatbotSettings } from './service/settings-file.ts'
 
 /**
  * How to reach a service: address, keys, and changes to the defaults. All times in milliseconds. `rate`: calls per second,
- * Infinity for no limit; `concurrency`: most calls in flight, a stream counting until its first piece; `attempts`: all
+ * Infinity for no limit; `maxAnswerBytes`: most bytes of one answer; `ca`: certificates of your own authority as PEM; `concurrency`: most calls in flight, a stream counting until its first piece; `attempts`: all
  * attempts of one call; `patience`: the longest Retry-After to wait for.
  */
 export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
@@ -45,6 +45,8 @@ export class ListingServiceClient extends ServiceClient {
       {
         secretKey: null,
         sessionKey: null,
+        ca: null,
+        maxAnswerBytes: 32 * 1024 * 1024,
         rate: 5,
         concurrency: 4,
         timeout: 30_000,

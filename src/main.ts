@@ -23,10 +23,29 @@ export async function main(): Promise<void> {
   }
   const doors = createDoors()
   const machine = { env: process.env, signal: stop.signal, onCrash: crashes(doors) }
-  process.exitCode = await execute(process.argv.slice(2), machine, doors)
+  const problem = environmentProblem(process.env)
+  if (problem === null) {
+    process.umask(Number.parseInt(umaskOf(process.env), 8))
+    process.exitCode = await execute(process.argv.slice(2), machine, doors)
+  } else {
+    doors.err.write(`listing-sync: ${problem}\n`)
+    process.exitCode = exitStatus.configuration
+  }
   await doors.drained()
   // Nothing may keep the process up once its command is through: a socket kept alive, a timer of a library.
   process.exit()
+}
+
+/** Files and folders that are made here are for this user alone, unless it is told otherwise. */
+const umaskOf = (env: NodeJS.ProcessEnv): string => env['LISTING_SYNC_UMASK'] || '077'
+
+/** What is wrong with the environment, as a sentence; null: nothing. */
+function environmentProblem(env: NodeJS.ProcessEnv): string | null {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    return 'NODE_TLS_REJECT_UNAUTHORIZED=0 lets any server take the place of the service or of a feed, and get the keys; unset it. For certificates of your own authority, use service.ca and the ca of a feed'
+  if (!/^0?[0-7]{3}$/.test(umaskOf(env)))
+    return 'LISTING_SYNC_UMASK takes three octal digits, such as 077 (files for this user alone) or 007 (for its group, too)'
+  return null
 }
 
 /**

@@ -169,6 +169,11 @@ test('text leaves through the doors alone, and nobody else takes secrets out of 
   ])
 })
 
+test('a SQLite file is opened in one way', () => {
+  const found = [...files].filter(([, code]) => /\bnew Database\(/.test(withoutTexts(code))).map(([file]) => file)
+  expect(found).toEqual(['core/sqlite.ts'])
+})
+
 test('nobody casts to a type that carries a proof', () => {
   const casts = /\bas\s+(?:AbsenceProof|DeleteAbsent|ForgetAbsent)\b/g
   const found = [...files].flatMap(([file, code]) =>

@@ -13,7 +13,7 @@ const rows = lines.flatMap((line) => {
 })
 
 /** Numbers that stand for nothing. */
-const free = [59, 60, 129]
+const free = [59, 60]
 const last = Number(rows.at(-1)?.fault.slice(1))
 const faults = Array.from({ length: last }, (_, i) => i + 1).filter((number) => !free.includes(number))
 

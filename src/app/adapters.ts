@@ -21,12 +21,15 @@ export const reportForms: Record<string, () => Promise<(options: FormOptions) =>
 export interface StoreKind {
   open(address: string, place: Place): Store
   /** For reading only. */
-  openReader(address: string): StoreReader
+  openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
 }
 
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
 export const stores: Record<string, StoreKind> = {
-  file: { open: (file, place) => openStore(file, undefined, place), openReader: (file) => openStoreReader(file) },
+  file: {
+    open: (file, place) => openStore(file, undefined, place),
+    openReader: (file, place) => openStoreReader(file, undefined, place),
+  },
 }
 
 /** Throws `UserError` for a scheme that no store has. */

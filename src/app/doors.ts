@@ -57,7 +57,9 @@ export function createDoors() {
     replace<T>(file: string, value: T, form: (value: T) => string): void {
       const unfinished = `${file}.${process.pid}.tmp`
       try {
-        writeFileSync(unfinished, form(clean(value)))
+        // Never through a link, which whoever may write in the folder could have put there.
+        rmSync(unfinished, { force: true })
+        writeFileSync(unfinished, form(clean(value)), { flag: 'wx' })
         renameSync(unfinished, file)
       } catch (error) {
         rmSync(unfinished, { force: true })

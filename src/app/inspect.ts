@@ -1,5 +1,5 @@
 /** Wiring of `inspect`: any source is read by the same transports and formats as a feed. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { loadConfig } from '../config/config.ts'
@@ -18,6 +18,7 @@ import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
 import { progressLine } from './progress.ts'
+import { readTextFile } from './text-file.ts'
 import { wire } from './wire.ts'
 
 export const findingsForms: Record<'text' | 'json', (findings: Findings, colour: boolean) => string> = {
@@ -30,10 +31,14 @@ export async function inspectSource(
   source: string,
   { preset, limit }: { preset: string | undefined; limit: number | null },
 ): Promise<Inspected> {
-  const { config, feed, parts } = sourceToInspect(source, configFile, { env, readFile, learn: doors.learn })
+  const { config, feed, parts } = sourceToInspect(source, configFile, {
+    env,
+    readFile: readTextFile,
+    learn: doors.learn,
+  })
   const wired = wire(feed, config, clock)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
-  const workspace = openWorkspace()
+  const workspace = openWorkspace(undefined, feed.transport)
   const progress = progressLine(feed.name, doors.err)
   try {
     const inspected = await inspect({
@@ -53,8 +58,6 @@ export async function inspectSource(
     workspace.close()
   }
 }
-
-const readFile = (path: string): string => readFileSync(path, 'utf8')
 
 /** A source as a feed: one of the configuration by its name, or any other with default settings. */
 interface Source {
@@ -88,7 +91,7 @@ function anySource(source: string, sources: ReferenceSources): { config: Config;
     feeds: { inspect: { chatbot: 'none', source: source.replaceAll('${', '$${'), preset: 'zillow' } },
   })
   const file = join(process.cwd(), 'inspect')
-  const readFirst = (path: string): string => (path === file ? written : readFile(path))
+  const readFirst = (path: string): string => (path === file ? written : readTextFile(path))
   try {
     const config = loadConfig(file, { ...sources, readFile: readFirst }, makeMapping)
     return { config, feed: config.feeds[0] }

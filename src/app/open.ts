@@ -1,5 +1,4 @@
 /** Wiring: opens everything that a command needs, and closes it. */
-import { readFileSync } from 'node:fs'
 import type { FeedConfig } from '../config/config.ts'
 import { liveConfig } from '../config/live.ts'
 import { makeMapping } from '../config/presets.ts'
@@ -18,6 +17,7 @@ import { diff, sync } from '../sync.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import { reportForms, storeKind } from './adapters.ts'
 import type { App, Finished, CommandContext } from './app.ts'
+import { readTextFile } from './text-file.ts'
 import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -30,14 +30,14 @@ import { wire } from './wire.ts'
 /** Loads the configuration and wires every part. Throws `ConfigError` with every problem of it and its presets. */
 export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLevel?: LogOptions['level'] } = {}): App {
   const { configFile, doors, env, signal, onCrash, clock = systemClock, random = systemRandom } = context
-  const sources = { env, readFile: (path: string) => readFileSync(path, 'utf8'), learn: doors.learn }
+  const sources = { env, readFile: readTextFile, learn: doors.learn }
   const live = liveConfig(configFile, sources, makeMapping)
   const level = logLevelOf(env) ?? logLevel
   const log = createLog({ level, scrub: doors.scrub, pretty: doors.err.isTTY, clock, write: context.writeLog })
   const runtime: Runtime = { clock, random, log }
   /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
   const underWay = new Set<Begun>()
-  // The rate belongs to the service, whichever keys a feed uses.
+  // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, Endpoint>()
   let store: Store | null = null
   let reader: StoreReader | null = null
@@ -56,7 +56,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
           warn: (remark) => log.warn(remark),
         }),
       )),
-    reader: () => (reader ??= storeKind(live.config.store).openReader(live.config.store)),
+    reader: () => (reader ??= storeKind(live.config.store).openReader(live.config.store, live.config.place)),
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed, command) {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
@@ -92,9 +92,11 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       }
     },
     client({ service }) {
-      const { baseUrl, rate, concurrency } = service
-      const key = JSON.stringify([baseUrl, rate, concurrency])
-      const endpoint = endpoints.get(key) ?? new Endpoint(service, clock)
+      const { baseUrl, ca, maxAnswerBytes } = service
+      const settings = live.config.feeds.map((feed) => feed.service).filter((one) => one.baseUrl === baseUrl)
+      const rate = Math.min(service.rate, ...settings.map((one) => one.rate))
+      const key = JSON.stringify([baseUrl, ca, maxAnswerBytes])
+      const endpoint = endpoints.get(key) ?? new Endpoint({ ...service, rate }, clock)
       endpoints.set(key, endpoint)
       return new ServiceClient(service, runtime, endpoint)
     },
@@ -151,10 +153,17 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       profile: feedConfig.service.profile,
       volatile: feedConfig.plan.volatile.fields,
       mark: feedConfig.plan.ownership === 'snapshot' ? null : feedConfig.name,
+      formerly: new Set(feedConfig.formerly),
       signal: calls.signal,
       stop,
     })
-    const parts: Parts = { service, workspace: openWorkspace(), runtime, signal, progress: progress.show }
+    const parts: Parts = {
+      service,
+      workspace: openWorkspace(undefined, feedConfig.transport),
+      runtime,
+      signal,
+      progress: progress.show,
+    }
     const abandon = (reason: string): void => calls.abort(new FeedError(reason))
     const end = (): void => {
       progress.end()

@@ -1,7 +1,8 @@
 import { outrankedBy } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { fingerprint } from '../core/hash.ts'
+import { fingerprint, shortHash } from '../core/hash.ts'
 import type { Clock } from '../core/machine.ts'
+import { bounded } from '../feed/format/bounded.ts'
 import { formats } from '../feed/format/formats.ts'
 import { decompressed } from '../feed/transport/decompress.ts'
 import { openSource } from '../feed/transport/transports.ts'
@@ -9,27 +10,33 @@ import type { Feed } from '../run/tools.ts'
 
 /** A feed with its parts. */
 export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
-  const { name, chatbot, timezone, mapping, source, transport, plan, deadline } = feed
-  const { rate, concurrency, profile, secretKey, sessionKey } = feed.service
+  const { name, chatbot, timezone, source, transport, plan, deadline } = feed
+  const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
-  const { maxBytes, member } = transport
+  const { member, encoding } = transport
+  // Beside the mapping, these decide what a record's bytes mean: dates are local, and so may letters be.
+  const mapping = { ...feed.mapping, version: shortHash(JSON.stringify([feed.mapping.version, timezone, encoding])) }
+  const identity = member === null ? source : `${source}#${member}`
   return {
     name,
     chatbot,
     timezone,
     mapping,
-    source: member === null ? source : `${source}#${member}`,
+    source: identity,
+    // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
+    basis: shortHash(JSON.stringify([baseUrl, chatbot, fingerprint([identity]), mapping.version])),
     transport,
     open: (validators, signal, scratch) =>
       openSource(source, { ...transport, directory, validators, scratch, clock, signal }),
-    decompress: (opened, scratch) => decompressed(opened, { maxBytes: maxBytes * 20, scratch, member }),
-    format: formats[mapping.format],
+    decompress: (opened, scratch) => decompressed(opened, { ...transport, scratch }),
+    format: bounded(formats[mapping.format], transport),
     plan,
     outranks: outrankedBy(config, feed),
     deadline,
     rate,
     concurrency,
     deleteBatch: profile.deleteBatch,
+    listIdsAreNative: profile.nativeId === 'list-id',
     keys: fingerprint([secretKey, sessionKey]),
   }
 }

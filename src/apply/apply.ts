@@ -9,8 +9,10 @@ import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
-import { deleteLookedUp, listAgain, listIsOld } from './look-again.ts'
+import { deleteLookedUp, listAgain, listIsOld, skipEdited } from './look-again.ts'
+import { lookAtWritten } from './look-at-written.ts'
 import { adoptAll } from './outcomes.ts'
+import { takeOffOwnCopies } from './own-copies.ts'
 
 export interface Applied {
   outcomes: Record<OutcomeResult, number>
@@ -20,6 +22,8 @@ export interface Applied {
   interrupted: boolean
   /** Changes were left for the next run, as the time for them was over. */
   late: boolean
+  /** What a person should know, as sentences. */
+  notes: readonly string[]
 }
 
 /** Why a change is skipped whose time was over. */
@@ -36,8 +40,9 @@ export async function apply(
   deadline: number | null,
 ): Promise<Applied> {
   const context = contextOf(feed, tools, orders, deadline)
+  let notes: string[] = []
   try {
-    await carryOut(context)
+    notes = await carryOut(context)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     context.stop.reason = error.message
@@ -45,10 +50,11 @@ export async function apply(
     const outcome = { result: 'unknown', error: error.message } as const
     context.workspace.recordOutcomes([...context.underWay].map((seq) => ({ seq, outcome })))
   }
-  return tally(context)
+  return { ...tally(context), notes }
 }
 
-async function carryOut(context: ApplyContext): Promise<void> {
+/** Gives what a person should know of it. */
+async function carryOut(context: ApplyContext): Promise<string[]> {
   const { workspace, until } = context
   await adoptAll(context)
   await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
@@ -56,23 +62,31 @@ async function carryOut(context: ApplyContext): Promise<void> {
     stored.change.lookUp ? createOne(context, stored) : updateOne(context, stored, stored.change.clear),
   )
   await each(context, workspace.changes('create'), until.create, (stored) => createOne(context, stored))
-  await deleteAll(context)
-  // What is left in flight is settled by what the next run is shown.
-  if (context.stop.reason === null && context.runtime.clock.now() < until.delete) await lookUpUnknown(context)
+  await takeOffOwnCopies(context)
+  const isListed = await deleteAll(context)
+  // What is left in flight is settled by what the next run is shown, and what was not looked at is looked at by it.
+  if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return []
+  await lookUpUnknown(context)
+  return context.signal.aborted ? [] : lookAtWritten(context, isListed)
 }
 
-/** Deletes are checked once more if the list is old, or may have hidden a second copy. */
-async function deleteAll(context: ApplyContext): Promise<void> {
+/** Deletes are checked once more if the list is old, or may have hidden a second copy. Gives whether it was walked again. */
+async function deleteAll(context: ApplyContext): Promise<boolean> {
   const { orders, until } = context
   const { complete: listIsWhole, pages } = orders.listed
   // Whether listing once more takes fewer calls than looking each delete up.
   const listsAgain = callsToLookAgain(orders.counts.delete, pages) === pages
   const listedAgain = listsAgain && listIsWhole && listIsOld(context) && !tooLate(context, until.delete)
-  if (listedAgain) await guarded(context, until.delete, () => listAgain(context))
+  if (listedAgain)
+    await guarded(context, until.delete, async () => {
+      await listAgain(context)
+      skipEdited(context)
+    })
   const deletes = batches(due(context.workspace.changes('delete')), () => context.deleteBatch)
   await each(context, deletes, until.delete, (batch) =>
     listedAgain || (listIsWhole && !listIsOld(context)) ? deleteBatch(context, batch) : deleteLookedUp(context, batch),
   )
+  return listedAgain
 }
 
 /** What has no outcome yet. */
@@ -85,7 +99,7 @@ async function each<Item>(
   context: ApplyContext,
   items: Iterable<Item>,
   until: number,
-  task: (item: Item) => Promise<void>,
+  task: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const { concurrency } = context.feed
   const limit = pLimit(concurrency)
@@ -106,7 +120,7 @@ async function each<Item>(
 }
 
 /** A task that throws a `ServiceError` ends the run; any other error is a defect or the store's, and is thrown on. */
-async function guarded(context: ApplyContext, until: number, task: () => Promise<void>): Promise<void> {
+async function guarded(context: ApplyContext, until: number, task: () => Promise<unknown>): Promise<void> {
   if (stopping(context) || tooLate(context, until)) return
   try {
     await task()
@@ -135,7 +149,7 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
 }
 
 /** Counts the outcomes; a change that was never taken is skipped, and the report says so. */
-function tally({ workspace, stop }: ApplyContext): Applied {
+function tally({ workspace, stop }: ApplyContext): Omit<Applied, 'notes'> {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const { seq, change, outcome } of workspace.changes()) {

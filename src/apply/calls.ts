@@ -4,7 +4,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
-import type { Begun } from '../store/store.ts'
+import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
 import type { ApplyContext, Orders } from './context.ts'
@@ -16,9 +16,9 @@ type Deleted = Stored<OfKind<'delete'>>
 
 /**
  * Updates by MLSNumber and makes the fields `clear` disappear. What matches nothing is looked up, and created if it is really
- * absent.
+ * absent. Gives whether it is confirmed, and no earlier attempt may still land.
  */
-export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<void> {
+export async function updateOne(context: ApplyContext, stored: Sent, clear: readonly FieldName[]): Promise<boolean> {
   const { service, feed, store } = context
   const { change } = stored
   const sent = await outgoingOf(context, change)
@@ -27,29 +27,36 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   try {
     const answer = await service.update(sent.listing, clear, mark.beforeSend)
     unsettled = answer.unsettled
-    if (answer.value >= 1) return confirm(context, stored, sent, unsettled)
+    if (answer.value >= 1) return confirm(context, stored, sent, unsettled, foundBy(change))
   } catch (error) {
     const refusal = asServiceError(error)
-    if (refusal.kind !== 'refused') return notDone(context, mark, refusal)
+    if (refusal.kind !== 'refused') return no(notDone(context, mark, refusal))
     const shown = await lookUp(context, stored, 'unknown')
-    if (shown === null) return
-    if (shown.length > 0) return refused(context, stored, sent, refusal, true)
-    return sendCreate(context, stored, sent, refusal.effect === 'unknown')
+    if (shown === null) return false
+    if (shown.length > 0) return no(refused(context, stored, sent, refusal, true))
+    return no(sendCreate(context, stored, sent, refusal.effect === 'unknown'))
   }
   const shown = await lookUp(context, stored, 'unknown')
-  if (shown === null) return
-  if (shown.length === 0) return sendCreate(context, stored, sent, unsettled)
+  if (shown === null) return false
+  if (shown.length === 0) return no(sendCreate(context, stored, sent, unsettled))
   // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
   // that cannot be cleared (a number has no empty form) is no reason to try again in every run.
   if (
     shown.length === 1 &&
     differences(sent.listing, shown[0], feed.plan.volatile.fields).every(({ to }) => to === null)
   )
-    return confirm(context, stored, sent, unsettled)
+    return confirm(context, stored, sent, unsettled, foundBy(change))
   if (!unsettled && !change.unsettled && change.cause !== 'settle')
     await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
   record(context, stored, 'failed', 'the service updated 0 records, though it lists this MLSNumber')
+  return false
 }
+
+const no = (work: Promise<void>): Promise<boolean> => work.then(() => false)
+
+/** Where a create was planned, a look-up found the listing: it need not be the one that an identifier is known of. */
+const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
+  kind === 'create' ? { identifier: null } : {}
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
@@ -63,9 +70,20 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     const owner = shown[0]?.owner ?? null
     if (service.mark !== null && owner !== null && owner !== service.mark && !outranks(feed, owner))
       return record(context, stored, 'failed', `feed ${owner} of this chatbot has it`)
-    if (shown.length === 1) return updateOne(context, stored, await clearedBy(context, change, shown[0].fields))
+    if (shown.length === 1)
+      return void (await updateOne(context, stored, await clearedBy(context, change, shown[0].fields)))
+    if (change.kind === 'create' && change.firstLook) {
+      await context.store.ledger.noteMissing(feed.chatbot, change.mlsNumber, context.runtime.clock.now())
+      const minutes = Math.ceil(feed.plan.settle / 60_000)
+      return record(
+        context,
+        stored,
+        'skipped',
+        `not there yet: created if it is not there in ${minutes} minutes either`,
+      )
+    }
     // A list that lags behind hides what was made just now. An Update does no harm, and tells whether it is there.
-    if (change.kind === 'create' && change.unseen) return updateOne(context, stored, [])
+    if (change.kind === 'create' && change.unseen) return void (await updateOne(context, stored, []))
   }
   const sent = await outgoingOf(context, change)
   await sendCreate(context, stored, sent)
@@ -74,16 +92,18 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
 /** `unsettled`: an update of this listing got no answer before, and may land on what is created now. */
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
+  if (context.orders.createsNothing) return record(context, stored, 'failed', 'another program fills this chatbot')
   const mark = markOf(context, 'create', [stored], unsettled)
+  let identifier: string
   try {
-    await service.create(sent.listing, mark.beforeSend)
+    identifier = (await service.create(sent.listing, mark.beforeSend)).value
   } catch (error) {
     const failure = asServiceError(error)
     if (failure.kind !== 'refused') return notDone(context, mark, failure)
     const refusal = unsettled ? { message: failure.message, effect: 'unknown' as const } : failure
     return refused(context, stored, sent, refusal, unsettled)
   }
-  await confirm(context, stored, sent, unsettled)
+  await confirm(context, stored, sent, unsettled, { identifier: identifier === '' ? null : identifier })
 }
 
 /**
@@ -146,9 +166,9 @@ export async function forgetOne(context: ApplyContext, stored: Stored<OfKind<'fo
   await done(context, stored)
 }
 
-/** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land. */
+/** At the end of the run: a create without answer is done if the service shows it; absent it stays in flight, as it may still land, and that it was looked for in vain is noted. */
 export async function lookUpUnknown(context: ApplyContext): Promise<void> {
-  const { workspace, service } = context
+  const { workspace, service, store, feed, runtime } = context
   for (const kind of ['create', 'update'] as const) {
     for (const stored of workspace.changes(kind)) {
       if (stored.outcome?.result !== 'unknown') continue
@@ -157,10 +177,11 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
         const shown = await service.lookUp(change.mlsNumber)
         const sent = await outgoingOf(context, change)
         const arrived =
-          shown.length === 1 && differences(sent.listing, shown[0], context.feed.plan.volatile.fields).length === 0
+          shown.length === 1 && differences(sent.listing, shown[0], feed.plan.volatile.fields).length === 0
         // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
         const isNew = kind === 'create' && !change.lookUp && !context.orders.lookUpCreates
-        if (isNew ? shown.length === 1 : arrived) await confirm(context, stored, sent, true)
+        if (shown.length === 0) await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, runtime.clock.now())
+        else if (isNew ? shown.length === 1 : arrived) await confirm(context, stored, sent, true, { identifier: null })
       } catch (error) {
         asServiceError(error)
         return
@@ -169,10 +190,17 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
   }
 }
 
-async function confirm(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
+async function confirm(
+  context: ApplyContext,
+  stored: Sent,
+  sent: Outgoing,
+  unsettled: boolean,
+  made: Pick<Confirmation, 'identifier'>,
+): Promise<boolean> {
   const { store, feed } = context
-  await store.snapshot.confirm(feed.chatbot, [confirmation(context, stored.change, sent, unsettled)])
+  await store.snapshot.confirm(feed.chatbot, [confirmation(context, stored.change, sent, unsettled, made)])
   await done(context, stored)
+  return !unsettled
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { FieldName } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Counts } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
@@ -27,7 +28,7 @@ export interface ApplyTools {
   service: Chatbot
   store: Pick<Store, 'snapshot' | 'ledger'> & {
     holds: Pick<Store['holds'], 'use'>
-    learnt: Pick<Store['learnt'], 'setNumber'>
+    learnt: Pick<Store['learnt'], 'setNumber' | 'addForms'>
   }
   workspace: Workspace
   runtime: Runtime
@@ -43,10 +44,16 @@ export interface Orders {
   today: string
   /** Look every create up first, as the list is in doubt. */
   lookUpCreates: boolean
+  /** Another program fills the chatbot: nothing is created, however it comes. */
+  createsNothing: boolean
+  /** Copies that this store made beside another store's may be taken off. */
+  takesOffCopies: boolean
   /** The walk over the service's pages that the plan rests on; `startedAt` in milliseconds. */
   listed: { startedAt: number; complete: boolean; pages: number }
   /** Most keys in one Delete. */
   deleteBatch: number
+  /** Fields that the service is known to show in a form of its own. */
+  forms: ReadonlySet<FieldName>
   /** Nothing was carried over before: what is created counts for nothing. */
   isFirstLoad: boolean
 }

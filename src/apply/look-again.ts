@@ -3,7 +3,8 @@
  * anew since then is left to the next run (docs/faults.md, F103 and F123).
  */
 import type { Shown } from '../core/listing.ts'
-import type { OfKind, Stored } from '../workspace/workspace.ts'
+import type { SnapshotReader } from '../store/store.ts'
+import type { OfKind, Stored, Workspace } from '../workspace/workspace.ts'
 import { deleteBatch, lookUp } from './calls.ts'
 import type { ApplyContext } from './context.ts'
 import { record } from './outcomes.ts'
@@ -18,14 +19,30 @@ export function listIsOld({ orders, runtime }: ApplyContext): boolean {
   return runtime.clock.now() - orders.listed.startedAt > freshFor
 }
 
-/** Walks the service's pages once more, and skips the deletes of what is shown otherwise now. Throws `ServiceError`. */
-export async function listAgain(context: ApplyContext): Promise<void> {
-  const { service, workspace } = context
+/** Keeps the items of a page; of one that is as its baseline only that. */
+export async function addListed(
+  items: readonly Shown[],
+  chatbot: string,
+  snapshot: SnapshotReader,
+  workspace: Workspace,
+): Promise<void> {
+  const keys = items.map(({ mlsNumber }) => mlsNumber)
+  const baselines = await snapshot.baselines(chatbot, keys)
+  workspace.addShown(items.map((shown) => ({ shown, keep: baselines.get(shown.mlsNumber) !== shown.hash })))
+}
+
+/** Walks the service's pages once more into the workspace. Throws `ServiceError`. */
+export async function listAgain({ service, workspace, store, feed }: ApplyContext): Promise<void> {
   workspace.clearShown()
   await service.observe({
     reset: () => workspace.clearShown(),
-    add: (items) => workspace.addShown(items.map((shown) => ({ shown, keep: false }))),
+    add: (items) => addListed(items, feed.chatbot, store.snapshot, workspace),
   })
+}
+
+/** Skips the deletes of what `listAgain` found otherwise than the plan has it. */
+export function skipEdited(context: ApplyContext): void {
+  const { workspace } = context
   for (const stored of workspace.changes('delete'))
     isAsListed(context, stored, workspace.shownAs(stored.change.mlsNumber))
 }

@@ -3,6 +3,7 @@ import { batches } from '../core/batches.ts'
 import { contentHash } from '../core/hash.ts'
 import { listingAt, movesAt } from '../core/listing.ts'
 import type { Listing, MovingListing } from '../core/listing.ts'
+import { isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
 import { homeOf } from '../plan/guard/home.ts'
 import type { Confirmation } from '../store/store.ts'
@@ -49,12 +50,16 @@ export async function outgoingOf(context: ApplyContext, change: Create | Update)
   }
 }
 
-/** The confirmation of what went out. `unsettled`: an attempt may still land late, so no baseline is taken before `settle`. */
+/**
+ * The confirmation of what went out. `unsettled`: an attempt may still land late, so no baseline is taken before `settle`.
+ * `made`: by which call it came to be, if not by an update of what the row stands for.
+ */
 export function confirmation(
   context: ApplyContext,
   change: Create | Update | Adopt,
   sent: Outgoing,
   unsettled: boolean,
+  made: Pick<Confirmation, 'identifier'> = {},
 ): Confirmation {
   const { feed, orders, runtime } = context
   const now = runtime.clock.now()
@@ -70,7 +75,8 @@ export function confirmation(
     at: now,
     movesAt: sent.movesAt,
     suspectUntil: unsettled || change.unsettled ? now + feed.plan.settle : null,
-    reason: change.reason,
+    isPutRight: isPutRight(change),
+    ...made,
     baseline: null,
   }
 }
@@ -101,10 +107,9 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
     const wanted = batch.map(({ change }) => change.wanted)
     const sent = await outgoing(context, wanted)
     const confirmations = batch.map(({ change }, index) => ({
-      ...confirmation(context, change, sent[index], false),
-      reason: null,
+      ...confirmation(context, change, sent[index], false, { identifier: null }),
       // An earlier call may still change what is shown.
-      baseline: change.unsettled ? null : { hash: change.shownHash, echo: {} },
+      baseline: change.unsettled ? null : change.shownHash,
     }))
     await store.snapshot.confirm(feed.chatbot, confirmations)
     for (const stored of batch) await done(context, stored)

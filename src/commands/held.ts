@@ -19,14 +19,7 @@ const ofNoRule = 'a record without MLSNumber'
 
 /** By the rules that hold them, in words. */
 export function byRule(held: readonly Approvable[]): Map<string, Approvable[]> {
-  const groups = new Map<string, Approvable[]>()
-  for (const one of held) {
-    const rules = one.rules.join(' and ') || ofNoRule
-    const group = groups.get(rules)
-    if (group === undefined) groups.set(rules, [one])
-    else group.push(one)
-  }
-  return groups
+  return Map.groupBy(held, ({ rules }) => rules.join(' and ') || ofNoRule)
 }
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>

@@ -3,7 +3,8 @@ import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, printable } from '../core/text.ts'
-import type { CopyOutcome, Repaired, RepairPlan } from '../run/repair.ts'
+import type { Way } from '../run/copies.ts'
+import type { Repaired, RepairOutcome, RepairPlan } from '../run/repair.ts'
 import { chosenFeeds, confirmed, withApp } from './command.ts'
 
 const shown = 50
@@ -22,8 +23,8 @@ export function repairCommand(
     const repaired = await app.repair(feed, async (plan) => {
       if (format === 'text' || !yes) people.write(planned(feed.name, plan))
       if (yes) return true
-      const many = Math.min(plan.surplus, plan.allowed)
-      return confirmed('repair', `Delete ${many} surplus ${many === 1 ? 'copy' : 'copies'}?`, context.signal)
+      const many = Math.min(plan.deletes, plan.allowed)
+      return confirmed('repair', `Carry out ${many} ${many === 1 ? 'delete' : 'deletes'}?`, context.signal)
     })
     if (format === 'json') out.document(documentOf(repaired), jsonDocument)
     else if (!repaired.refused) out.write(written(repaired))
@@ -33,45 +34,48 @@ export function repairCommand(
   })
 }
 
-function planned(feed: string, { duplicates, surplus, allowed }: RepairPlan): string {
+function planned(feed: string, { duplicates, deletes, allowed }: RepairPlan): string {
   const lines = [`${feed}: ${duplicates.length} MLSNumbers are on the service more than once`]
-  for (const { mlsNumber, copies, stays, surplus: ids, problem } of duplicates.slice(0, shown)) {
-    const what =
-      stays === null ? printable(problem ?? '') : `${stays.id} stays (${stays.why}), ${ids.join(', ')} would go`
-    lines.push(`  ${printable(mlsNumber)}, ${copies} copies: ${what}`)
-  }
+  for (const { mlsNumber, copies, way, problem } of duplicates.slice(0, shown))
+    lines.push(
+      `  ${printable(mlsNumber)}, ${copies} copies: ${printable(way === null ? (problem ?? '') : inWords(way))}`,
+    )
   if (duplicates.length > shown) lines.push(`  and ${duplicates.length - shown} more`)
-  if (allowed < surplus) lines.push(`  limits.share allows ${allowed} of these ${surplus} deletes within 24 hours`)
+  if (allowed < deletes) lines.push(`  limits.share allows ${allowed} of these ${deletes} deletes within 24 hours`)
   return `${lines.join('\n')}\n`
+}
+
+function inWords(way: Way): string {
+  if (way.by === 'ID') return `${way.stays.id} stays (${way.stays.why}), ${way.surplus.join(', ')} would go`
+  if (way.by === 'identifier') return `the one that Create called ${way.identifier} would go`
+  const creates = way.creates ? 'and it would be created once' : 'and the next sync creates it'
+  return `no single one can be named: all would go by their MLSNumber, ${creates}`
 }
 
 function written({ feed, duplicates, error }: Repaired): string {
   if (duplicates.length === 0 && error === null) return `${feed}: nothing is on the service more than once\n`
-  const deleted = countDeleted(duplicates)
-  const done = deleted === 0 ? 'nothing was deleted' : `${deleted} surplus ${deleted === 1 ? 'copy' : 'copies'} deleted`
-  const lines = [`${feed}: ${done}`]
+  const lines = [`${feed}: ${duplicates.filter(isRight).length} of ${duplicates.length} MLSNumbers repaired`]
   for (const { mlsNumber, problem, outcomes } of duplicates) {
     if (problem !== null) lines.push(`  ${printable(mlsNumber)}: not repaired: ${printable(problem)}`)
-    for (const outcome of outcomes)
-      if (outcome.result !== 'deleted') lines.push(`  ${printable(mlsNumber)}: ${outcomeOf(outcome)}`)
+    for (const outcome of outcomes) lines.push(`  ${printable(mlsNumber)}: ${outcomeOf(outcome)}`)
   }
   return `${lines.join('\n')}\n`
 }
 
-function outcomeOf({ id, result, error }: CopyOutcome): string {
-  return `copy ${id} ${result}${error === null ? '' : `: ${printable(error)}`}`
+function outcomeOf({ call, keyType, key, result, error }: RepairOutcome): string {
+  const what = call === 'create' ? 'create' : `delete by ${keyType} ${printable(key)}`
+  return `${what}: ${result}${error === null ? '' : `: ${printable(error)}`}`
 }
 
-function countDeleted(duplicates: Repaired['duplicates']): number {
-  return duplicates.flatMap(({ outcomes }) => outcomes).filter(({ result }) => result === 'deleted').length
+/** Whether one copy is there now. */
+function isRight({ way, outcomes }: Repaired['duplicates'][number]): boolean {
+  return way !== null && outcomes.every(({ result }) => result === 'done')
 }
 
-/** Whether every MLSNumber now has one copy. */
-function isWhole({ duplicates }: Repaired): boolean {
-  return duplicates.every(
-    ({ problem, outcomes }) => problem === null && outcomes.every((outcome) => outcome.result === 'deleted'),
-  )
-}
+const isWhole = ({ duplicates }: Repaired): boolean => duplicates.every(isRight)
+
+const count = (duplicates: Repaired['duplicates'], of: RepairOutcome['call']): number =>
+  duplicates.flatMap(({ outcomes }) => outcomes).filter(({ call, result }) => call === of && result === 'done').length
 
 function documentOf(repaired: Repaired): object {
   const { feed, chatbot, startedAt, finishedAt, duplicates, refused, error } = repaired
@@ -83,7 +87,8 @@ function documentOf(repaired: Repaired): object {
     finishedAt: new Date(finishedAt).toISOString(),
     result: error !== null ? 'failed' : refused ? 'refused' : isWhole(repaired) ? 'ok' : 'partial',
     error,
-    deleted: countDeleted(duplicates),
+    deleted: count(duplicates, 'delete'),
+    created: count(duplicates, 'create'),
     listings: duplicates,
   }
 }

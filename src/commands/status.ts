@@ -28,9 +28,10 @@ export function statusCommand(
       app.doors.out.write(problems.map((problem) => `${problem}\n`).join(''))
       return problems.length === 0 ? exitStatus.right : exitStatus.failed
     }
-    const statuses = await Promise.all(feeds.map((feed) => statusOf(app, feed)))
+    const left = await leftBehind(app)
+    const statuses = await Promise.all(feeds.map(async (feed) => ({ ...(await statusOf(app, feed)), left })))
     if (options.format === 'json') app.doors.out.document(statuses.length === 1 ? statuses[0] : statuses, jsonDocument)
-    else app.doors.out.write([...(await restarts(app)), ...statuses.map(written)].join('\n'))
+    else app.doors.out.write([...(await restarts(app)), ...statuses.map(written), ...left.map(leftInWords)].join('\n'))
     return exitStatus.right
   })
 }
@@ -47,6 +48,27 @@ async function notReady(app: App, feeds: readonly FeedConfig[]): Promise<string[
       problems.push(`${feed.name}: ${groupInWords(rules, held, feed)}; now: listing-sync approve ${feed.name}`)
   }
   return problems
+}
+
+/** What feeds left in the store that are no longer in the configuration. */
+async function leftBehind(app: App) {
+  const { snapshot, runs, holds } = app.reader()
+  const gone = (await runs.feeds()).filter((name) => !app.config.feeds.some((feed) => feed.name === name))
+  const left = await Promise.all(
+    gone.map(async (feed) => ({ feed, chatbots: await snapshot.chatbots(feed), holds: await holds.count(feed) })),
+  )
+  return left
+    .filter(({ chatbots, holds: held }) => chatbots.length + held > 0)
+    .map((one) => ({ ...one, todo: whatToDo(one.feed) }))
+}
+
+const whatToDo = (feed: string): string =>
+  `Nothing is done with them. If a feed of another name has them now, write there: formerly: [${feed}]; else put ${feed} back, or delete them on the chatbot`
+
+function leftInWords({ feed, chatbots, holds, todo }: Awaited<ReturnType<typeof leftBehind>>[number]): string {
+  const listings = chatbots.map((one) => `${one.listings} listings in chatbot ${printable(one.chatbot)}`)
+  if (holds > 0) listings.push(`${holds} held`)
+  return `${styleText('bold', `${printable(feed)} is no longer in the configuration`)}\n  left: ${listings.join(', ')}\n  ${todo}\n`
 }
 
 /** A daemon that is started again and again, as a line. */

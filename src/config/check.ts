@@ -1,7 +1,7 @@
 /** Problems of a configuration, each with a path and a line. */
 import type { z } from 'zod'
 import { located } from '../core/schema-words.ts'
-import type { Located } from '../core/schema-words.ts'
+import type { Located, Path } from '../core/schema-words.ts'
 import { printable } from '../core/text.ts'
 import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts'
 import { isLoopback } from '../service/base-url.ts'
@@ -20,12 +20,18 @@ export function problemLines(
   filled: readonly Filled[],
 ): string[] {
   return problems
-    .map(({ path, problem }) => ({ path, problem: hidden(problem, filled), line: lineOf(path) }))
+    .map(({ path, problem }) => ({ path: shown(path, problem), problem: hidden(problem, filled), line: lineOf(path) }))
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     .map(({ path, problem, line }) => {
       const place = path.length === 0 ? 'the whole file' : printable(path.join('.'))
       return `${place}: ${printable(problem)}${line === null ? '' : ` (line ${line})`}`
     })
+}
+
+/** A key that is none may be a value in the wrong place: `{ password hunter2 }`. */
+function shown(path: Path, problem: string): Path {
+  const isName = /^[\w.-]+$/.test(String(path.at(-1)))
+  return isName || !/^(unknown key|is not a header name)/.test(problem) ? path : [...path.slice(0, -1), '…']
 }
 
 function hidden(problem: string, filled: readonly Filled[]): string {
@@ -111,5 +117,28 @@ export function inputProblems(tree: unknown): Located[] {
     if (schedule !== undefined) at('schedule', `${input} is only for runs by hand`)
     readers.set(input, reader ?? name)
     return problems
+  })
+}
+
+/** What a feed had under a former name can go to one feed only, and not while another has that name. */
+export function formerlyProblems(tree: unknown): Located[] {
+  const feeds = mappingOf(mappingOf(tree).feeds)
+  const takers = new Map<string, string>()
+  return Object.entries(feeds).flatMap(([name, feed]) => {
+    const { formerly } = mappingOf(feed)
+    const problemOf = (old: unknown): string | null => {
+      if (typeof old !== 'string') return null
+      if (old === name) return 'is the name that the feed has now; leave it out'
+      if (Object.hasOwn(feeds, old)) return `${old} is a feed of this configuration; take that feed out, or this name`
+      const taker = takers.get(old)
+      if (taker !== undefined && taker !== name)
+        return `${taker} takes over what ${old} had; a former name can only be given to one feed`
+      takers.set(old, name)
+      return null
+    }
+    return (Array.isArray(formerly) ? formerly : []).flatMap((old, index) => {
+      const problem = problemOf(old)
+      return problem === null ? [] : [{ path: ['feeds', name, 'formerly', index], problem }]
+    })
   })
 }

@@ -8,7 +8,7 @@ import { ConfigError, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
-import { decoded } from '../feed/transport/address.ts'
+import { webSecrets } from '../feed/transport/address.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
@@ -17,7 +17,17 @@ import type { PlanConfig } from '../plan/settings.ts'
 import { serviceSchema } from '../service/settings-file.ts'
 import type { ChatbotSettings, ServiceSettings } from '../service/settings-file.ts'
 import { readSettingsFiles } from './chatbot-settings.ts'
-import { inputProblems, keyProblems, mappingOf, mergeService, problemLines, schemaProblems } from './check.ts'
+import { isPlain } from './excerpt.ts'
+import { literalSecrets } from './literal-secrets.ts'
+import {
+  formerlyProblems,
+  inputProblems,
+  keyProblems,
+  mappingOf,
+  mergeService,
+  problemLines,
+  schemaProblems,
+} from './check.ts'
 import { makeMappings } from './presets.ts'
 import type { MappingMaker } from './presets.ts'
 import { configSchema } from './schema.ts'
@@ -47,6 +57,8 @@ export interface FeedConfig {
   timezone: string
   /** The preset with the feed's own options over it. */
   mapping: Mapping
+  /** Names that it had before. */
+  formerly: readonly string[]
   /** How long a `sync` starts changes, from when its plan is made. */
   deadline: number
   /** Settings of the chatbot, applied after a sync if they changed; texts still contain `{figures}`. null: none. */
@@ -66,12 +78,14 @@ export interface Config {
   store: string
   /** The file beside which the daemon says that it is alive: the store, or this configuration where the store is no file. */
   beside: string
-  /** Whether it may lie on a network file system. */
-  place: { allowNetwork: boolean }
+  /** Whether it may lie on a network file system; the present names of feeds, by names that they had before. */
+  place: { allowNetwork: boolean; formerly: ReadonlyMap<string, string> }
   /** Absolute path of the metrics file; null: none. */
   metrics: string | null
   service: ServiceSettings
   feeds: FeedConfig[]
+  /** Paths of secrets that stand in the file itself. */
+  literalSecrets: string[]
 }
 
 /** Reads and checks a configuration file, its mappings included. Throws `ConfigError` with every problem, each with its path and line. */
@@ -86,7 +100,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
     ...sources,
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
-  sources.learn(filled.flatMap((one) => (one.reference.startsWith('${file:') ? one.value : [])))
+  sources.learn(filled.flatMap(({ value, isDefault, path }) => (isDefault || isPlain(path.at(-1)) ? [] : value)))
   const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
   const made = makeMappings(value, written, directory, make)
@@ -95,6 +109,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
     ...written,
     ...keyProblems(value, problems),
     ...inputProblems(value),
+    ...formerlyProblems(value),
     ...verifyProblems(value),
     ...made.problems,
     ...files.problems,
@@ -104,7 +119,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   }
   const config = resolved(path, parsed.data, mappingOf(value), made.mappings, files.settings)
   sources.learn(secretsOf(config))
-  return config
+  return { ...config, literalSecrets: literalSecrets(document.value) }
 }
 
 const emptyFile = 'the file is empty; create one with: listing-sync --config FILE inspect --init SOURCE'
@@ -124,7 +139,7 @@ function resolved(
   written: Record<string, unknown>,
   mappings: ReadonlyMap<string, Mapping>,
   settings: ReadonlyMap<string, ChatbotSettings>,
-): Config {
+): Omit<Config, 'literalSecrets'> {
   const directory = dirname(file)
   const service = serviceSchema.parse(written.service)
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
@@ -144,7 +159,10 @@ function resolved(
     directory,
     store: schemeOf(data.store) === null ? resolve(directory, data.store) : data.store,
     beside: schemeOf(data.store) === null ? resolve(directory, data.store) : file,
-    place: { allowNetwork: data.allowNetworkStore },
+    place: {
+      allowNetwork: data.allowNetworkStore,
+      formerly: new Map(feeds.flatMap(({ name, formerly }) => formerly.map((old) => [old, name] as const))),
+    },
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,
@@ -165,11 +183,10 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 }
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf({ service, feeds, store }: Config): string[] {
-  const { password } = (schemeOf(store) === null ? null : URL.parse(store)) ?? { password: '' }
-  const secrets: string[] = [password, decoded(password) ?? '']
-  for (const { secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
-    secrets.push(...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
+function secretsOf({ service, feeds, store }: Pick<Config, 'service' | 'feeds' | 'store'>): string[] {
+  const secrets = schemeOf(store) === null ? [] : webSecrets(store)
+  for (const { baseUrl, secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
+    secrets.push(...webSecrets(baseUrl), ...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
   }
   for (const feed of feeds) {
     const { login, headers } = feed.transport

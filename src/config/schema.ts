@@ -26,6 +26,11 @@ const { member, encoding, ...transport } = transportSettings.shape
 /** The mapping keys are defined in `feed/mapping`; `createMapping` checks fields and paths. */
 const { delivery: _delivery, ...mappingOptions } = mappingOptionsSchema.shape
 
+const feedName = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]+$/, 'a feed name takes letters, digits, ".", "_" and "-" only')
+  .refine((name) => name !== '__proto__', 'is not a feed name')
+
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
   source: text(`Path, glob, or ${schemes()} address of the export; -: standard input`).superRefine(
@@ -42,6 +47,10 @@ const feedSchema = z.strictObject({
   encoding,
   ...mappingOptions,
   ...planSettings.shape,
+  formerly: z
+    .array(feedName)
+    .prefault([])
+    .meta({ description: 'Names that the feed had before: it takes over all that it had under them' }),
   deadline: positiveDuration(
     'How long a sync starts changes, from when its plan is made; the next run does the rest',
   ).prefault('2h'),
@@ -56,11 +65,6 @@ const feedSchema = z.strictObject({
   verify: verifySchema.partial().optional().meta({ description: 'Overrides of the common verify' }),
   service: serviceSchema.partial().optional().meta({ description: 'Overrides of the common service' }),
 })
-
-const feedName = z
-  .string()
-  .regex(/^[A-Za-z0-9_.-]+$/, 'a feed name takes letters, digits, ".", "_" and "-" only')
-  .refine((name) => name !== '__proto__', 'is not a feed name')
 
 /** The whole file, after its references are filled in. */
 export const configSchema = z.strictObject({

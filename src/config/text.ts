@@ -3,9 +3,10 @@
  * `${NAME}` is an environment variable, `${NAME:-text}` one with a default, `${file:PATH}` a file's content without its
  * last line break; `$${` stands for `${` itself.
  */
-import { LineCounter, isNode, parseDocument } from 'yaml'
+import { LineCounter, isNode, parseDocument, visit } from 'yaml'
 import { codeOf, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
+import { aliasSentence, excerpt, yamlSentence } from './excerpt.ts'
 
 export interface ConfigDocument {
   value: unknown
@@ -23,19 +24,31 @@ export interface ReferenceSources {
   learn: (secrets: string[]) => void
 }
 
-/** The value of a reference, and how it was written. */
+/** The value of a reference, how it was written, and where. */
 export interface Filled {
   value: string
+  /** It is the default of `${NAME:-text}`, which everybody sees who sees the file. */
+  isDefault: boolean
   reference: string
+  path: Path
 }
 
 /** Reads YAML; duplicate keys, unknown tags and a second document are problems. Never throws. */
 export function readDocument(text: string): ConfigDocument {
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, prettyErrors: false })
-  const problems = [...document.errors, ...document.warnings].map(
-    (error) => `line ${lineCounter.linePos(error.pos[0]).line}: ${error.message}`,
-  )
+  // Warnings of the library would go to standard error by themselves, and quote what is there.
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' })
+  const lines = text.split('\n')
+  const at = (position: number, sentence: string): string => {
+    const { line } = lineCounter.linePos(position)
+    return `line ${line}: ${sentence}: ${excerpt(lines[line - 1] ?? '')}`
+  }
+  const problems = [...document.errors, ...document.warnings].map((error) => at(error.pos[0], yamlSentence(error)))
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined) problems.push(at(alias.range?.[0] ?? 0, aliasSentence))
+    },
+  })
   let value: unknown = null
   try {
     if (problems.length === 0) value = document.toJS({ maxAliasCount: 100 })
@@ -65,7 +78,7 @@ export function fillReferences(value: unknown, sources: ReferenceSources) {
       if (inner === undefined) return '${'
       const found = lookUp(inner, whole.endsWith('}'), sources)
       if ('value' in found) {
-        if (found.value !== '') filled.push({ value: found.value, reference: whole })
+        if (found.value !== '') filled.push({ ...found, reference: whole, path })
         return found.value
       }
       problems.push({ path, problem: found.problem })
@@ -74,12 +87,14 @@ export function fillReferences(value: unknown, sources: ReferenceSources) {
   return { value: fill(value, []), problems, filled }
 }
 
-function lookUp(inner: string, closed: boolean, sources: ReferenceSources): { value: string } | { problem: string } {
+type Found = Pick<Filled, 'value' | 'isDefault'>
+
+function lookUp(inner: string, closed: boolean, sources: ReferenceSources): Found | { problem: string } {
   const file = /^file:(.+)$/.exec(inner)?.[1]
   if (closed && file !== undefined) {
     try {
       const value = sources.readFile(file).replace(/\r?\n$/, '')
-      return value === '' ? { problem: `file ${file} is empty` } : { value }
+      return value === '' ? { problem: `file ${file} is empty` } : { value, isDefault: false }
     } catch (error) {
       return { problem: `file ${file} can't be read: ${codeOf(error) || messageOf(error)}` }
     }
@@ -92,7 +107,7 @@ function lookUp(inner: string, closed: boolean, sources: ReferenceSources): { va
   }
   const [, name, otherwise] = variable
   const value = Object.hasOwn(sources.env, name) ? sources.env[name] : undefined
-  if (value !== undefined && value !== '') return { value }
-  if (otherwise !== undefined) return { value: otherwise }
+  if (value !== undefined && value !== '') return { value, isDefault: false }
+  if (otherwise !== undefined) return { value: otherwise, isDefault: true }
   return { problem: `environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}` }
 }

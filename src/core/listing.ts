@@ -2,6 +2,8 @@
  * The types shared by every stage: the listing as the service takes it, what a delivery yields and
  * what the service shows. No I/O, no dependency.
  */
+import type { Stamp } from './mark.ts'
+
 /** One entry of ExtensionColumn, spelled as the service spells it. */
 export interface ExtensionEntry {
   Key: string
@@ -174,6 +176,10 @@ export interface Shown {
   unreadable: FieldName[]
   /** The feed named by the ownership entry, if there is one. That entry is not in `fields.ExtensionColumn`. */
   owner: string | null
+  /** The store that wrote that entry, if the entry says so. */
+  by?: Stamp
+  /** The entry has a former name of its feed (`formerly`). */
+  isFormer?: true
   /** Hash of the item as shown, with its owner, without ID, derived and volatile fields. */
   hash: string
 }

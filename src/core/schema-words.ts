@@ -88,7 +88,7 @@ function notTaken(input: unknown, accepted: readonly string[], words: readonly s
     return `${words.length > 6 ? 'unknown word' : takes + ', not'} ${JSON.stringify(input)}; did you mean "${nearest}"?`
   }
   if (typeof input === 'string' || typeof input === 'object' || !accepted.includes('text')) return takes
-  return `${takes}; put ${JSON.stringify(input)} in quotes, exactly as it is spelled`
+  return `${takes}; put it in quotes, exactly as it is spelled`
 }
 
 /** What would have been accepted, in words; each once, in the order of the schema. */

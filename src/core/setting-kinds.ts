@@ -19,6 +19,18 @@ export function text(description: string) {
 /** Text that a header can carry: a line break in a key could add further headers. */
 export const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 
+/** Certificates as PEM; others than these are then not trusted. */
+export function certificates(description: string) {
+  return z
+    .string()
+    .regex(/-----BEGIN (TRUSTED )?CERTIFICATE-----/, 'takes certificates as PEM; ${file:PATH} reads those of a file')
+    .optional()
+    .transform((value) => value ?? null)
+    .meta({
+      description: `${description}: its certificates as PEM, normally \${file:PATH}; no other authority is trusted then`,
+    })
+}
+
 /** A number, or text that is one. */
 export function number(description: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Range = {}) {
   const read = (written: number | string, context: z.RefinementCtx) => {

@@ -36,6 +36,19 @@ export function jsonDocument(value: unknown): string {
   return `${escapeUnseen(JSON.stringify(value, null, 2))}\n`
 }
 
+/** Combining marks behind the thirtieth of a run: Unicode's stream-safe form has no more, and no writing needs as many. */
+const surplusMarks = /(\p{M}{30})\p{M}+/gu
+
+/** Whether a text has marks that `normalForm` removes. */
+export function hasSurplusMarks(text: string): boolean {
+  return text.search(surplusMarks) >= 0
+}
+
+/** A normal form of Unicode, without surplus marks: it puts marks in order, which takes quadratic time for many of them. */
+export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
+  return text.replace(surplusMarks, '$1').normalize(form)
+}
+
 /** An instant (milliseconds since the epoch) as "2026-11-20 10:00 UTC". */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -44,6 +57,13 @@ export function minuteOf(at: number): string {
 /** The text cut to `length` characters, the last of them an ellipsis. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}
+
+/** A field's value in a sentence: "250,000", a text cut at 40 characters, "3 entries", "none". */
+export function valueInWords(value: string | number | readonly unknown[] | null): string {
+  if (value === null) return 'none'
+  if (typeof value === 'number') return value.toLocaleString('en-US')
+  return typeof value === 'string' ? shorten(value, 40) : `${value.length} entries`
 }
 
 /** The known name nearest to a mistyped one, at most `edits` letters away; null: none. */

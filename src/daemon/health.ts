@@ -42,7 +42,8 @@ export function beat(store: string, now: number): void {
   try {
     utimesSync(file, seconds, seconds)
   } catch {
-    writeFileSync(file, '')
+    // Never through a link.
+    writeFileSync(file, '', { flag: 'wx' })
     utimesSync(file, seconds, seconds)
   }
 }

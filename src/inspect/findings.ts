@@ -17,6 +17,8 @@ export interface DocumentFacts {
   /** null: unknown, as only the first records were read. */
   complete: boolean | null
   reasons: string[]
+  /** Why a cut would not show in it, and what mends that; null: it would. */
+  doubt: string | null
 }
 
 /** How well a preset fits; `score` from 0 to 100. */

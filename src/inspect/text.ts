@@ -35,7 +35,7 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
 }
 
 function* documentLines({ source, document }: Findings, paint: Paint): Generator<string> {
-  const { container, format, encoding, dialect, record, bytes, records, complete, reasons } = document
+  const { container, format, encoding, dialect, record, bytes, records, complete, reasons, doubt } = document
   const place = record === null ? '' : `, records at ${printable(record)}`
   const rows = dialect?.lineEnd === '\r' ? ', rows by CR' : ''
   const how = dialect === null ? place : `, cells separated by ${markName(dialect.delimiter)}${rows}`
@@ -45,6 +45,7 @@ function* documentLines({ source, document }: Findings, paint: Paint): Generator
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
   yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
   if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
+  else if (complete && doubt !== null) yield* row('whole', paint('yellow', `not proven: ${doubt}`), paint)
   else if (complete) yield* row('whole', 'yes', paint)
   else yield* row('whole', paint('yellow', `no: ${reasons.map(printable).join('; ')}`), paint)
 }

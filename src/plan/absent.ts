@@ -4,7 +4,7 @@ import type { Change, DeleteStated, Hold, PlanStep } from './change.ts'
 import type { PartHeld } from './guard/hold.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow, PlanSettings, SnapshotRow } from './inputs.ts'
-import { AbsenceProof } from './proof.ts'
+import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
 import type { Case } from './situation.ts'
 
@@ -19,11 +19,12 @@ export function absent(one: Case): PlanStep[] {
   const gone = goneOf(one)
   const proof = AbsenceProof.of(settings, gone)
   const isProven = AbsenceProof.isOne(proof)
-  if (!ours) return isProven ? handedOver(one) : []
+  // Noted whatever becomes of it: what holds it needs to know since when it is absent.
+  const noted = tellsAbsence(settings) ? [note({ op: 'absent', key })] : []
+  if (!ours && isProven) return handedOver(one)
+  if (!ours) return mine === null || settings.agrees === null ? [] : noted
   const { home } = gone
   const snapshot = mine?.id ?? null
-  // Noted whatever becomes of it: what holds it needs to know since when it is absent.
-  const noted = settings.delivery.complete ? [note({ op: 'absent', key })] : []
   if (shown.length === 0) {
     if (!isProven || mayStillLand(mine, settings)) return noted
     const why = 'gone from the feed and from the service'
@@ -34,12 +35,12 @@ export function absent(one: Case): PlanStep[] {
   if (!isProven) {
     const isUnreadable = proof.cause === 'unreadable'
     const parts: PartHeld[] = isUnreadable ? [{ part: 'delete', content: '', rules: [], ends: 'never' }] : []
-    const held = holdBare(key, `absent from the feed, but ${proof.why}`, 'change', proof.cause, 'delete', parts)
+    const held = holdBare(key, `absent from the feed, but ${proof.why}`, proof.until, proof.cause, 'delete', parts)
     return [stepOf(held), ...noted]
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
-  const deleted = new DeleteAbsent(proof, deleteOf(one, 'absent', why))
+  const deleted = new DeleteAbsent(proof, deleteOf(one, 'absent', why, home))
   const waiting = inGrace(one)
   if (waiting === null) return [stepOf(deleted), ...noted]
   return [stepOf(hold(deleted, `absent from the feed ${waiting} (limits.grace)`, 'time', 'grace')), ...noted]
@@ -53,6 +54,7 @@ function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case):
     isDelivered: seen || delivered.length > 0,
     home: mine?.home ?? (item ? homeOf(item.fields) : null),
     absentSince: mine?.owned === true ? (history.absence?.since ?? settings.now) : null,
+    wasAbsent: history.absence !== null,
     isApproved: history.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
   }
 }
@@ -61,16 +63,16 @@ function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case):
 const youth = 45 * 86_400_000
 
 /** What a delete says, whatever tells that the listing is gone. */
-function deleteOf(one: Case, cause: 'absent' | 'feed-says-so', why: string) {
-  const { mine, shown, settings } = one
+function deleteOf({ mine, shown, settings }: Case, cause: 'absent' | 'feed-says-so', why: string, home: string | null) {
   return {
     why,
     reason: reasonOf('delete', cause),
     shownHash: shown[0].hash,
-    snapshot: mine?.id ?? null,
+    // A row that is only a mark of a call is none of the snapshot: nothing was delivered by it.
+    snapshot: mine?.owned === true ? mine.id : null,
     // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
     unsettled: mayStillLand(mine, settings),
-    home: goneOf(one).home,
+    home,
     isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
     counts: ['delete'] as const,
     released: [],
@@ -92,6 +94,15 @@ function inGrace({ history, settings }: Case): string | null {
 
 /** The feed says that this listing is gone: a status that means removal, or left out by `where`. */
 export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
+  const steps = leave(one, leaving)
+  const { key, mine, settings } = one
+  if (steps.some(({ step }) => step === 'change')) return steps
+  // Nothing is shown that could be deleted: a later list may show it, and a delta says it only once.
+  const isDecided = settings.deletes && settings.remote.complete && !mayStillLand(mine, settings)
+  return isDecided ? steps : [...steps, note({ op: 'undecided', key })]
+}
+
+function leave(one: Case, leaving: DeliveredRow): PlanStep[] {
   const { key, mine, ours, shown, settings } = one
   const why = leaving.why ?? 'the feed says it is gone'
   if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
@@ -100,15 +111,24 @@ export function gone(one: Case, leaving: DeliveredRow): PlanStep[] {
   if (shown.length > 1) return [stepOf(twiceShown(one, 'delete'))]
   const cause = 'feed-says-so'
   if (shown.length === 1) {
-    const stated: DeleteStated = { kind: 'delete', cause, mlsNumber: key, ...deleteOf(one, cause, why) }
+    const stated: DeleteStated = {
+      kind: 'delete',
+      cause,
+      mlsNumber: key,
+      ...deleteOf(one, cause, why, goneOf(one).home),
+    }
     return [stepOf(stated)]
   }
   if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
   return [stepOf(forgotten(key, cause, `${why}; no longer on the service`))]
 }
 
-/** Whether this run's list began late enough to tell what became of the call in flight. */
+/**
+ * Whether it can be told by now what became of the call in flight: by a whole list that began late enough or, where lists
+ * are not whole, by look-ups, of which the first showed nothing longer ago than `settle`.
+ */
 export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
+  if (mine.missedAt !== null && settings.now > mine.missedAt + settings.settle) return true
   return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
 }
 

@@ -7,7 +7,7 @@ import { shortHash } from '../core/hash.ts'
 import type { FieldName } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
-import type { History, Recalled } from './inputs.ts'
+import type { History } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
@@ -41,13 +41,16 @@ interface Sends {
 export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends, Weighed {
   /** `homeOf` the wanted listing; null: its address names none. */
   readonly home: string | null
-  /** This feed took the listing off in the last 45 days. */
+  /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
   /** Confirmed lately and never shown since, so that the list may only lag behind. */
   readonly unseen: boolean
+  /** An earlier call got no answer and nobody has looked for it: what a look-up does not show is noted, not created. */
+  readonly firstLook: boolean
 }
 
-export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'never-sent' | 'settle' | 'refresh'
+/** `unseen`: shown otherwise than it was sent, and nobody had looked at it since. */
+export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-sent' | 'settle' | 'refresh'
 
 export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
   /** The kinds of fact that change beyond belief against what was sent last. */
@@ -57,8 +60,10 @@ export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
   readonly fields: readonly FieldChange[]
   /** Optional fields that must disappear from the service with this update. */
   readonly clear: readonly FieldName[]
-  /** It had drifted before, and was sent again lately. */
+  /** It drifted, was sent again, and drifted once more. */
   readonly again: boolean
+  /** The item as the list showed it before; null: it was not shown. */
+  readonly shownHash: string | null
 }
 
 interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
@@ -90,11 +95,13 @@ class ByAbsence<Details extends object> {
   declare readonly released: readonly HeldPart[]
   /** When it was first absent, in milliseconds; it is part of what the proof rests on. */
   readonly absentSince: number | null
+  readonly wasAbsent: boolean
 
   constructor(proof: AbsenceProof, details: Details) {
     Object.assign(this, details)
     this.#proof = proof
     this.absentSince = proof.absentSince
+    this.wasAbsent = proof.wasAbsent
   }
 
   get mlsNumber(): string {
@@ -150,6 +157,7 @@ export type HoldCause =
   | 'twice-delivered'
   | 'twice-shown'
   | 'other-feed'
+  | 'rival'
   | 'not-converging'
   | 'drifted'
 
@@ -197,6 +205,11 @@ export function holdBare(
   return { kind: 'hold', cause, mlsNumber, why, reason: reasonOf('hold', cause), action: null, held, until, parts }
 }
 
+/** Whether it undoes what somebody did on the service. */
+export function isPutRight({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean {
+  return kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
+}
+
 /** The action with other counts and releases. */
 export function weighed(action: Action, by: Weighed): Action {
   return 'weighed' in action ? action.weighed(by) : { ...action, ...by }
@@ -224,51 +237,22 @@ export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
 
 export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }
 
-/** The baseline of a listing: how the service shows what we sent. */
-export interface FirstSight {
-  op: 'first-sight'
-  snapshot: number
-  hash: string
-  echo: Recalled['echo']
-  /** Fields that were to disappear and are still shown; they are in `echo` too. */
-  uncleared: FieldName[]
-  /** false: an earlier baseline is only spelled anew. */
-  first: boolean
-  /** Somebody's edit that stays (`drift: keep`). */
-  kept?: boolean
-}
-
 /** What the store should remember although nothing is called; written by `sync`, never by `diff`. */
 export type Bookkeeping =
   | { op: 'touch'; snapshot: number; position: number }
-  | FirstSight
-  | { op: 'steady'; snapshot: number }
+  /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
+  | { op: 'baseline'; key: string; hash: string; kept: boolean }
   | { op: 'forget-flight'; key: string }
   | { op: 'absent'; key: string }
   | { op: 'returned'; key: string }
-
-/**
- * Numbers or choices shown otherwise than sent at first sight: the service's own form, if others show it too, else
- * somebody's edit. Which it is can only be said after the walk (`settleDoubts`).
- */
-export interface Doubt {
-  step: 'doubt'
-  fields: FieldName[]
-  /** Shown without this feed's mark, which every listing of ours carries: somebody else's row stands in its place. */
-  unmarked: boolean
-  /** It drifted, was sent again lately, and is shown otherwise once more: another program may be writing it. */
-  again: boolean
-  asEdit: PlanStep[]
-  asForm: PlanStep[]
-}
+  | { op: 'undecided'; key: string }
 
 /** What the guard is told of an action's MLSNumber. */
-export type Remembered = Pick<History, 'counted' | 'heldSince' | 'holds'>
+export type Remembered = Pick<History, 'counted' | 'heldSince' | 'wasElsewhere' | 'holds'>
 
 /** What a walk over the three sides yields, one MLSNumber after another. */
 export type PlanStep =
   | { step: 'change'; change: Change; remembered: Remembered }
-  | Doubt
   | { step: 'unchanged' }
   | { step: 'bookkeeping'; entry: Bookkeeping }
 

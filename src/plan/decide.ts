@@ -45,7 +45,7 @@ export function mayRecall({ key, delivered, row, seen, shown }: Situation, setti
   if (row.feed !== feed) return settings.outranks(row.feed)
   if (row.flight !== null) return true
   if (delivered.some(({ content }) => content !== row.content)) return true
-  if (row.movesAt !== null && row.movesAt <= now) return true
+  if (row.ignored || (row.movesAt !== null && row.movesAt <= now)) return true
   // Not shown, it is created or left alone; shown twice, it is held.
   if (shown.length !== 1) return false
   const [{ hash, owner }] = shown

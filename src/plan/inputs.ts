@@ -1,4 +1,4 @@
-import type { Delivered, FieldName, FieldValue, MovingListing, Shown } from '../core/listing.ts'
+import type { Delivered, FieldName, MovingListing, Shown } from '../core/listing.ts'
 import type { Counted, HoldRecord } from './guard/hold.ts'
 import type { Sides } from './proof.ts'
 import type { PlanConfig } from './settings.ts'
@@ -37,6 +37,8 @@ export interface ShownRow {
   key: string
   hash: string
   owner: string | null
+  /** Its mark has a former name of its feed, and is written anew with the next update. */
+  isFormer?: boolean
   /** Reads the item; null where it is as its baseline and was therefore not kept. */
   shown(): Shown | null
 }
@@ -60,26 +62,27 @@ export interface SnapshotRow {
   /** When this feed created it, in milliseconds; null: it was there before, or came with the first load. */
   bornAt: number | null
   sentAt: number
-  /** Hash of the item when it was first shown after our last confirmed write; null: not seen yet. */
+  /** Hash of the item as it was shown after our last confirmed write; null: not seen yet. */
   baseline: string | null
   movesAt: number | null
   /** An earlier attempt of the last write may still land until then: no baseline is taken before. */
   suspectUntil: number | null
-  /** How many runs running it was updated for the reason in `streakReason`. */
-  streak: number
-  streakReason: string | null
+  /** How many writes running put right what somebody had undone on the service. */
+  undone: number
+  /** When something was put right last, in milliseconds. */
+  putRightAt: number | null
+  /** The service confirmed the last write, and went on showing what was there before it. */
+  ignored: boolean
+  /** What Create answered when this listing was made, which Delete takes as `NativeId`; null: not known. */
+  identifier: string | null
   flight: CallKind | null
   flightAt: number | null
+  /** When a look-up first showed that what is in flight is not there; null: none did since the call. */
+  missedAt: number | null
   refusedContent: string | null
   refusedMapping: string | null
   refusedAt: number | null
   refusedMessage: string | null
-}
-
-/** What was sent and what the service made of it at first sight, read by `SnapshotRow.id` where a decision needs it. */
-export interface Recalled extends MovingListing {
-  /** Fields shown otherwise than sent at first sight; null where the field was not shown at all. */
-  echo: Partial<Record<FieldName, FieldValue | null>>
 }
 
 /** How often and since when a listing of ours was absent from complete deliveries, one after another. */
@@ -99,6 +102,8 @@ export interface History {
   counted: readonly Counted[]
   /** Since when anything of it is held, whoever holds it; null: nothing is. */
   heldSince: number | null
+  /** Another feed of the chatbot had it in the last run. */
+  wasElsewhere?: true
   /** What earlier runs held of it that can be approved. */
   holds: readonly HoldRecord[]
 }
@@ -112,7 +117,7 @@ export interface PlanInputs {
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
   /** By id, of owned rows whose content is known. */
-  recall(ids: readonly number[]): Promise<ReadonlyMap<number, Recalled>>
+  recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
 }
 
 /** What the decision depends on beside the three sides. Times in milliseconds. */
@@ -126,6 +131,8 @@ export interface PlanSettings extends Sides, PlanConfig {
   /** Backfill never deletes. */
   deletes: boolean
   mapping: string
+  /** Fields that the service is known to show in a form of its own. */
+  forms: ReadonlySet<FieldName>
   /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
   outranks(feed: string): boolean
   /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */

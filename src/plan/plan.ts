@@ -1,6 +1,4 @@
-import { fieldNames } from '../core/listing.ts'
-import type { FieldName } from '../core/listing.ts'
-import type { Doubt, PlanStep, Remembered } from './change.ts'
+import type { PlanStep } from './change.ts'
 import { decide, mayRecall } from './decide.ts'
 import { factKinds, zeros } from './guard/facts.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
@@ -25,17 +23,12 @@ export async function* planChanges(
       facts.duplicates += duplicates
       for (const step of steps) {
         countStep(facts, step)
-        chunkSteps.push(withMemory(step, situation.history))
+        chunkSteps.push(step.step === 'change' ? { ...step, remembered: situation.history } : step)
       }
     }
     yield chunkSteps
   }
   return facts
-}
-
-function withMemory(step: PlanStep, remembered: Remembered): PlanStep {
-  if (step.step === 'change') return { ...step, remembered }
-  return step.step === 'doubt' ? { ...step, asEdit: step.asEdit.map((edit) => withMemory(edit, remembered)) } : step
 }
 
 /** Fetches what the decisions of a chunk may ask for; one that asks for more is a defect. */
@@ -54,46 +47,9 @@ async function recallFor(
   }
 }
 
-/**
- * Decides the doubts once the walk is over. A field that a quarter of the listings seen for the first time (two at least)
- * show otherwise than sent is the service's own form, as is a field already known for that. What one listing shows unlike
- * the others was edited, and does not count as the service's form.
- */
-export function settleDoubts(doubts: readonly Doubt[], facts: PlanFacts, knownForms: readonly FieldName[]): PlanStep[] {
-  const common = Math.max(2, facts.firstSights / 4)
-  const isForm = (field: FieldName): boolean => knownForms.includes(field) || (facts.echoed[field] ?? 0) >= common
-  // So many drift that it is no person who edits them, but another program.
-  const isFought = doubts.filter(({ again }) => again).length > Math.max(5, Math.floor(facts.ours / 20))
-  // If the service keeps our mark on other listings, a row without the mark is not the one that was sent.
-  const isEdit = ({ fields, unmarked, again }: Doubt): boolean =>
-    (unmarked && facts.marked > 0) || (again ? isFought : !fields.every(isForm))
-  const edits = new Set(doubts.filter(isEdit))
-  for (const { asForm } of edits) for (const step of asForm) countSight(facts, step, -1)
-  return doubts.flatMap((doubt) => (edits.has(doubt) ? doubt.asEdit : doubt.asForm))
-}
-
 function countStep(facts: PlanFacts, step: PlanStep): void {
   if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
-  for (const one of step.step === 'doubt' ? step.asForm : [step]) countSight(facts, one, 1)
-}
-
-/** Counts what a first sight says of the service's form, or takes it back. */
-function countSight(facts: PlanFacts, step: PlanStep, by: 1 | -1): void {
-  if (step.step !== 'bookkeeping' || step.entry.op !== 'first-sight') return
-  if (step.entry.kept) facts.driftKept += by
-  if (!step.entry.first) return
-  const { echo, uncleared } = step.entry
-  facts.firstSights += by
-  for (const field of fieldNames) {
-    if (field in echo) countField(facts.echoed, field, by)
-    if (uncleared.includes(field)) countField(facts.uncleared, field, by)
-  }
-}
-
-function countField(counts: FieldCounts, field: FieldName, by: 1 | -1): void {
-  const count = (counts[field] ?? 0) + by
-  if (count === 0) delete counts[field]
-  else counts[field] = count
+  if (step.step === 'bookkeeping' && step.entry.op === 'baseline' && step.entry.kept) facts.driftKept++
 }
 
 function countSituation(
@@ -107,7 +63,6 @@ function countSituation(
   // What an incomplete list lacks may be there all the same.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
-  if (isMarked) facts.marked++
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (factKinds.some((kind) => counted.includes(kind))) facts.counted.changed++
@@ -121,14 +76,6 @@ const noFacts = () => ({
   duplicates: 0,
   /** Listings of which something was changed within 24 hours, by what the guard counts; `changed`: any fact. */
   counted: { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() },
-  /** Listings seen for the first time after a confirmed write. */
-  firstSights: 0,
-  /** Of those, how many show the field otherwise than sent. */
-  echoed: {} as FieldCounts,
-  /** Of those, how many still show a field that was to disappear. */
-  uncleared: {} as FieldCounts,
-  /** Listings shown with our mark. */
-  marked: 0,
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */
@@ -137,5 +84,4 @@ const noFacts = () => ({
   mappingUpdates: 0,
 })
 
-type FieldCounts = Partial<Record<FieldName, number>>
 export type PlanFacts = ReturnType<typeof noFacts>

@@ -1,12 +1,13 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
-import { fieldNames, fieldRules, optionalFields } from '../core/listing.ts'
+import { fieldNames, optionalFields } from '../core/listing.ts'
+import { valueInWords } from '../core/text.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
 import { isSettled, twiceShown } from './absent.ts'
-import { hold, holdBare, note, reasonOf, stepOf, unchanged } from './change.ts'
-import type { Adopt, Change, Create, FirstSight, PlanStep, Update, UpdateCause } from './change.ts'
-import type { ShownRow, SnapshotRow, PlanSettings, Recalled } from './inputs.ts'
+import { hold, holdBare, isPutRight, note, reasonOf, stepOf, unchanged } from './change.ts'
+import type { Adopt, Change, Create, PlanStep, Update, UpdateCause } from './change.ts'
+import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Case, WantedListing } from './situation.ts'
@@ -16,14 +17,12 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const other = otherOwner(one)
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
-    return [stepOf(holdBare(key, `also in ${other}: that feed of this chatbot has it`, 'nothing', 'other-feed'))]
+    return [stepOf(holdBare(key, `also in ${other}, a feed of this chatbot that has it`, 'nothing', 'other-feed'))]
   if (shown.length > 1) return [stepOf(twiceShown(one, null))]
   const item = shown.length === 1 ? shown[0] : null
-  const finish = (step: PlanStep): PlanStep => {
-    if (step.step === 'doubt') return { ...step, asEdit: step.asEdit.map(finish) }
-    return step.step === 'change' ? stepOf(notConverging(one, refusedBefore(one, wanted, step.change))) : step
-  }
-  return (takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)).map(finish)
+  const steps = takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)
+  const finish = (change: Change): Change => notConverging(one, refusedBefore(one, wanted, change))
+  return steps.map((step) => (step.step === 'change' ? stepOf(finish(step.change)) : step))
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
@@ -51,7 +50,7 @@ function takenOver(one: Case, wanted: WantedListing, other: string, item: ShownR
   const why = `taken over from feed ${other}, which comes later`
   if (item === null) return [stepOf(create(one, wanted, 'new', why, true))]
   if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, wanted, item, 'never-sent', why)
-  return [stepOf(update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item)))]
+  return [stepOf(update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item), item))]
 }
 
 /** A call was under way when we last knew: what the service shows settles it. */
@@ -61,8 +60,12 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
   if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle', `an earlier ${flight} got no answer`)
   if (flight === 'update') return lost(one, wanted, mine)
   if (!isSettled(mine, settings)) {
-    const until = new Date(mine.flightAt! + settings.settle).toISOString()
-    const why = `an earlier ${flight} got no answer and may still land: decided by a list begun after ${until}`
+    if (mine.missedAt === null && !settings.remote.complete) {
+      const why = `an earlier ${flight} got no answer, and the list is incomplete: looked up`
+      return [stepOf({ ...create(one, wanted, 'new', why), firstLook: true, counts: [] })]
+    }
+    const until = new Date((mine.missedAt ?? mine.flightAt!) + settings.settle).toISOString()
+    const why = `an earlier ${flight} got no answer and may still land: decided by what is shown after ${until}`
     return [stepOf(hold(create(one, wanted, 'new', why), why, 'answer', 'in-flight'))]
   }
   const why =
@@ -73,81 +76,79 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 
 /** Ours and shown. */
 function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
-  const { seen, settings, recall } = one
+  const { key, seen, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
   if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
   if (!seen && 'delivered' in wanted.at)
     notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
-  const fields = mine.baseline === item.hash ? [] : shownDifferences(one, wanted, item)
-  // A first look that differs from what was sent does not end the streak: it may differ in another way each time.
-  const atRest = mine.baseline !== null || fields.length === 0
-  if (mine.streak > 0 && atRest) notes.push(note({ op: 'steady', snapshot: mine.id }))
+  const mayChange = mine.baseline === null && mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil
+  if (mayChange) return [unchanged, ...notes]
 
-  if (mine.baseline === null) {
-    if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil) return [unchanged, ...notes]
-    if (mine.suspectUntil !== null && fields.length > 0) {
-      return [stepOf(update(one, wanted, 'settle', 'an attempt that got no answer may have landed late', fields))]
-    }
-    const rest = [refreshed(one, wanted, mine), ...notes]
-    // Of some of the listings nobody can tell the service's own form from edits of a person: nothing is learnt.
-    if (fields.length === 0 || settings.remote.complete) rest.push(note(firstSight(mine, item, fields)))
-    if (fields.length === 0 || settings.drift === 'keep') return rest
-    const edit = drifted(one, wanted, 'shown otherwise than sent, unlike other listings', fields)
-    // It was sent again for this very reason and is shown so once more: the service's form, of this listing alone.
-    const isForm = edit.reason === mine.streakReason
-    const again = isForm && isSentLately(mine, settings)
-    const unmarked = settings.ownership !== 'snapshot' && item.owner !== settings.feed
-    const doubted = isForm ? [] : fields.filter(isExact).map(({ field }) => field)
-    if (!again && !unmarked && doubted.length === 0) return rest
-    return [{ step: 'doubt', fields: doubted, unmarked, again, asEdit: [stepOf(edit)], asForm: rest }]
-  } else if (mine.baseline !== item.hash) {
-    const { echo } = recall(mine.id)
-    const edits = withoutEcho(fields, echo)
-    if (edits.length > 0 && settings.drift !== 'keep')
-      return [stepOf(drifted(one, wanted, 'drifted on the service', edits))]
-    const kept = { ...echo, ...Object.fromEntries(edits.map(({ field, from }) => [field, from])) }
-    const sight = { ...firstSight(mine, item, []), echo: kept, first: false, kept: edits.length > 0 }
-    notes.push(note(sight))
-  }
+  const fields = mine.baseline === item.hash && !mine.ignored ? [] : shownDifferences(one, wanted, item)
+  const edit = fields.length === 0 ? null : shownOtherwise(one, wanted, mine, item, fields)
+  if (edit !== null) return [stepOf(edit), ...notes]
+  if (mine.baseline !== item.hash || mine.ignored || mine.undone > 0)
+    notes.push(note({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && mine.baseline !== null }))
   return [refreshed(one, wanted, mine), ...notes]
 }
 
-/** What is done about a difference that somebody made on the service: the feed is right, or a person decides. */
-function drifted(one: Case, wanted: WantedListing, why: string, fields: FieldChange[]): Change {
-  const sendAgain = update(one, wanted, 'drifted', why, fields)
-  if (one.settings.drift === 'overwrite') return sendAgain
-  return hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
+/** What is done where a listing is not shown as it was sent; null: nothing. */
+function shownOtherwise(
+  one: Case,
+  wanted: WantedListing,
+  mine: SnapshotRow,
+  item: ShownRow,
+  fields: FieldChange[],
+): Change | null {
+  const { drift, forms, now } = one.settings
+  if (mine.ignored && mine.baseline === item.hash) {
+    const [{ field, from, to }] = fields
+    const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(from)}, not ${valueInWords(to)}`
+    const sendAgain = update(one, wanted, 'drifted', why, fields, item)
+    if (now - mine.sentAt >= day) return sendAgain
+    return hold(sendAgain, `not converging: ${why}; sent again after a day`, 'change', 'not-converging')
+  }
+  if (drift === 'keep') return null
+  // Nobody looked at it after it was sent: a form of the service's own, if it is known for that, or somebody's edit.
+  const isFirst = mine.baseline === null
+  if (isFirst && fields.every(({ field }) => forms.has(field))) return null
+  if (isFirst && drift === 'overwrite')
+    return update(one, wanted, 'unseen', 'shown otherwise than sent, and never looked at', fields, item)
+  const why = wasPutRight(one) ? 'drifted on the service again after it was sent again' : 'drifted on the service'
+  const sendAgain = update(one, wanted, 'drifted', why, fields, item)
+  return drift === 'overwrite' ? sendAgain : hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
 }
 
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
   const fields = changesSince(mine, one, wanted)
   const step = wanted.byMapping
-    ? update(one, wanted, 'mapping', 'the mapping changed', fields)
-    : update(one, wanted, 'changed', 'changed in the feed', fields)
+    ? update(one, wanted, 'mapping', 'the mapping changed', fields, item)
+    : update(one, wanted, 'changed', 'changed in the feed', fields, item)
   const others = item === null ? [] : putThere(one, wanted, mine, item)
   return stepOf({ ...step, clear: [...new Set([...step.clear, ...others])] })
 }
 
 /**
  * Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
- * what it is not told to clear, and the first sight after it would count them as fields that cannot be cleared.
+ * what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
  */
 function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
-  const { drift } = one.settings
-  const isExpected = mine.baseline === null ? mine.suspectUntil === null : mine.baseline === item.hash
-  if (isExpected || (mine.baseline !== null && drift !== 'overwrite')) return []
-  return disappearing(withoutEcho(shownDifferences(one, wanted, item), one.recall(mine.id).echo))
+  if (mine.baseline === item.hash || (mine.baseline !== null && one.settings.drift !== 'overwrite')) return []
+  return disappearing(shownDifferences(one, wanted, item))
 }
 
-/** The moving fields travel alone once in `volatile.refresh`. */
+/** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
 function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
   const { volatile, now } = one.settings
   if (!refreshDue(one.key, mine.sentAt, now, volatile.refresh)) return unchanged
   const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), volatile.fields)
-  return fields.length === 0
-    ? unchanged
-    : stepOf(update(one, wanted, 'refresh', 'fields that move by themselves are due', fields))
+  const [item] = one.shown
+  if (fields.length > 0)
+    return stepOf(update(one, wanted, 'refresh', 'fields that move by themselves are due', fields, item))
+  return item.isFormer
+    ? stepOf(update(one, wanted, 'refresh', 'marked with a former name of its feed', [], item))
+    : unchanged
 }
 
 /** Ours, delivered, and not shown. */
@@ -183,7 +184,7 @@ function adoptOrUpdate(
   const fields = shownDifferences(one, wanted, item)
   // An update hits every copy, and one that an incomplete list does not show may be another feed's.
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
-  if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, lookUp))]
+  if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, item, lookUp))]
   const adopted = cause === 'settle' ? 'settle' : 'as-wanted'
   const adopt: Adopt = {
     kind: 'adopt',
@@ -218,6 +219,7 @@ function create(
     lookUp: doubtful || cause === 'gone-from-service' || !one.settings.remote.complete,
     unsettled: isUnsettled(one),
     unseen: false,
+    firstLook: false,
     home,
     isBack,
     counts: cause === 'new' && !isBack ? ['create'] : [],
@@ -231,23 +233,24 @@ function update(
   cause: UpdateCause,
   why: string,
   fields: FieldChange[],
+  item: ShownRow | null,
   lookUp = false,
 ): Update {
   const { at, content } = wanted
   const broken = brokenBy(one, wanted, cause)
-  const reason = reasonOf('update', cause, fields, content)
   return {
     kind: 'update',
     cause,
     mlsNumber: one.key,
     why,
-    reason,
+    reason: reasonOf('update', cause, fields, content),
     wanted: at,
     lookUp,
     unsettled: isUnsettled(one),
+    shownHash: item?.hash ?? null,
     fields,
     clear: disappearing(fields),
-    again: cause === 'drifted' && one.mine?.streakReason === reason && isSentLately(one.mine, one.settings),
+    again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
     broken,
     withheld: null,
     counts: broken,
@@ -278,8 +281,25 @@ function shownDifferences(one: Case, wanted: WantedListing, item: ShownRow): Fie
 }
 
 const day = 86_400_000
-/** Updates for the same reason in so many runs running, and the listing is held as not converging. */
+/** What is put right so many times running, and edited again each time, is held. */
 const convergeWithin = 3
+
+/** What it was sent for was put right lately: something else writes it, more likely than a person. */
+function wasPutRight({ mine, settings }: Case): boolean {
+  return mine !== null && mine.putRightAt !== null && settings.now - mine.putRightAt < day
+}
+
+/** What is put right run after run is held: something undoes it each time. */
+function notConverging({ mine }: Case, change: Change): Change {
+  const undone = mine?.undone ?? 0
+  if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
+  return hold(
+    change,
+    `not converging: ${change.why}, though put right ${undone} times running`,
+    'change',
+    'not-converging',
+  )
+}
 
 /** A refusal is not sent again until its content or the mapping changes, or a day has passed. */
 function refusedBefore({ row, settings }: Case, { content }: WantedListing, change: Change): Change {
@@ -289,39 +309,6 @@ function refusedBefore({ row, settings }: Case, { content }: WantedListing, chan
   const at = new Date(row.refusedAt).toISOString()
   const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
   return hold(change, why, 'time', 'refused-before')
-}
-
-/** The same update for the same reason, run after run, is held: something undoes it each time. */
-function notConverging({ row }: Case, change: Change): Change {
-  if (change.kind !== 'create' && change.kind !== 'update') return change
-  if (row === null || row.streak < convergeWithin || row.streakReason !== change.reason) return change
-  const why = `not converging: sent ${row.streak} times running for the same reason (${change.why})`
-  return hold(change, why, 'change', 'not-converging')
-}
-
-/** The baseline to remember; `fields`: what is shown otherwise than sent. */
-function firstSight(mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): FirstSight {
-  const echo: Recalled['echo'] = Object.fromEntries(fields.map(({ field, from }) => [field, from]))
-  const uncleared = fields.filter(({ to }) => to === null).map(({ field }) => field)
-  return { op: 'first-sight', snapshot: mine.id, hash: item.hash, echo, uncleared, first: true }
-}
-
-/** Numbers and choices, which services seldom spell their own way; a field that cannot be cleared is no edit. */
-function isExact({ field, to }: FieldChange): boolean {
-  const rule = fieldRules.find(({ name }) => name === field)
-  return to !== null && rule !== undefined && (rule.type === 'number' || rule.choices !== undefined)
-}
-
-/** Leaves out what the service showed otherwise from the first: that is its own spelling, not drift. */
-function withoutEcho(fields: FieldChange[], echo: Recalled['echo']): FieldChange[] {
-  const same = (a: FieldValue | null, b: FieldValue | null | undefined): boolean =>
-    JSON.stringify(a) === JSON.stringify(b)
-  return fields.filter(({ field, from }) => !(field in echo && same(from, echo[field])))
-}
-
-/** Whether somebody's edit that comes back is more likely another program than a person. */
-function isSentLately({ sentAt }: SnapshotRow, { now }: PlanSettings): boolean {
-  return now - sentAt < day
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Sides {
   readonly delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
   /** `delta`: absence means nothing. */
   readonly mode: 'full' | 'delta'
+  /** Whether the delivery ends like the one before, where its end can't be proven; null: that is not asked for. */
+  readonly agrees: boolean | null
   readonly keyless: readonly Keyless[]
   readonly remote: Pick<RemoteSummary, 'complete' | 'reasons'>
 }
@@ -30,6 +32,8 @@ export interface Gone {
   readonly home: string | null
   /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own. */
   readonly absentSince: number | null
+  /** It was absent from the delivery before this one, too. */
+  readonly wasAbsent: boolean
   /** A person said that it goes, whichever record may be it. */
   readonly isApproved: boolean
 }
@@ -38,12 +42,20 @@ export interface NoProof {
   readonly cause: 'unproven' | 'unreadable'
   /** What is missing, as a clause. */
   readonly why: string
+  /** What ends it: the next delivery by itself, or somebody. */
+  readonly until: 'time' | 'change'
+}
+
+/** Whether it is worth noting what is absent from a delivery: another one may say the same. */
+export function tellsAbsence({ delivery, agrees }: Pick<Sides, 'delivery' | 'agrees'>): boolean {
+  return delivery.complete || agrees === false
 }
 
 /**
  * That the listing of one MLSNumber is gone from the feed: the delivery is full and whole, this one was not in it, no record
- * whose MLSNumber can't be read may be it, and the service's list is complete. `of` alone makes one, and no change by
- * absence can be written down without one.
+ * whose MLSNumber can't be read may be it, and the service's list is complete. Where nothing shows that the delivery was not
+ * cut, the one before ended like it and lacked the listing, too. `of` alone makes one, and no change by absence can be written
+ * down without one.
  */
 export class AbsenceProof {
   // `isOne` asks for it: an object that only looks like a proof has none.
@@ -51,23 +63,31 @@ export class AbsenceProof {
   readonly #made = true
   readonly mlsNumber: string
   readonly absentSince: number | null
+  readonly wasAbsent: boolean
 
-  private constructor({ mlsNumber, absentSince }: Gone) {
+  private constructor({ mlsNumber, absentSince, wasAbsent }: Gone) {
     this.mlsNumber = mlsNumber
     this.absentSince = absentSince
+    this.wasAbsent = wasAbsent
   }
 
   static isOne(it: object): it is AbsenceProof {
     return #made in it
   }
 
-  static of({ delivery, mode, keyless, remote }: Sides, gone: Gone): AbsenceProof | NoProof {
-    if (gone.isDelivered) return { cause: 'unproven', why: 'it was delivered' }
-    if (mode === 'delta') return { cause: 'unproven', why: 'a delta says nothing of what is not in it' }
-    if (!delivery.complete) return { cause: 'unproven', why: `the delivery is incomplete: ${delivery.reasons[0]}` }
-    if (!remote.complete) return { cause: 'unproven', why: `the service's list is incomplete: ${remote.reasons[0]}` }
+  static of({ delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): AbsenceProof | NoProof {
+    const none = (why: string, cause: NoProof['cause'] = 'unproven'): NoProof => ({ cause, why, until: 'change' })
+    if (gone.isDelivered) return none('it was delivered')
+    if (mode === 'delta') return none('a delta says nothing of what is not in it')
+    if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
+    if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
+    if (agrees !== null && !gone.wasAbsent)
+      return {
+        ...none("only from one delivery, whose end can't be proven: it goes when the next one says the same"),
+        until: 'time',
+      }
     if (!gone.isApproved && keyless.some((record) => mayBe(record, gone)))
-      return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
+      return none('a record came without a readable MLSNumber when it went, and may be it', 'unreadable')
     return new AbsenceProof(gone)
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fieldNames } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
 import { unknownName } from '../core/schema-words.ts'
-import { choice, duration, number, percent, whole } from '../core/setting-kinds.ts'
+import { choice, duration, number, percent, positiveDuration, whole } from '../core/setting-kinds.ts'
 
 const year = 365 * 86_400_000
 
@@ -39,6 +39,17 @@ const limitShape = {
     })
     .prefault({})
     .meta({ description: 'How long an absent listing is kept; a wish of its own, and no part of the guard' }),
+  read: z
+    .strictObject({
+      stall: positiveDuration('Longest time on one step: on one record, or on a few dozen small ones').prefault('5s'),
+      total: positiveDuration('Longest time for a whole delivery, its transfer included').prefault('4h'),
+    })
+    .prefault({})
+    .meta({
+      description:
+        'How long reading a delivery may take; what is over is not read, and the delivery incomplete. No part of the guard: it holds with guard: off',
+    }),
+  guard: choice('off: the guard holds nothing', ['on', 'off']).prefault('on'),
 }
 
 const limits = z.strictObject(limitShape, {
@@ -68,8 +79,12 @@ export const planSettings = z.strictObject({
   limits: z
     .union([z.literal('off'), limits])
     .prefault({})
-    .meta({ description: 'The guard: what may change within 24 hours before the rest is held. off: it holds nothing' })
-    .transform((written) => (written === 'off' ? { ...limits.parse({}), isOff: true } : { ...written, isOff: false })),
+    .meta({
+      description:
+        'The guard: what may change within 24 hours before the rest is held; and the time for reading. off: short for guard: off',
+    })
+    .transform((written) => (written === 'off' ? limits.parse({ guard: 'off' }) : written))
+    .transform(({ guard, ...rest }) => ({ ...rest, isOff: guard === 'off' })),
   ownership: choice(
     'tag: listings carry a mark of their feed; snapshot: only the store knows; mirror: the chatbot belongs to this feed alone, and what the feed does not hold is deleted, whoever made it',
     ['tag', 'snapshot', 'mirror'],

@@ -1,8 +1,8 @@
 import { compareKeys } from '../core/listing.ts'
-import type { Listing } from '../core/listing.ts'
+import type { Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Wanted } from './change.ts'
-import type { DeliveredRow, History, PlanInputs, PlanSettings, Recalled, ShownRow, SnapshotRow } from './inputs.ts'
+import type { DeliveredRow, History, PlanInputs, PlanSettings, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
 export interface Situation {
@@ -128,7 +128,7 @@ export interface Case extends Situation {
   mine: SnapshotRow | null
   ours: boolean
   settings: PlanSettings
-  recall: (id: number) => Recalled
+  recall: (id: number) => MovingListing
 }
 
 /** What is wanted for one MLSNumber, wherever it is kept. */

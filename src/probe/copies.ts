@@ -57,7 +57,9 @@ async function deleteById(answer: Answer, { calls, sentinels }: Context, identif
   const mlsNumber = sentinels.names.mlsNumber(2)
   const { id, why } = await sentinels.certainId(mlsNumber, identifier)
   if (id === null) {
-    answer.notLearnt.push(`whether Delete takes the ID of the list as NativeId, which repair needs, because ${why}`)
+    answer.notLearnt.push(
+      `whether Delete takes the ID of the list as NativeId, by which repair could delete single copies, because ${why}`,
+    )
     return false
   }
   const before = (await sentinels.lookUp(mlsNumber)).map(idOf)
@@ -68,13 +70,16 @@ async function deleteById(answer: Answer, { calls, sentinels }: Context, identif
   const othersStay = before.every((other) => other === id || after.includes(other))
   answer.facts.deleteById = isGone && othersStay
   if (isGone && othersStay) {
-    answer.words.push('A Delete by the ID of the list, as NativeId, takes exactly that row: repair works.')
+    answer.profile.nativeId = 'list-id'
+    answer.words.push(
+      'A Delete by the ID of the list, as NativeId, takes exactly that row: repair can delete single copies.',
+    )
     return true
   }
   answer.words.push(
     !othersStay
-      ? `A Delete by the ID of one row takes ${isGone ? 'the other rows of its MLSNumber too' : 'another row of its MLSNumber'}: don't use repair.`
-      : `A Delete by the ID of the list, as NativeId, ${resultWords(reply)} and the row was still there at look-up ${missed}: repair can't work.`,
+      ? `A Delete by the ID of one row takes ${isGone ? 'the other rows of its MLSNumber too' : 'another row of its MLSNumber'}: repair does not use it.`
+      : `A Delete by the ID of the list, as NativeId, ${resultWords(reply)} and the row was still there at look-up ${missed}: repair does not use it.`,
   )
   return false
 }

@@ -41,6 +41,8 @@ export function collectLists(report: Report): Collected {
   const failures = none()
   const holds = grouping<ReportedChange>()
   for (const change of report.changes()) {
+    // A note says it once of all of them.
+    if (change.cause === 'other-feed' && change.kind === 'hold') continue
     add(changes[change.kind], change, mostOfKind[change.kind])
     if (change.kind === 'hold') holds.add(change.why, change)
     if (change.outcome?.result === 'failed' || change.outcome?.result === 'unknown') add(failures, change)

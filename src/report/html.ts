@@ -2,6 +2,7 @@
  * The report as one HTML file that needs nothing else: no script, no link, no address is ever loaded, and a policy in the
  * file forbids it. Feed text goes through one escaping function and never into an attribute.
  */
+import { createHash } from 'node:crypto'
 import { outline } from './outline.ts'
 import type { Outline, Section } from './outline.ts'
 import { writePieces } from './report.ts'
@@ -15,14 +16,7 @@ export function htmlForm(): ReportForm {
   }
 }
 
-const head = `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>listing-sync report</title>
-<style>
+const style = `
   :root { color-scheme: light dark; --line: #8884; --dim: #8889; }
   body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
   h1 { font-size: 1.35rem; border-left: .4rem solid var(--tone); padding-left: .75rem; }
@@ -35,7 +29,22 @@ const head = `<!DOCTYPE html>
   td:first-child { white-space: nowrap; font-variant-numeric: tabular-nums; }
   .ok, .create { --tone: #2a8; } .changes, .update { --tone: #27c; } .held, .partial, .hold, .warning { --tone: #c80; }
   .failed, .delete { --tone: #c33; } .plain, .adopt, .forget { --tone: #888; }
-</style>
+`
+
+/**
+ * What a browser may do with the page, should feed text ever get into it as markup: nothing but apply this very style. A
+ * policy in a file can't forbid the page to be framed, nor to lead elsewhere by a refresh; that is for the escaping.
+ */
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`
+
+const head = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>listing-sync report</title>
+<style>${style}</style>
 </head>
 <body>`
 

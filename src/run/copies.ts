@@ -1,6 +1,6 @@
 /**
- * MLSNumbers of a feed that the service shows more than once, and which of the copies stays: the one that shows what
- * was sent last, of equals the one with the lowest ID. Nothing is written here.
+ * MLSNumbers of a feed that the service shows more than once, and the way to one copy. Where single copies can be named, the
+ * one stays that shows what was sent last, of equals the one with the lowest ID. Nothing is written here.
  */
 import { differences } from '../core/compare-listings.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
@@ -16,13 +16,24 @@ import type { Feed, Readers } from './tools.ts'
 export interface Duplicate {
   mlsNumber: string
   copies: number
-  /** The copy to stay, and why it; null where nothing can be done. */
-  stays: { id: number; why: string } | null
-  /** The copies to go, in the order of their IDs. */
-  surplus: number[]
+  /** null: nothing can be done. */
+  way: Way | null
   /** Why nothing can be done; null where something can. */
   problem: string | null
 }
+
+/**
+ * `ID`: the surplus, in the order of their IDs, which Delete is known to take. `identifier`: one of two copies, by what
+ * Create answered. `anew`: all copies by their MLSNumber, and created once; not `creates`: what was sent is not known, so
+ * that the next sync does.
+ */
+export type Way =
+  | { by: 'ID'; stays: { id: number; why: string }; surplus: number[] }
+  | { by: 'identifier'; identifier: string }
+  | { by: 'anew'; creates: boolean }
+
+/** How many deletes a way takes, as they are counted. */
+export const deletesOf = ({ way }: Duplicate): number => (way === null ? 0 : way.by === 'ID' ? way.surplus.length : 1)
 
 export interface Duplicates {
   found: Duplicate[]
@@ -84,7 +95,7 @@ async function examine(
     const copies = await readers.service.lookUp(key)
     return copies.length < 2
       ? problem('a look-up shows it once only: run repair again')
-      : await choose(key, copies, feed, readers)
+      : await choose(key, copies, row, feed, readers)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
     return problem(`it could not be looked up: ${error.message}`)
@@ -92,40 +103,55 @@ async function examine(
 }
 
 function beyondRepair(mlsNumber: string, copies: number, problem: string): Duplicate {
-  return { mlsNumber, copies, stays: null, surplus: [], problem }
+  return { mlsNumber, copies, way: null, problem }
 }
 
-async function choose(mlsNumber: string, copies: Shown[], feed: Feed, { store }: Readers): Promise<Duplicate> {
+async function choose(
+  mlsNumber: string,
+  copies: readonly Shown[],
+  row: Situation['row'],
+  feed: Feed,
+  { store }: Readers,
+): Promise<Duplicate> {
   const problem = (why: string) => beyondRepair(mlsNumber, copies.length, why)
-  const stranger = copies.find(({ owner }) => isStrangers(owner, feed))
-  if (stranger !== undefined) {
-    const whose = stranger.owner === null ? "no feed's mark" : `the mark of feed ${stranger.owner}`
-    return problem(`copy ${stranger.id ?? 'without ID'} has ${whose}, so it is not ours to delete: decide by hand`)
-  }
+  const found = (way: Way): Duplicate => ({ mlsNumber, copies: copies.length, way, problem: null })
+  const stranger = strangerAmong(copies, feed)
+  if (stranger !== null) return problem(stranger)
   const baseline = (await store.snapshot.baselines(feed.chatbot, [mlsNumber])).get(mlsNumber)
   const sent = (await store.snapshot.confirmed(feed.chatbot, feed.name, [mlsNumber])).get(mlsNumber)
   const rank = (shown: Shown): number => {
     if (shown.hash === baseline) return 0
     return sent !== undefined && differences(sent.listing, shown, feed.plan.volatile.fields).length === 0 ? 1 : 2
   }
-  const ranked: { id: number; rank: number; hash: string }[] = []
-  for (const shown of copies) {
-    if (shown.id === null) return problem('the list shows a copy without an ID, so no single copy can be deleted')
-    ranked.push({ id: shown.id, rank: rank(shown), hash: shown.hash })
-  }
+  const ranked: { id: number; rank: number }[] = []
+  for (const shown of copies) if (shown.id !== null) ranked.push({ id: shown.id, rank: rank(shown) })
   const [stays, ...surplus] = ranked.sort((a, b) => a.rank - b.rank || a.id - b.id)
-  const other = surplus.find(({ hash }) => hash !== stays.hash)
+  const other = copies.find(({ hash }) => hash !== copies[0].hash)
   if (feed.plan.ownership === 'snapshot' && other !== undefined)
     return problem(
-      `copies ${stays.id} and ${other.id} differ, and without marks (ownership: snapshot) nothing says whose they are: decide by hand`,
+      `copies ${copies[0].id} and ${other.id} differ, and without marks (ownership: snapshot) nothing says whose they are: decide by hand`,
     )
-  return {
-    mlsNumber,
-    copies: copies.length,
-    stays: { id: stays.id, why: stays.rank < 2 ? 'it shows what was sent last' : 'it has the lowest ID' },
-    surplus: surplus.map(({ id }) => id).sort((a, b) => a - b),
-    problem: null,
-  }
+  if (feed.listIdsAreNative && ranked.length === copies.length)
+    return found({
+      by: 'ID',
+      stays: { id: stays.id, why: stays.rank < 2 ? 'it shows what was sent last' : 'it has the lowest ID' },
+      surplus: surplus.map(({ id }) => id).sort((a, b) => a - b),
+    })
+  const identifier = row?.identifier ?? null
+  if (identifier !== null && copies.length === 2) return found({ by: 'identifier', identifier })
+  if (feed.mapping.delivery === 'delta')
+    return problem(
+      "no single copy can be named, and this feed's deliveries do not say again what a repair that is killed half-way took off: delete the surplus by hand, or run listing-sync probe, which learns whether the IDs of the list can be used",
+    )
+  return found({ by: 'anew', creates: sent !== undefined })
+}
+
+/** Why copies are not ours alone to delete, as a sentence; null: they are. */
+export function strangerAmong(copies: readonly Shown[], feed: Feed): string | null {
+  const stranger = copies.find(({ owner }) => isStrangers(owner, feed))
+  if (stranger === undefined) return null
+  const whose = stranger.owner === null ? "no feed's mark" : `the mark of feed ${stranger.owner}`
+  return `copy ${stranger.id ?? 'without ID'} has ${whose}, so it is not ours to delete: decide by hand`
 }
 
 /** With marks, a copy without ours is somebody else's; without them, only one with a mark is. */

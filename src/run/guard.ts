@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
-import type { FieldName } from '../core/listing.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { ActionKind, Change, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
@@ -31,6 +30,8 @@ export interface Guarded extends Orders {
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
   isAccepted: boolean
+  /** The plan tells of what was held before whether it still is; that of a delta tells only of what it names. */
+  isWhole: boolean
   /** What is absent from this delivery is surely gone. */
   absenceProven: boolean
   estimate: { calls: number; seconds: number }
@@ -48,7 +49,7 @@ const rareAfter = 60 * 3_600_000
 
 /** Turns what the tripped rules are about into holds, and counts the plan as it stands then. */
 export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, plan: Plan): Guarded {
-  const { delivery, listed, settings, facts, lostAt, isDoubtful } = plan
+  const { delivery, listed, settings, facts, others, isDoubtful } = plan
   const { summary } = delivery
   const { limits } = feed.plan
   // What an earlier store loaded is no first load.
@@ -62,16 +63,17 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     isNewMapping: past.last.mapping !== null && past.last.mapping !== feed.mapping.version,
   }
   const trips = [...holding.keys()]
-  const { counts, lookUps, ...counted } = count(workspace, plan.counts, isDoubtful)
-  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, lostAt, feed, listed)]
+  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
+  for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   for (const [trip, held] of holding) notes.push(sentenceOf(trip, held, about))
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
   const isIncomplete = !summary.complete || !listed.complete
-  const absenceProven = settings.deletes && settings.mode === 'full' && !isIncomplete
+  const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
-  const stillHeld = absenceProven || settings.mode === 'delta' ? 0 : past.waiting
+  const stillHeld = isWhole ? 0 : past.waiting
   if (stillHeld > counted.held)
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
@@ -80,16 +82,20 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     ...counted,
     held: Math.max(counted.held, stillHeld),
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
-    conflicts: counted.conflicts + (isIncomplete ? 1 : 0),
+    conflicts: counted.conflicts + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
     trips,
     isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
-    absenceProven,
+    isWhole,
+    absenceProven: isWhole && settings.mode === 'full',
     estimate: estimated(feed, past, counts, lookUps, listed, runtime.clock.now()),
     notes,
     today: past.moment.today,
     lookUpCreates: isDoubtful,
+    createsNothing: others.rival !== null,
+    takesOffCopies: settings.deletes,
     isFirstLoad,
+    forms: past.forms,
     listed,
     deleteBatch: past.deleteBatch,
   }
@@ -192,15 +198,29 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
   let lookUps = 0
   let held = 0
   let conflicts = 0
+  /** Listings that another feed has, by the sentence that says so. */
+  const elsewhere = new Map<string, { listings: number; examples: string[] }>()
   for (const { change } of workspace.changes()) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
     if (change.kind === 'hold' ? change.until === 'approval' : isWithheld(change)) held++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
+    if (change.kind === 'hold' && change.cause === 'other-feed') {
+      const those = elsewhere.get(change.why) ?? { listings: 0, examples: [] }
+      elsewhere.set(change.why, those)
+      if (those.listings++ < examplesShown) those.examples.push(change.mlsNumber)
+    }
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts }
+  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts, elsewhere }
+}
+
+const examplesShown = 3
+
+function elsewhereSentence(why: string, listings: number, examples: readonly string[]): string {
+  const rest = listings > examples.length ? ` and ${listings - examples.length} more` : ''
+  return `${listings === 1 ? '1 listing is' : `${listings} listings are`} ${why}: ${examples.join(', ')}${rest}`
 }
 
 function estimated(
@@ -215,11 +235,26 @@ function estimated(
   const age = now - listed.startedAt + (before / rate) * 1000
   const pages = listed.complete ? listed.pages : Infinity
   const looksAgain = age > freshFor || !listed.complete ? callsToLookAgain(counts.delete, pages) : 0
-  const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatch)
+  const looksAfter = callsToLookAgain(counts.create + counts.update, listed.pages)
+  const calls = before + looksAgain + Math.ceil(counts.delete / deleteBatch) + looksAfter
   return { calls, seconds: Math.ceil(calls / rate) }
 }
 
-function* notesOf(facts: PlanFacts, past: Past, lostAt: number | null, feed: Feed, listed: Listed): Generator<string> {
+function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): Generator<string> {
+  const wait = `Creates wait ${Math.ceil(feed.plan.settle / 60_000)} minutes (settle)`
+  if (others.rival !== null)
+    yield `Another program fills this chatbot: its store (${others.rival}) goes on writing listings of this feed. Nothing is created until it has written nothing for a day. Stop one of the two`
+  // What the lease found is said already.
+  if (past.isBehind) return
+  if (others.isBehind)
+    yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}`
+  else if (past.isEmpty && lostAt !== past.lostAt)
+    yield `The store is empty, but the service shows ${listed.marked} listings of this feed: they are adopted. ${wait}`
+  else if (others.found.length > 0)
+    yield `Listings of this feed were written by another store (${others.found.join(', ')}): one that was lost, or that of another program. ${wait}`
+}
+
+function* notesOf(facts: PlanFacts, past: Past, plan: Plan, feed: Feed): Generator<string> {
   if (facts.mappingUpdates > 0) {
     // Without it the updates would look like an accident.
     const minutes = Math.ceil(facts.mappingUpdates / feed.rate / 60)
@@ -227,15 +262,5 @@ function* notesOf(facts: PlanFacts, past: Past, lostAt: number | null, feed: Fee
   }
   if (facts.driftKept > 0)
     yield `${facts.driftKept} ${facts.driftKept === 1 ? 'listing was' : 'listings were'} edited on the service and stay so until the feed changes them (drift: keep)`
-  if (lostAt !== null && past.lostAt === null) {
-    const minutes = Math.ceil(feed.plan.settle / 60_000)
-    yield `The store is empty, but the service shows ${listed.marked} listings of this feed: they are adopted. Creates wait ${minutes} minutes (settle)`
-  }
-  for (const [field, times] of Object.entries(facts.uncleared)) {
-    yield `${field} was cleared in ${times} ${times === 1 ? 'listing' : 'listings'}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field`
-  }
-  for (const [field, times] of Object.entries(facts.echoed)) {
-    if (times === facts.uncleared[field as FieldName] || past.knownForms.includes(field as FieldName)) continue
-    yield `${field} is shown otherwise than sent in ${times} ${times === 1 ? 'listing' : 'listings'}: the service's own form, which is remembered and not sent again`
-  }
+  yield* storeNotes(past, plan, feed)
 }

@@ -1,5 +1,6 @@
-import type { FieldName } from '../core/listing.ts'
+import { batches } from '../core/batches.ts'
 import type { Bookkeeping } from '../plan/change.ts'
+import { tellsAbsence } from '../plan/proof.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Prepared } from './run.ts'
@@ -9,16 +10,20 @@ const batchSize = 1000
 
 /** Before any call is made, stores what the plan found out about the past and about listings that need no call. */
 export async function note(feed: Feed, tools: Writers, { past, delivery, plan, guarded }: Prepared): Promise<void> {
-  const { store, workspace } = tools
+  const { store, service, workspace } = tools
   const { now } = past.moment
-  // What this run leaves half done must not be taken for delivered by the source's next "not modified".
-  if (past.validators !== null) await store.deliveries.setValidators(feed.name, null)
-  if (plan.lostAt !== null && past.lostAt === null) await store.runs.recordLost(feed.name, plan.lostAt)
-  await store.learnt.addForms(feed.name, Object.keys(plan.facts.echoed) as FieldName[])
+  if (plan.lostAt !== null && (past.isBehind || plan.lostAt !== past.lostAt))
+    await store.runs.recordLost(feed.name, plan.lostAt)
+  service.sign(plan.others.isBehind ? await store.runs.renew() : past.stamp)
+  if (plan.others.writers.size > 0) await store.learnt.setWriters(feed.chatbot, feed.name, plan.others.writers)
   // Before the absences without a time, and after them with it: a listing that went when such a record came may be it.
+  const { agrees, lastKey } = delivery
+  const { mode, deletes } = plan.settings
+  const tells = tellsAbsence({ delivery: delivery.summary, agrees })
   const noteKeyless = async (notedAt: number | null): Promise<void> => {
     const keyless = delivery.keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? notedAt }))
-    if (delivery.summary.complete) await store.deliveries.record(feed.name, { keyless })
+    // A delta that lacks such a record does not say that it is gone.
+    if (mode === 'full' && tells) await store.deliveries.record(feed.name, { keyless })
   }
   await noteKeyless(null)
   let entries: Bookkeeping[] = []
@@ -28,10 +33,41 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
     entries = []
   }
   await write(feed, store, workspace, entries, now)
-  await noteKeyless(now)
+  // A backfill notes no absence: the next run does, as if the record had come then.
+  if (deletes) await noteKeyless(now)
+  // Last, as it stands for the absences that were noted before it.
+  if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
+  if (delivery.mode === 'delta') await notePending(feed, tools, now)
+  // A whole full delivery says anew all that is to be done.
+  if (delivery.mode === 'delta' || delivery.summary.complete) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
+}
+
+/** A delta says a thing once: what is to be done stays pending until it is done. */
+async function notePending({ name, chatbot }: Feed, { store, workspace }: Writers, now: number): Promise<void> {
+  for (const keys of batches(undone(workspace), () => batchSize)) {
+    const ids = await store.snapshot.ids(chatbot, name, keys)
+    const seen = await store.snapshot.recall([...ids.values()].filter((id) => workspace.isSeen(id)))
+    const pending = keys.map((key) => {
+      const delivered = workspace.deliveredAs(key)
+      const known = seen.get(ids.get(key) ?? NaN)
+      if (known !== undefined) {
+        const { listing, moving } = known
+        delivered.push({ kind: 'listing', at: 'a record unchanged since the last run', listing, moving })
+      }
+      return { key, delivered }
+    })
+    const said = pending.filter(({ delivered }) => delivered.length > 0)
+    await store.deliveries.notePending(name, said, now)
+  }
+}
+
+/** MLSNumbers of which something is planned, held, or can't be decided yet. */
+function* undone(workspace: Workspace): Generator<string> {
+  for (const { change } of workspace.changes()) yield change.mlsNumber
+  for (const entry of workspace.bookkeeping()) if (entry.op === 'undecided') yield entry.key
 }
 
 async function write(
@@ -49,8 +85,8 @@ async function write(
     return { id, raw, parts, home, moving, movesAt, mapping: mapping.version }
   })
   await snapshot.touch(touches)
-  await snapshot.setBaselines(all('first-sight').map(({ snapshot: id, hash, echo }) => ({ id, hash, echo })))
-  await snapshot.endStreaks(all('steady').map(({ snapshot: id }) => id))
+  const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))
+  await snapshot.setBaselines(chatbot, baselines, now)
   await snapshot.forget(chatbot, keysOf('forget-flight'), null)
   await history.noteAbsences(chatbot, name, { absent: keysOf('absent'), returned: keysOf('returned') }, now)
 }

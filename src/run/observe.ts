@@ -1,3 +1,4 @@
+import { addListed } from '../apply/look-again.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { Feed, Readers } from './tools.ts'
 
@@ -7,26 +8,36 @@ export interface Listed extends RemoteSummary {
   readonly startedAt: number
   /** Listings that bear this feed's mark. */
   readonly marked: number
+  /** The stores that wrote these marks, each with its latest run. */
+  readonly writers: ReadonlyMap<string, number>
 }
+
+/** More stores than ever fill a chatbot: marks that somebody made up take no memory. */
+const mostWriters = 100
 
 /** Walks the service's pages into the workspace; what is as its baseline is kept without its fields. */
 export async function observe(feed: Feed, { store, service, workspace, progress }: Readers): Promise<Listed> {
   let marked = 0
   let listings = 0
+  const writers = new Map<string, number>()
   const remote = await service.observe({
     reset() {
       workspace.clearShown()
       marked = 0
       listings = 0
+      writers.clear()
     },
     async add(items) {
-      const keys = items.map(({ mlsNumber }) => mlsNumber)
-      const baselines = await store.snapshot.baselines(feed.chatbot, keys)
-      workspace.addShown(items.map((shown) => ({ shown, keep: baselines.get(shown.mlsNumber) !== shown.hash })))
-      for (const shown of items) if (shown.owner === feed.name) marked++
+      await addListed(items, feed.chatbot, store.snapshot, workspace)
+      for (const { owner, by } of items) {
+        if (owner !== feed.name) continue
+        marked++
+        if (by === undefined || (writers.size === mostWriters && !writers.has(by.store))) continue
+        writers.set(by.store, Math.max(by.run, writers.get(by.store) ?? 0))
+      }
       listings += items.length
       progress('listings', listings, null)
     },
   })
-  return { ...remote, marked }
+  return { ...remote, marked, writers }
 }

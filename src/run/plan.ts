@@ -1,14 +1,16 @@
 import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
-import { noCounts } from '../plan/change.ts'
-import type { Action, Bookkeeping, Counts, Doubt, PlanStep } from '../plan/change.ts'
+import { hold, noCounts } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, Counts, Create, PlanStep, Remembered, Update } from '../plan/change.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { PlanSettings } from '../plan/inputs.ts'
-import { planChanges, settleDoubts } from '../plan/plan.ts'
+import { planChanges } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Listed } from './observe.ts'
+import { othersIn } from './others.ts'
+import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
 import type { NewChange, Workspace } from '../workspace/workspace.ts'
@@ -27,15 +29,24 @@ export interface Plan {
   counts: Counts
   /** When the store was lost, if it was lately, in milliseconds. */
   lostAt: number | null
+  /** What the marks tell of other stores. */
+  others: Others
   /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
   isDoubtful: boolean
 }
 
-/** At most so many doubts are kept until the walk is over: more are the service's own form and no people's edits. */
-const mostDoubts = 10_000
-
 /** How long a store is doubted after its loss, in milliseconds. */
 const day = 86_400_000
+
+/** It was held before, so this list may hide something: another feed's row of it, for one. What that feed had is not new. */
+function heldBefore(planned: Create | Update, { wasElsewhere }: Remembered): Create | Update {
+  const change = { ...planned, lookUp: true }
+  return change.kind === 'create' && wasElsewhere ? { ...change, isBack: true, counts: [] } : change
+}
+
+function leftToRival(create: Create): Change {
+  return hold(create, 'another program fills this chatbot, too: one of the two has to be stopped', 'change', 'rival')
+}
 
 interface Known {
   past: Past
@@ -57,8 +68,10 @@ function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostA
     remote: listed,
     remoteStartedAt: listed.startedAt,
     mode: delivery.mode,
+    agrees: delivery.agrees,
     deletes: mode !== 'backfill',
     mapping: mapping.version,
+    forms: past.forms,
     outranks: (other) => outranks(feed, other),
     // Until a run was good nothing of what was lost is known again, however long that takes.
     lostUntil: lostAt !== null && (past.isNew || now < lostAt + plan.settle + day) ? lostAt + plan.settle : null,
@@ -89,7 +102,11 @@ function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Work
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
-  const lostAt = past.lostAt ?? (past.isEmpty && listed.marked > 0 ? past.moment.now : null)
+  const { now } = past.moment
+  const others = othersIn(listed.writers, listed.startedAt, past, now, feed.plan.settle)
+  const isLost =
+    (past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0
+  const lostAt = isLost ? now : past.lostAt
   const settings = planSettings(feed, known, lostAt)
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
@@ -107,29 +124,25 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     },
     settings,
   )
-  const doubts: Doubt[] = []
   const take = (steps: readonly PlanStep[]): void => {
     const changes: NewChange[] = []
     const bookkeeping: Bookkeeping[] = []
-    const sort = (step: PlanStep): void => {
+    for (const step of steps) {
       if (step.step === 'unchanged') counts.unchanged++
       else if (step.step === 'bookkeeping') bookkeeping.push(step.entry)
-      else if (step.step === 'change') changes.push(weighed(step))
-      else if (doubts.length < mostDoubts) doubts.push(step)
-      else step.asForm.forEach(sort)
+      else changes.push(weighed(step))
     }
-    steps.forEach(sort)
     if (bookkeeping.length > 0) workspace.addBookkeeping(bookkeeping)
     if (changes.length > 0) workspace.addChanges(changes, settings)
   }
   const weighed = ({ change: planned, remembered }: Extract<PlanStep, { step: 'change' }>): NewChange => {
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
-    // It was held before, so this list may hide something: another feed's row of it, for one.
-    const change = isNew && remembered.heldSince !== null ? { ...planned, lookUp: true } : planned
+    const remembering = isNew && remembered.heldSince !== null ? heldBefore(planned, remembered) : planned
+    const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
     if (change.kind !== 'hold') scales.add(change, remembered)
-    else if (change.cause === 'grace') scales.addLeavingLater(remembered)
+    else if (change.cause === 'grace') scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
-    if (change.kind === 'delete') moves.leaving++
+    if (change.kind === 'delete' || change.cause === 'grace') moves.leaving++
     else if (change.cause === 'new') moves.arriving++
     return { change, remembered }
   }
@@ -139,14 +152,19 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       take(value)
       continue
     }
-    take(settleDoubts(doubts, value, past.knownForms))
     if (moves.leaving > 0 && moves.arriving > 0)
-      workspace.pairHomes((action, remembered) => scales.setRenumbered(action, remembered))
+      workspace.pairHomes((action, { remembered, wasInGrace }) => {
+        if (wasInGrace) {
+          scales.addLeavingLater(remembered, -1)
+          scales.add(action, remembered)
+        }
+        scales.setRenumbered(action, remembered)
+      })
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0
-    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, isDoubtful }
+    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful }
   }
 }

@@ -1,7 +1,9 @@
+import { shortHash } from '../core/hash.ts'
 import type { FieldName } from '../core/listing.ts'
 import { dayIn } from '../core/zone.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import type { LastDelivery, RunRecord, SavedValidators } from '../store/store.ts'
+import type { Stamp } from '../core/mark.ts'
+import type { LastDelivery, SavedValidators, StoreReader, Writer } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the store knows of a feed as a run of it begins. */
@@ -12,50 +14,70 @@ export interface Past {
   last: LastDelivery
   /** No delivery was carried over whole to this chatbot. */
   isFirstLoad: boolean
+  /** This store and the run; other stores that wrote listings of this feed. */
+  stamp: Stamp
+  writers: ReadonlyMap<string, Writer>
+  /** The store is a copy, an older state put back, or lost its end. */
+  isBehind: boolean
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   lostAt: number | null
   /** No run of this feed on this store has ended without failing. */
   isNew: boolean
   /** The same, and it holds nothing of the feed. */
   isEmpty: boolean
-  lastResult: RunRecord['result'] | null
+  /** What the source can be asked by whether it has changed, if "not modified" says the same now as it would have then. */
   validators: SavedValidators | null
-  /** How much the last runs hold. */
-  held: number
-  /** How much of that the guard holds and nobody has let go. */
+  /** How much the guard holds and nobody has let go. */
   waiting: number
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
-  /** Fields already reported as shown otherwise than sent. */
-  knownForms: FieldName[]
+  /** Fields that the service is known to show in a form of its own. */
+  forms: ReadonlySet<FieldName>
   /** The service is called with other keys than in the last run whose list was like ours. */
   otherKeys: boolean
   /** Most keys of one Delete: the profile's number, or less where a larger batch was refused. */
   deleteBatch: number
 }
 
-export async function recall({ name, chatbot, timezone, keys, deleteBatch }: Feed, tools: Readers): Promise<Past> {
+/**
+ * All that "not modified" rests on, as one value: what the feed is, the very rows that it had then, and that the store was
+ * not lost meanwhile.
+ */
+export async function basisOf(
+  { name, chatbot, basis }: Feed,
+  { snapshot }: StoreReader,
+  lostAt: number | null,
+): Promise<string> {
+  return shortHash(JSON.stringify([basis, lostAt, await snapshot.fingerprint(chatbot, name)]))
+}
+
+export async function recall(feed: Feed, tools: Readers): Promise<Past> {
+  const { name, chatbot, timezone, keys, deleteBatch } = feed
   const { store } = tools
   const { snapshot, runs, deliveries, learnt, holds } = store
   const now = tools.runtime.clock.now()
   const lastKeys = await learnt.number(chatbot, 'keys')
   const isNew = (await runs.lastSuccess(name)) === null
   // The lease notes it so, too: what was done since is unknown, as after the loss of the store.
-  const isBehind = !isNew && (await store.isBehind())
+  const isBehind = await store.isBehind()
+  const lostAt = isBehind ? now : await runs.lostAt(name)
   const last = await deliveries.last(name)
+  const { validators } = last
+  const saysTheSame = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
   return {
     moment: { now, today: dayIn(timezone, now), timezone },
     last,
     isFirstLoad: last.loaded?.chatbot !== chatbot,
-    lostAt: isBehind ? now : await runs.lostAt(name),
+    stamp: await runs.stamp(),
+    writers: await learnt.writers(chatbot, name),
+    isBehind,
+    lostAt,
     isNew,
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
-    lastResult: (await runs.last(name))?.result ?? null,
-    validators: await deliveries.validators(name),
-    held: await holds.count(name),
+    validators: saysTheSame ? validators : null,
     waiting: await holds.waiting(name, now),
     isOlder: await holds.isHeldBy(name, 'older', now),
-    knownForms: await learnt.forms(name),
+    forms: new Set(await learnt.forms(name)),
     otherKeys: lastKeys !== null && lastKeys !== keys,
     deleteBatch: Math.min(deleteBatch, (await learnt.number(chatbot, 'deleteBatch')) ?? deleteBatch),
   }

@@ -3,26 +3,27 @@ import { UserError, messageOf } from '../core/errors.ts'
 import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
+import type { Runtime } from '../core/machine.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
+import { SurplusMarks } from '../feed/mapping/surplus-marks.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeOf } from '../plan/guard/home.ts'
 import type { Keyless } from '../plan/proof.ts'
+import { readBudget, steps } from './budget.ts'
+import type { ReadBudget } from './budget.ts'
 import type { Past } from './recall.ts'
 import type { Feed, Readers } from './tools.ts'
 import { writtenOf } from './written.ts'
-
-/** Rows go to the workspace in small batches: what lives longer than a moment is collected late, and memory grows. */
-const rowsHeld = 32
 
 type Source = Pick<
   Feed,
   'name' | 'chatbot' | 'source' | 'open' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan'
 >
-type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'>
-type Known = Pick<Past, 'moment' | 'validators' | 'lastResult' | 'last' | 'held'>
+type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
+type Known = Pick<Past, 'moment' | 'validators' | 'last'>
 
 /** What one delivery says, in figures; its listings and rejects are in the workspace. */
 export interface Delivery {
@@ -31,6 +32,10 @@ export interface Delivery {
   keyless: readonly Keyless[]
   /** What absence means in it: the document's own word, where it has one, else the mapping's. */
   mode: 'full' | 'delta'
+  /** Whether it ends like the one before, where its end can't be proven; null: that is not asked for. */
+  agrees: boolean | null
+  /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
+  lastKey: string | null
   /** Whether records name a time at which their listings end: an unchanged source means other listings then. */
   endsLater: boolean
   /** When it says that it was written. */
@@ -47,18 +52,10 @@ export interface Delivery {
  */
 export async function receive(feed: Source, tools: Tools, past: Known): Promise<Delivery> {
   const saved = past.validators
-  const mayBeUnchanged =
-    // A delta that is not modified says nothing of the listings that are not in it.
-    feed.mapping.delivery === 'full' &&
-    saved !== null &&
-    saved.source === feed.source &&
-    saved.mapping === feed.mapping.version &&
-    // A held change waits until the feed says it again, and an answer without records says nothing.
-    past.held === 0 &&
-    past.lastResult === 'ok'
-  const opened = await feed.open(mayBeUnchanged ? saved : null, tools.signal, tools.workspace.folder)
-  if (opened !== 'not-modified') return read(feed, tools, past, opened)
-  if (!mayBeUnchanged)
+  const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
+  const opened = await feed.open(saved, budget.signal, tools.workspace.folder)
+  if (opened !== 'not-modified') return read(feed, tools, past, opened, budget)
+  if (saved === null)
     throw new UserError(
       `${feed.name}: the source answered HTTP 304 to a request without validators; report this to whoever runs it`,
     )
@@ -66,7 +63,9 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
   return {
     summary: { ...saved.summary, bytes: 0 },
     keyless: past.last.keyless,
-    mode: feed.mapping.delivery,
+    mode: 'full',
+    agrees: null,
+    lastKey: past.last.lastKey,
     endsLater: false,
     written: null,
     validators: saved,
@@ -75,9 +74,15 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
 }
 
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
-async function read(feed: Source, tools: Tools, { moment, last }: Known, opened: Opened): Promise<Delivery> {
+async function read(
+  feed: Source,
+  tools: Tools,
+  { moment, last }: Known,
+  opened: Opened,
+  budget: ReadBudget,
+): Promise<Delivery> {
   const { mapping } = feed
-  const { workspace, signal, progress } = tools
+  const { workspace, progress } = tools
   const source = feed.decompress(opened, workspace.folder)
   let bytes = 0
   async function* countedBytes(): AsyncGenerator<Buffer> {
@@ -95,55 +100,124 @@ async function read(feed: Source, tools: Tools, { moment, last }: Known, opened:
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
   const summary = emptyDelivery()
-  const doubled = new MojibakeCount()
+  const looks = { doubled: new MojibakeCount(), marks: new SurplusMarks() }
   const keyless = keylessRecords(last.keyless, moment.now)
+  const ending = endOf()
   let endsLater = false
   const leftOut = imagesCount()
   const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
-  for await (const batch of reading.records) {
-    signal.throwIfAborted()
-    let rows: NewDelivered[] = []
-    const context = contextHash(reading)
-    const isNew = (record: RawRecord): boolean => known.find(context + shortHash(record.raw)).length === 0
-    const confirmed = await confirmedFor(feed, tools, moment, reading, batch, isNew)
-    for (const record of batch) {
+  /** One step; returns whether the time went as far. */
+  async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
+    const rows: NewDelivered[] = []
+    const looked = records.map((record) => {
       const raw = context + shortHash(record.raw)
-      if (countSeen(known.find(raw), workspace, summary)) continue
-      const delivered = normalised(mapping, moment, reading, record, confirmed, doubled)
+      return { record, raw, ids: known.find(raw) }
+    })
+    const fresh = looked.filter(({ ids }) => ids.length === 0).map(({ record }) => record)
+    const confirmed = await confirmedFor(feed, tools, moment, reading, fresh, budget)
+    const made = budget.each(fresh, (record) => {
+      const delivered = normalised(mapping, moment, reading, record, confirmed, looks)
+      const isKeyless = delivered.some((one) => one.kind === 'reject' && one.mlsNumber === null)
+      return { delivered, home: isKeyless ? homeOfRecord(mapping, moment, reading, record) : null }
+    })
+    let next = 0
+    for (const { raw, ids } of looked) {
+      if (countSeen(ids, workspace, summary)) {
+        ending.seen(ids[ids.length - 1])
+        continue
+      }
+      if (next === made.length) break
+      const { delivered, home } = made[next++]
       // A listing that ends by itself is looked at every time.
-      const ending = delivered.some((one) => one.kind === 'listing' && one.endsLater)
-      endsLater ||= ending
-      const skippable = !ending && delivered.every((one) => one.kind === 'listing')
+      const endsByItself = delivered.some((one) => one.kind === 'listing' && one.endsLater)
+      endsLater ||= endsByItself
+      const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {
         summary.records++
-        if (one.kind === 'reject' && one.mlsNumber === null)
-          keyless.add(homeOfRecord(mapping, moment, reading, record), raw)
+        if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
         count(summary, one)
+        ending.parsed(one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
         if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
         rows.push(
           newRow(feed.plan.volatile.fields, moment, one, summary.records, skippable ? raw : null, delivered.length),
         )
       }
-      if (rows.length < rowsHeld) continue
-      workspace.addDelivered(rows)
-      rows = []
     }
+    // In small batches: what lives longer than a moment is collected late, and memory grows.
     if (rows.length > 0) workspace.addDelivered(rows)
+    return next === fresh.length
+  }
+  reading: for await (const batch of reading.records) {
+    const context = contextHash(reading)
+    for (const records of steps(batch)) {
+      await budget.pause()
+      if (budget.exceeded() !== null || !(await take(records, context))) break reading
+    }
     progress('records', summary.records, null)
   }
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
+  const exceeded = budget.exceeded()
+  if (exceeded !== null) reasons.add(exceeded)
   const mode = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   // A document without a record may be whole: the last listing was sold. One without a byte is none.
   if (bytes === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery is empty: it holds no byte')
+  const pending = mode === 'delta' ? await addPending(feed, tools, moment, summary) : 0
+  const { doubt = null } = source.end()
+  const notes = [...leftOut.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
+  if (pending > 0) {
+    const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
+    notes.push(`What earlier deliveries said of ${said} is not carried out yet, and is planned again with this one`)
+  }
+  let agrees: boolean | null = null
+  if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.size === 0) {
+    agrees = await endsLike(feed, tools, last, ending)
+    if (!agrees) reasons.add("its end can't be proven, and the delivery before does not end like it")
+    notes.push(
+      `The end of this delivery can't be proven: ${doubt}. What it lacks goes only if the next one lacks it, too`,
+    )
+  }
   return {
     summary: { ...summary, bytes, reasons: [...reasons], complete: reasons.size === 0 },
     keyless: keyless.all(),
     mode,
+    agrees,
+    lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,
     written: writtenOf(reading.written?.() ?? null, opened),
     validators: opened.validators,
-    notes: [...leftOut.notes(), ...doubled.notes()],
+    notes,
   }
+}
+
+/**
+ * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself. Gives of how many
+ * MLSNumbers.
+ */
+async function addPending(
+  { chatbot, name, plan }: Source,
+  { store, workspace }: Tools,
+  moment: Moment,
+  summary: DeliverySummary,
+): Promise<number> {
+  let pending = 0
+  for await (const page of store.deliveries.pending(name)) {
+    const keys = page.map(({ key }) => key)
+    const ids = await store.snapshot.ids(chatbot, name, keys)
+    const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
+    const rows: NewDelivered[] = []
+    for (const { key, delivered } of page) {
+      // A record that can't be read says nothing anew.
+      if (isSeen(key) || workspace.deliveredAs(key).length > 0) continue
+      pending++
+      for (const one of delivered) {
+        summary.records++
+        count(summary, one)
+        rows.push(newRow(plan.volatile.fields, moment, one, summary.records, null, 1))
+      }
+    }
+    workspace.addDelivered(rows)
+  }
+  return pending
 }
 
 /** A row of the same bytes under another header says something else. */
@@ -160,19 +234,25 @@ async function confirmedFor(
   { store }: Tools,
   moment: Moment,
   reading: Reading,
-  batch: readonly RawRecord[],
-  isNew: (record: RawRecord) => boolean,
+  fresh: readonly RawRecord[],
+  budget: ReadBudget,
 ): Promise<Confirmed> {
   if (mapping.asksFor === undefined) return new Map()
-  const keys: string[] = []
-  for (const record of batch.filter(isNew)) {
+  const asked = budget.each(fresh, (record) => {
     try {
-      keys.push(...mapping.asksFor(reading.parse(record), moment))
+      return mapping.asksFor?.(reading.parse(record), moment) ?? []
     } catch {
       // It is parsed once more, and rejected.
+      return []
     }
-  }
-  return keys.length === 0 ? new Map() : store.snapshot.confirmed(chatbot, name, keys)
+  })
+  const keys = asked.flat()
+  if (keys.length === 0) return new Map()
+  const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
+  // What is still to be sent is what a later record changes.
+  for (const [key, { delivered }] of await store.deliveries.pendingOf(name, keys))
+    for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
+  return confirmed
 }
 
 function normalised(
@@ -181,12 +261,13 @@ function normalised(
   reading: Reading,
   record: RawRecord,
   confirmed: Confirmed,
-  doubled: MojibakeCount,
+  { doubled, marks }: { doubled: MojibakeCount; marks: SurplusMarks },
 ): Delivered[] {
   try {
     const fields = reading.parse(record)
     const delivered = mapping.normalise(fields, record.at, moment, (key) => confirmed.get(key) ?? null)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
+    marks.look(fields, delivered[0])
     return delivered
   } catch (error) {
     const problems = [{ field: 'record', value: null, problem: messageOf(error) }]
@@ -233,6 +314,60 @@ function newRow(
   const content = contentHash(listing, volatile)
   const ends = movesAt(delivered.moving, moment.now)
   return { position, delivered, content, raw, parts, home: homeOf(listing), movesAt: ends }
+}
+
+/** So many of the last records that were parsed are remembered: of a delivery that grew by more, nothing is known. */
+const endKept = 1000
+
+/** How a delivery ends. */
+function endOf() {
+  const end = {
+    /** The snapshot row of the last record that was known by its bytes. */
+    row: null as number | null,
+    /** The MLSNumbers of the records that were parsed after that, the last ones of them. */
+    keys: [] as string[],
+    seen(id: number): void {
+      end.row = id
+      end.keys = []
+    },
+    parsed(key: string | null): void {
+      if (key === null) return
+      end.keys.push(key)
+      if (end.keys.length === 2 * endKept) end.keys = end.keys.slice(-endKept)
+    },
+  }
+  return end
+}
+type End = ReturnType<typeof endOf>
+
+/**
+ * Whether two deliveries can't have been cut at different places: the last record of the earlier one is in the later one, and the
+ * last listing of ours in the later one was in the earlier one.
+ */
+async function endsLike(
+  { chatbot, name }: Source,
+  { store, workspace }: Tools,
+  { lastKey, completeAt }: Past['last'],
+  end: End,
+): Promise<boolean> {
+  // Nothing is known of the one before where another version read it.
+  if (lastKey === null) return completeAt === null
+  if (lastKey === '' || isEmpty(end)) return lastKey === '' && isEmpty(end)
+  const ids = await store.snapshot.ids(chatbot, name, [...end.keys, lastKey])
+  const before = ids.get(lastKey)
+  const holdsLast = workspace.isDelivered(lastKey) || (before !== undefined && workspace.isSeen(before))
+  const own = end.keys.findLast((key) => ids.has(key)) ?? (await keyOf(store, end.row))
+  return holdsLast && own !== null && !(await store.history.isAbsent(chatbot, name, own))
+}
+
+const isEmpty = ({ row, keys }: End): boolean => row === null && keys.length === 0
+
+async function lastKeyOf({ store }: Tools, { row, keys }: End): Promise<string> {
+  return keys.at(-1) ?? (await keyOf(store, row)) ?? ''
+}
+
+async function keyOf(store: Tools['store'], row: number | null): Promise<string | null> {
+  return row === null ? null : (await store.snapshot.recall([row])).get(row)!.listing.MLSNumber
 }
 
 /** At most so many records without MLSNumber are told apart: with more of them the feed has lost the column. */

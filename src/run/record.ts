@@ -2,10 +2,12 @@
  * What every run has around it, also one that fails: its report. A run that writes also has the chatbot's lease, the end of
  * calls when it is told to stop, and its record in the store.
  */
+import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -83,7 +85,7 @@ export async function recorded(
 
 function behind({ plan: { settle } }: Feed): string {
   const minutes = Math.ceil(settle / 60_000)
-  return `The store is older than its last run (a restored backup, or lost writes). Creates wait ${minutes} minutes (settle)`
+  return `The store is not as it was left: it is a copy, a backup that was put back, or lost its last writes. Creates wait ${minutes} minutes (settle)`
 }
 
 /** The message of an error that feed, service or store may give. Any other error is a defect, and is thrown on. */
@@ -120,11 +122,14 @@ async function record(
     }),
   })
   if (prepared === null || guarded === null) return
+  if (prepared.delivery.mode === 'delta')
+    for (const keys of batches(carriedOut(workspace), () => 1000)) await store.deliveries.endPending(feed.name, keys)
   const letGo = { holds: 0 }
   await store.holds.replace(feed.name, heldOf(workspace, letGo), {
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
-    isWhole: guarded.absenceProven,
+    isWhole: guarded.isWhole,
+    of: prepared.delivery.mode === 'delta' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
     letGo: () => letGo.holds,
   })
   const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
@@ -133,13 +138,34 @@ async function record(
   await recordDelivery(feed, store, report, prepared, applied)
 }
 
+/** Of the MLSNumbers of which something is held, those of which a delta says something, or what is pending. */
+async function toldOf(
+  { name, chatbot }: Feed,
+  { holds, snapshot }: Store,
+  workspace: Workspace,
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const keys = (await holds.held(name, now)).map(({ mlsNumber }) => mlsNumber)
+  const ids = await snapshot.ids(chatbot, name, keys)
+  const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
+  return new Set(keys.filter((key) => workspace.isDelivered(key) || isSeen(key)))
+}
+
+/** MLSNumbers of which nothing is left to do. */
+function* carriedOut(workspace: Workspace): Generator<string> {
+  for (const { change, outcome } of workspace.changes()) {
+    const isHeld = change.kind === 'update' && change.withheld !== null
+    if (outcome?.result === 'done' && !isHeld) yield change.mlsNumber
+  }
+}
+
 /** What is held of each change. Counts what was let go and carried out. */
 function* heldOf(workspace: Workspace, letGo: { holds: number }): Generator<NewHeld> {
   for (const { change, outcome } of workspace.changes()) {
     const { mlsNumber, why } = change
     if (change.kind === 'hold') {
       // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
-      if (change.parts.length === 0) yield { mlsNumber, why, part: null }
+      if (change.parts.length === 0) yield { mlsNumber, why, part: null, isElsewhere: change.cause === 'other-feed' }
       for (const part of change.parts) yield { mlsNumber, why, part }
       for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
       continue
@@ -160,16 +186,17 @@ function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>)
 }
 
 /**
- * What the next delivery is compared with. The validators are kept only where nothing was left to do, as an unchanged feed
- * then means that nothing is.
+ * What the next delivery is compared with. Validators are kept of a delivery that left nothing to do: as long as the rows are
+ * as they are then, that it comes again means that all of them are delivered.
  */
 async function recordDelivery(
-  { name, chatbot, source, mapping }: Feed,
-  { deliveries }: Store,
+  feed: Feed,
+  store: Store,
   report: Report,
   { past, delivery, guarded }: Prepared,
   applied: Run['applied'],
 ): Promise<void> {
+  const { name, chatbot, source, mapping } = feed
   const { written, validators, summary } = delivery
   if (!summary.complete) return
   const { now } = past.moment
@@ -180,11 +207,15 @@ async function recordDelivery(
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     if (isLoad) noted.loaded = { chatbot, at: now }
   }
-  await deliveries.record(name, noted)
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   // An unchanged delta says nothing of the listings that are not in it; and while anything is held the feed has to say it again.
-  const mayBeSkipped = delivery.mode === 'full' && !delivery.endsLater && report.counts.hold === 0
+  // That the source did not change since does not tell whether all of it arrived.
+  const isProven = delivery.agrees === null
+  const mayBeSkipped = delivery.mode === 'full' && isProven && !delivery.endsLater && report.counts.hold === 0
   const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
-  const saved = { ...validators, source, mapping: mapping.version, summary: { ...summary, reasons: [] } }
-  await deliveries.setValidators(name, keep ? saved : null)
+  if (keep) {
+    const basis = await basisOf(feed, store, await store.runs.lostAt(name))
+    noted.validators = { ...validators, basis, summary }
+  }
+  await store.deliveries.record(name, noted)
 }

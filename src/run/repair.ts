@@ -1,17 +1,26 @@
 /**
- * `repair`: takes the surplus copies of MLSNumbers that the service shows more than once off, one at a time, each looked
- * up before and after. Never both copies go: a call that may still land keeps its MLSNumber out until `settle` is over.
+ * `repair`: brings MLSNumbers that the service shows more than once down to one copy, one call at a time, looked up before
+ * and after each. A call that may still land keeps its MLSNumber out until `settle` is over. Where a repair ends between
+ * the delete of all copies and the create of one, the row is gone or in flight, and the next sync creates the listing.
  */
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
+import { contentHash } from '../core/hash.ts'
+import { listingAt, movesAt } from '../core/listing.ts'
+import type { Shown } from '../core/listing.ts'
+import { dayIn } from '../core/zone.ts'
+import { homeOf } from '../plan/guard/home.ts'
 import { allowed as allowedToLeave } from '../plan/guard/rules.ts'
-import { findDuplicates } from './copies.ts'
-import type { Duplicate } from './copies.ts'
+import { deletesOf, findDuplicates, strangerAmong } from './copies.ts'
+import type { Duplicate, Way } from './copies.ts'
+import type { Answer } from '../service/service.ts'
 import type { Feed, Writers } from './tools.ts'
 
-/** What became of one surplus copy. `left`: not touched. */
-export interface CopyOutcome {
-  id: number
-  result: 'deleted' | 'left' | 'unknown' | 'failed'
+/** What became of one delete or create, and why no more. `left`: no call was made. */
+export interface RepairOutcome {
+  call: 'delete' | 'create'
+  keyType: 'NativeId' | 'MLSNumber'
+  key: string
+  result: 'done' | 'left' | 'unknown' | 'failed'
   error: string | null
 }
 
@@ -20,7 +29,7 @@ export interface Repaired {
   chatbot: string
   startedAt: number
   finishedAt: number
-  duplicates: (Duplicate & { outcomes: CopyOutcome[] })[]
+  duplicates: (Duplicate & { outcomes: RepairOutcome[] })[]
   /** Somebody was asked and said no: nothing was done. */
   refused: boolean
   /** Why it ended before it was through, as a sentence. */
@@ -30,7 +39,7 @@ export interface Repaired {
 /** What a person is asked about. */
 export interface RepairPlan {
   duplicates: Duplicate[]
-  surplus: number
+  deletes: number
   /** How many deletes limits.share still allows within 24 hours. */
   allowed: number
 }
@@ -57,14 +66,15 @@ export async function repair(
   const stop = (): void => writers.abandon('stopped by a signal')
   signal.addEventListener('abort', stop, { once: true })
   try {
+    writers.service.sign(await store.runs.stamp())
     const { found, ours } = await findDuplicates(feed, writers)
     repaired.duplicates = found.map((duplicate) => ({ ...duplicate, outcomes: [] }))
     const deleted = await store.ledger.counted(chatbot, name, 'delete', startedAt)
     const { limits } = feed.plan
     const most = limits.isOff ? Infinity : allowedToLeave({ ours: ours + deleted, isRare: false }, limits)
     const allowed = Math.max(0, most - deleted)
-    const surplus = found.reduce((sum, duplicate) => sum + duplicate.surplus.length, 0)
-    repaired.refused = surplus > 0 && !(await agree({ duplicates: found, surplus, allowed }))
+    const deletes = found.reduce((sum, duplicate) => sum + deletesOf(duplicate), 0)
+    repaired.refused = deletes > 0 && !(await agree({ duplicates: found, deletes, allowed }))
     if (!repaired.refused) await carryOut(feed, writers, repaired.duplicates, allowed)
   } catch (error) {
     // Nobody there to be asked is wrong usage, and no matter of the service.
@@ -83,7 +93,7 @@ class RepairError extends UserError {
   override name = 'RepairError'
 }
 
-const byHand = 'Perhaps the IDs in its list are not what its Delete takes: delete the copies by hand'
+const syncCreates = 'the next sync creates it from the feed'
 
 async function carryOut(
   feed: Feed,
@@ -92,89 +102,235 @@ async function carryOut(
   allowed: number,
 ): Promise<void> {
   let left = allowed
-  for (const duplicate of duplicates) {
-    if (duplicate.stays === null) continue
-    const there = new Set<number | null>([duplicate.stays.id, ...duplicate.surplus])
-    for (const id of duplicate.surplus) {
-      const outcome: CopyOutcome = { id, result: 'left', error: null }
-      duplicate.outcomes.push(outcome)
-      if (writers.signal.aborted) throw new RepairError('stopped by a signal')
-      if (left === 0) {
-        outcome.error = `limits.share allows ${allowed} more deletes within 24 hours: repair again later`
-        continue
-      }
-      const before = await idsOf(writers, duplicate.mlsNumber)
-      if (before.size !== there.size || [...there].some((one) => !before.has(one))) {
-        outcome.error = 'other copies are there than before: run repair again'
-        break
-      }
-      left--
-      await deleteCopy(feed, writers, duplicate.mlsNumber, there, outcome)
-      // What may still land must not be followed by another: nobody could tell any more which copy goes.
-      if (outcome.result !== 'deleted') break
-      there.delete(id)
+  /** Whether one more delete may go, of copies that are as they were found. */
+  async function mayDelete(
+    { mlsNumber }: Duplicate,
+    copies: number,
+    ids: ReadonlySet<number | null> | null,
+    outcome: RepairOutcome,
+  ): Promise<Shown[] | null> {
+    if (writers.signal.aborted) throw new RepairError('stopped by a signal')
+    if (left === 0) {
+      outcome.error = `limits.share allows ${allowed} more deletes within 24 hours: repair again later`
+      return null
     }
+    const there = await writers.service.lookUp(mlsNumber)
+    const isOther = there.length !== copies || (ids !== null && there.some(({ id }) => !ids.has(id)))
+    if (isOther) outcome.error = 'other copies are there than before: run repair again'
+    else outcome.error = strangerAmong(there, feed)
+    if (outcome.error !== null) return null
+    left--
+    return there
   }
+  for (const duplicate of duplicates) {
+    const { mlsNumber, way, outcomes } = duplicate
+    const begun = (keyType: RepairOutcome['keyType'], key: string): RepairOutcome => {
+      const outcome: RepairOutcome = { call: 'delete', keyType, key, result: 'left', error: null }
+      outcomes.push(outcome)
+      return outcome
+    }
+    let { copies } = duplicate
+    const ids = way?.by === 'ID' ? new Set<number | null>([way.stays.id, ...way.surplus]) : null
+    for (const key of way === null ? [] : keysOf(way)) {
+      const outcome = begun('NativeId', key)
+      const there = await mayDelete(duplicate, copies, ids, outcome)
+      if (there === null) break
+      await deleteCopy(feed, writers, { mlsNumber, key, isListId: way!.by === 'ID', there }, outcome)
+      // What may still land must not be followed by another: nobody could tell any more which copy goes.
+      if (outcome.result !== 'done') break
+      copies--
+      ids?.delete(Number(key))
+    }
+    if (way?.by !== 'anew') continue
+    const outcome = begun('MLSNumber', mlsNumber)
+    if ((await mayDelete(duplicate, copies, ids, outcome)) === null) continue
+    await makeAnew(feed, writers, duplicate, outcome)
+  }
+}
+
+/** The single copies that go, by what Delete takes as `NativeId`. */
+function keysOf(way: Way): string[] {
+  if (way.by === 'ID') return way.surplus.map(String)
+  return way.by === 'identifier' ? [way.identifier] : []
+}
+
+interface Copy {
+  mlsNumber: string
+  key: string
+  /** The key is the ID of one of those that are there. */
+  isListId: boolean
+  there: readonly Shown[]
 }
 
 /** Deletes one copy and makes sure that it went, and nothing else of this MLSNumber. Throws `RepairError` where not. */
-async function deleteCopy(
-  { name, chatbot }: Feed,
+async function deleteCopy(feed: Feed, writers: Writers, copy: Copy, outcome: RepairOutcome): Promise<void> {
+  const { chatbot, name } = feed
+  const { service, store } = writers
+  const { mlsNumber, key, isListId, there } = copy
+  const answer = await sent(writers, feed, mlsNumber, outcome, (beforeSend) =>
+    service.deleteByNativeId(key, beforeSend),
+  )
+  if (answer === null) return
+  const next = isListId
+    ? 'Its Delete does not take the IDs of its list: set service.profile.nativeId to unknown'
+    : `It does not take what its Create answered: run listing-sync repair ${name} again, which deletes by MLSNumber`
+  // That listing is gone in a moment, or it is not known by this identifier.
+  await store.snapshot.forgetIdentifier(chatbot, mlsNumber)
+  if (answer === 'refused')
+    throw new RepairError(`the service refused to delete copy ${key} of ${mlsNumber}: ${outcome.error}. ${next}`)
+  outcome.result = 'unknown'
+  const before = new Set(there.map(({ id }) => id))
+  const isGone = (now: readonly Shown[]): boolean =>
+    isListId ? !now.some(({ id }) => String(id) === key) : now.length < there.length
+  const now = await lookedUp(writers, mlsNumber, isGone)
+  const gone = [...before].filter((id) => !now.some((shown) => shown.id === id))
+  const others = gone.filter((id) => isListId && String(id) !== key)
+  if (others.length > 0 || now.length < there.length - 1) {
+    outcome.result = 'failed'
+    outcome.error = `asked to delete copy ${key}, the service deleted ${gone.join(', ')} of ${mlsNumber}`
+    throw new RepairError(`${outcome.error}; nothing more was deleted. Run sync, which creates what the feed holds`)
+  }
+  if (isGone(now)) {
+    await store.ledger.end(chatbot, [mlsNumber], 'as-before')
+    outcome.result = 'done'
+    return
+  }
+  outcome.result = 'failed'
+  outcome.error = `the service answered "${answer.words}" and still shows ${isListId ? `copy ${key}` : 'all copies'} of ${mlsNumber}`
+  throw new RepairError(
+    `${outcome.error}. ${next}${answer.value === 0 ? '' : '; look whether another listing is missing'}`,
+  )
+}
+
+/** Deletes all copies by their MLSNumber and creates the listing once, as it was sent last. */
+async function makeAnew(
+  feed: Feed,
   writers: Writers,
-  mlsNumber: string,
-  there: ReadonlySet<number | null>,
-  outcome: CopyOutcome,
+  { mlsNumber, copies, outcomes }: Repaired['duplicates'][number],
+  outcome: RepairOutcome,
 ): Promise<void> {
-  const { service, runtime } = writers
-  const { ledger } = writers.store
-  const { id } = outcome
-  let counted = 'nothing'
-  try {
-    const answer = await service.deleteById(id, async () => {
-      const now = runtime.clock.now()
-      await ledger.countDelete(chatbot, name, `${mlsNumber} (ID ${id})`, now)
-      // In the ledger under the copy's own name, as the listing itself is not deleted.
-      await ledger.begin(chatbot, name, 'delete', [{ key: mlsNumber, counts: [] }], now)
-    })
-    counted = `${answer.value} deleted`
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    if (error.effect === 'none') await ledger.end(chatbot, [mlsNumber], 'as-before')
-    // An attempt without answer may have landed, and the next one have been refused for that.
-    if (error.kind !== 'refused' || error.effect === 'none') {
-      outcome.result = error.effect === 'unknown' ? 'unknown' : 'failed'
-      outcome.error = error.message
-      if (error.kind === 'refused')
-        throw new RepairError(`the service refused to delete copy ${id} of ${mlsNumber}: ${error.message}. ${byHand}`)
-      if (error.kind !== 'transient') throw error
+  const { chatbot, name } = feed
+  const { service, store } = writers
+  // A source that is "not modified" does not say again what the next sync may have to create.
+  await store.deliveries.record(name, { validators: null })
+  const before = (await store.snapshot.confirmed(chatbot, name, [mlsNumber])).get(mlsNumber)
+  let there = copies
+  let unsettled = false
+  // A service may take one copy for each call.
+  for (let calls = 0; there > 1 && calls < copies; calls++) {
+    const answer = await sent(writers, feed, mlsNumber, outcome, (beforeSend) =>
+      service.delete([mlsNumber], beforeSend),
+    )
+    if (answer === null || answer === 'refused') return
+    unsettled ||= answer.unsettled
+    outcome.result = 'unknown'
+    const now = await lookedUp(writers, mlsNumber, (shown) => shown.length === 0)
+    if (now.length >= there) {
+      outcome.result = 'failed'
+      outcome.error = `the service answered "${answer.words}" and still shows ${now.length} copies`
       return
     }
+    there = now.length
   }
-  outcome.result = 'unknown'
+  outcome.result = 'done'
+  if (there > 0) {
+    await store.snapshot.forgetIdentifier(chatbot, mlsNumber)
+    return store.ledger.end(chatbot, [mlsNumber], 'as-before')
+  }
+  // From here on the row no longer says that the listing is there: whatever happens, a sync creates it.
+  await store.snapshot.forget(chatbot, [mlsNumber], unsettled ? writers.runtime.clock.now() : null)
+  const created: RepairOutcome = { call: 'create', keyType: 'MLSNumber', key: mlsNumber, result: 'left', error: null }
+  outcomes.push(created)
+  if (before === undefined) created.error = `what was sent is not known: ${syncCreates}`
+  else if (unsettled) created.error = `an attempt to delete it may still land: ${syncCreates} after that`
+  else await createOnce(feed, writers, mlsNumber, before, created)
+}
+
+async function createOnce(
+  feed: Feed,
+  writers: Writers,
+  mlsNumber: string,
+  { listing: wanted, moving }: Parameters<typeof listingAt>[0],
+  created: RepairOutcome,
+): Promise<void> {
+  const { chatbot, name } = feed
+  const { service, store, runtime } = writers
+  const now = runtime.clock.now()
+  const listing = listingAt({ listing: wanted, moving }, now, dayIn(feed.timezone, now))
+  let identifier: string
+  try {
+    const answer = await service.create(listing, async () => {
+      await store.ledger.begin(chatbot, name, 'create', [{ key: mlsNumber, counts: [] }], runtime.clock.now())
+    })
+    identifier = answer.value
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    created.result = error.effect === 'unknown' ? 'unknown' : 'failed'
+    created.error = `${error.message}; ${error.effect === 'unknown' ? 'the next sync settles it' : syncCreates}`
+    if (error.effect === 'none') await store.ledger.end(chatbot, [mlsNumber], 'none')
+    if (error.kind !== 'transient' && error.kind !== 'refused') throw error
+    return
+  }
+  await store.snapshot.confirm(chatbot, [
+    {
+      key: mlsNumber,
+      feed: name,
+      sent: { listing, moving },
+      content: contentHash(listing, feed.plan.volatile.fields),
+      record: null,
+      mapping: feed.mapping.version,
+      home: homeOf(listing),
+      bornAt: null,
+      at: runtime.clock.now(),
+      movesAt: movesAt(moving, now),
+      suspectUntil: null,
+      isPutRight: false,
+      identifier: identifier === '' ? null : identifier,
+      baseline: null,
+    },
+  ])
+  created.result = 'done'
+}
+
+/** Sends a delete, marked in flight. Gives the answer, if it is a definite one; else, or if refused, notes what came of it. */
+async function sent(
+  { store, runtime }: Writers,
+  { chatbot, name }: Feed,
+  mlsNumber: string,
+  outcome: RepairOutcome,
+  send: (beforeSend: () => Promise<void>) => Promise<Answer<number>>,
+): Promise<{ value: number; unsettled: boolean; words: string } | 'refused' | null> {
+  const copy = outcome.keyType === 'NativeId' ? outcome.key : undefined
+  try {
+    const { value, unsettled } = await send(() =>
+      store.ledger.begin(chatbot, name, 'delete', [{ key: mlsNumber, counts: ['delete'], copy }], runtime.clock.now()),
+    )
+    return { value, unsettled, words: `${value} deleted` }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    // Nothing was deleted, and nothing counts.
+    if (error.effect === 'none') await store.ledger.end(chatbot, [mlsNumber], 'none', copy)
+    // An attempt without answer may have landed, and the next one have been refused for that.
+    else if (error.kind === 'refused') return { value: 0, unsettled: true, words: error.message }
+    outcome.result = error.effect === 'unknown' ? 'unknown' : 'failed'
+    outcome.error = error.message
+    if (error.kind === 'refused') return 'refused'
+    if (error.kind !== 'transient') throw error
+    return null
+  }
+}
+
+/** Looks an MLSNumber up until it is as expected, a few times: a list may lag. Gives what was shown last. */
+async function lookedUp(
+  { service, runtime, signal }: Writers,
+  mlsNumber: string,
+  isExpected: (shown: readonly Shown[]) => boolean,
+): Promise<Shown[]> {
   for (let time = 1; ; time++) {
-    const now = await idsOf(writers, mlsNumber)
-    const others = [...there].filter((one) => one !== id && !now.has(one))
-    if (others.length > 0) {
-      outcome.result = 'failed'
-      outcome.error = `asked to delete copy ${id}, the service deleted ${others.join(', ')} of ${mlsNumber}`
-      throw new RepairError(`${outcome.error}; nothing more was deleted. Run sync, which creates what the feed holds`)
-    }
-    if (!now.has(id)) break
-    if (time === lookUps) {
-      outcome.result = 'failed'
-      outcome.error = `the service answered "${counted}" and still shows copy ${id} of ${mlsNumber}`
-      throw new RepairError(
-        `${outcome.error}. ${byHand}${counted === '0 deleted' ? '' : '; look whether another listing is missing'}`,
-      )
-    }
-    await runtime.clock.sleep(pause, writers.signal).catch(() => {
+    const shown = await service.lookUp(mlsNumber)
+    if (isExpected(shown) || time === lookUps) return shown
+    await runtime.clock.sleep(pause, signal).catch(() => {
       throw new RepairError('stopped by a signal')
     })
   }
-  await ledger.end(chatbot, [mlsNumber], 'as-before')
-  outcome.result = 'deleted'
-}
-
-async function idsOf({ service }: Writers, mlsNumber: string): Promise<Set<number | null>> {
-  return new Set((await service.lookUp(mlsNumber)).map((shown) => shown.id))
 }

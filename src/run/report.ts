@@ -50,7 +50,7 @@ export function reportOf(
   const { counts, trips, estimate, digest } = guarded
   const isDone = applied !== null && applied.outcomes.skipped + applied.outcomes.failed + applied.outcomes.unknown === 0
   const verb = mode === 'diff' ? 'would be carried out' : isDone ? 'were carried out' : 'are being carried out'
-  const notes = [...first, ...guarded.notes, ...guarded.letGo(verb)]
+  const notes = [...first, ...guarded.notes, ...guarded.letGo(verb), ...(applied?.notes ?? [])]
   return {
     ...about,
     ...result,

@@ -17,8 +17,10 @@ export type Mode = 'diff' | 'sync' | 'backfill'
 export interface Feed extends ApplyFeed {
   timezone: string
   mapping: Mapping
-  /** Identifies the source for saved validators: another address is another feed. */
+  /** Identifies the source: another address is another feed. */
   source: string
+  /** What is learnt of a delivery holds for this alone: service, chatbot, source and mapping, as one value. */
+  basis: string
   /** `scratch`: folder for files of the run. */
   open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
   decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
@@ -29,6 +31,8 @@ export interface Feed extends ApplyFeed {
   deadline: number
   rate: number
   deleteBatch: number
+  /** The ID of a list item is known to be what Delete takes as `NativeId`. */
+  listIdsAreNative: boolean
   /** A fingerprint of the keys to the service, too short to find them by. */
   keys: number
 }

@@ -5,6 +5,7 @@
 import { shortHash } from '../core/hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
+import { readMark } from '../core/mark.ts'
 import type { ServiceProfile } from './settings-file.ts'
 
 /** A list item as parsed from JSON, unchecked. */
@@ -81,7 +82,7 @@ function readId(value: unknown): number | null {
 function readNumber(value: unknown): Reading<number> {
   const text = readText(value)
   if (typeof text !== 'string') return text
-  const number = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
+  const number = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? number : unreadable
 }
 
@@ -154,7 +155,10 @@ function takeOwnerOut(shown: Shown): void {
   const others = entries.filter(({ Key }) => Key !== ownerKey)
   if (others.length > 0) shown.fields.ExtensionColumn = others
   else delete shown.fields.ExtensionColumn
-  if (marks.every((mark) => mark === marks[0])) shown.owner = marks[0] || null
+  if (!marks.every((mark) => mark === marks[0])) return
+  const { feed, stamp } = readMark(marks[0])
+  shown.owner = feed || null
+  if (stamp !== null) shown.by = stamp
 }
 
 function parseArray(text: string): unknown[] | null {

@@ -3,6 +3,8 @@ import { ServiceError } from '../core/errors.ts'
 import { fieldRules, ownerKey } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldValue, Listing, Shown } from '../core/listing.ts'
 import type { Clock } from '../core/machine.ts'
+import { markOf } from '../core/mark.ts'
+import type { Stamp } from '../core/mark.ts'
 import { createItemReader } from './canonical.ts'
 import type { ListItem } from './canonical.ts'
 import { walkPages } from './observe.ts'
@@ -18,6 +20,8 @@ export interface Binding {
   volatile: ReadonlySet<FieldName>
   /** The feed to mark listings with; null: no mark. */
   mark: string | null
+  /** Names that this feed had before: their marks are its own. */
+  formerly?: ReadonlySet<string>
 }
 
 interface Carrier {
@@ -30,11 +34,17 @@ interface Carrier {
 
 export function bindChatbot(
   SerialNumber: string,
-  { profile, volatile, mark }: Binding,
+  { profile, volatile, mark, formerly }: Binding,
   { call, calls, endpoint, clock }: Carrier,
 ): Chatbot {
   const readItem = createItemReader(volatile, profile.saleTypeShown)
-  const readItems = (items: ListItem[]): Shown[] => items.map(readItem).filter((shown) => shown !== null)
+  const known = (shown: Shown): Shown =>
+    shown.owner !== null && formerly?.has(shown.owner) ? { ...shown, owner: mark, isFormer: true } : shown
+  const readItems = (items: ListItem[]): Shown[] =>
+    items.flatMap((item) => {
+      const shown = readItem(item)
+      return shown === null ? [] : [known(shown)]
+    })
   const walk = (filter: { MLSNumber?: string }, rest: Pick<WalkOptions, 'virtualCount' | 'reset' | 'add'>) =>
     walkPages({
       list: async (PageNumber, PageSize) =>
@@ -44,14 +54,19 @@ export function bindChatbot(
       now: () => clock.now(),
       ...rest,
     })
+  let stamp: Stamp | null = null
   const bodyOf = (listing: Listing, clear: readonly FieldName[]) => ({
     SerialNumber,
-    ...listingBody(listing, mark, clear, profile.clear),
+    ...listingBody(listing, mark === null ? null : markOf(mark, stamp), clear, profile.clear),
   })
 
   return {
     calls,
     mark,
+    get stamp() {
+      return stamp
+    },
+    sign: (by) => void (stamp = by),
 
     observe(sink) {
       const { virtualCount } = profile
@@ -81,8 +96,8 @@ export function bindChatbot(
 
     delete: (Keys, beforeSend) => call(deleteOperation, { SerialNumber, Keys, KeyType: 'MLSNumber' }, beforeSend),
 
-    deleteById: (id, beforeSend) =>
-      call(deleteOperation, { SerialNumber, Keys: [String(id)], KeyType: 'NativeId' }, beforeSend),
+    deleteByNativeId: (id, beforeSend) =>
+      call(deleteOperation, { SerialNumber, Keys: [id], KeyType: 'NativeId' }, beforeSend),
   }
 }
 

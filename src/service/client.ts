@@ -13,7 +13,7 @@ import { createCleaner, readAnswer } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { createVersionCheck, headersOf } from './headers.ts'
 import type { ServiceKeys, VersionCheck } from './headers.ts'
-import { Limiter } from './limiter.ts'
+import { Lane, Limiter } from './limiter.ts'
 import type { ListFilter, ListPage } from './list-item.ts'
 import {
   checkBody,
@@ -26,13 +26,14 @@ import {
 } from './operations.ts'
 import type { KeyType, ListingOperation, Operation } from './operations.ts'
 import { Breaker, Caller } from './retry.ts'
-import type { Connections, SendRequest } from './send.ts'
+import type { ConnectionSettings, Connections, SendRequest } from './send.ts'
 import type { Chatbot } from './service.ts'
 import type { ChatbotSettings, ServiceSettings } from './settings-file.ts'
 
 /** One service, shared by all its callers: connections, rate, and accepted page size. */
 export class Endpoint {
   readonly limiter: Limiter
+  readonly #lanes = new Map<string, Lane>()
   /** The PageSize that it accepted after refusing a larger one. */
   pageSize = Infinity
   readonly #open: () => Promise<Connections>
@@ -42,12 +43,19 @@ export class Endpoint {
    * The network library is loaded with the first call: it changes the process's globals, and importing a client should not.
    */
   constructor(
-    { baseUrl, rate, concurrency }: Pick<ServiceSettings, 'baseUrl' | 'rate' | 'concurrency'>,
+    { rate, ...connection }: ConnectionSettings & Pick<ServiceSettings, 'rate'>,
     clock: Clock,
-    open = async (): Promise<Connections> => (await import('./send.ts')).openConnections(baseUrl, concurrency, clock),
+    open = async (): Promise<Connections> => (await import('./send.ts')).openConnections(connection, clock),
   ) {
-    this.limiter = new Limiter(clock, rate, concurrency)
+    this.limiter = new Limiter(clock, rate)
     this.#open = open
+  }
+
+  /** The lane of a chatbot; '': of calls that name none. `concurrency` is that of who asks first. */
+  lane(serialNumber: string, concurrency: number): Lane {
+    const lane = this.#lanes.get(serialNumber) ?? new Lane(concurrency)
+    this.#lanes.set(serialNumber, lane)
+    return lane
   }
 
   connect(): Promise<Connections> {
@@ -93,8 +101,6 @@ export class ServiceClient {
   readonly #headers: SendRequest['headers']
   readonly #clean: Cleaner
   readonly #heardVersion: VersionCheck
-  /** For runs; a single call is tried whatever failed before. */
-  #breaker = new Breaker()
 
   /** `endpoint`: to share one between clients. Throws `UserError` for a key that a header cannot carry. */
   constructor(settings: ClientSettings, runtime: Runtime, endpoint = new Endpoint(settings, runtime.clock)) {
@@ -107,16 +113,15 @@ export class ServiceClient {
   }
 
   /**
-   * The client for one run over one chatbot. Aborting `signal` ends waiting and calls in flight, aborting `stop` waiting only.
-   * When the breaker trips, the calls of every chatbot of this client end; one that is bound later may try again.
+   * The client for one run over one chatbot, with a breaker of its own: a chatbot that fails stops no other. Aborting `signal`
+   * ends waiting and calls in flight, aborting `stop` waiting only.
    * @internal
    */
   chatbot(
     serialNumber: string,
     { signal, stop, ...binding }: Binding & Pick<ListingCallOptions, 'signal' | 'stop'>,
   ): Chatbot {
-    if (this.#breaker.error) this.#breaker = new Breaker()
-    const caller = this.#caller({ signal, stop }, this.#breaker)
+    const caller = this.#caller(serialNumber, { signal, stop }, new Breaker())
     const heardVersion = createVersionCheck(this.#runtime, this.#clean)
     return bindChatbot(serialNumber, binding, {
       call: async (operation, body, beforeSend) =>
@@ -156,7 +161,7 @@ export class ServiceClient {
   ): AsyncGenerator<ChatPiece | ChatEnd, void, void> {
     const request = this.#request(askOperation, askBody(question, true), options)
     const { stream } = await this.#endpoint.connect()
-    const { parts, first } = await this.#once(askOperation, options, async () => {
+    const { parts, first } = await this.#once(askOperation, {}, options, async () => {
       const parts = chatParts(await stream(request), () => this.#runtime.clock.now(), this.#clean)
       return { parts, first: await parts.next() }
     })
@@ -215,13 +220,20 @@ export class ServiceClient {
   }
 
   async #call<T>(operation: Operation<T>, body: object, options: ListingCallOptions = {}): Promise<T> {
-    return this.#once(operation, options, await this.#exchange(operation, body, options, this.#heardVersion))
+    return this.#once(operation, body, options, await this.#exchange(operation, body, options, this.#heardVersion))
   }
 
-  /** A single call, outside of runs. */
-  async #once<T>(operation: Operation<unknown>, options: ListingCallOptions, exchange: () => Promise<T>): Promise<T> {
+  /** A single call, outside of runs: it is tried whatever failed before. */
+  async #once<T>(
+    operation: Operation<unknown>,
+    body: { SerialNumber?: unknown; serialNumber?: unknown },
+    options: ListingCallOptions,
+    exchange: () => Promise<T>,
+  ): Promise<T> {
+    const chatbot = body.SerialNumber ?? body.serialNumber
     try {
-      return (await this.#caller(options, null).carryOut(operation, exchange)).value
+      const caller = this.#caller(typeof chatbot === 'string' ? chatbot : '', options, null)
+      return (await caller.carryOut(operation, exchange)).value
     } catch (error) {
       if (operation.lost !== undefined && error instanceof ServiceError && error.effect === 'unknown')
         error.message = `${error.message}; ${operation.lost}`
@@ -231,8 +243,9 @@ export class ServiceClient {
     }
   }
 
-  #caller(options: Pick<ListingCallOptions, 'signal' | 'stop'>, breaker: Breaker | null): Caller {
-    return new Caller(this.#runtime, this.#endpoint.limiter, this.#settings, options, breaker)
+  #caller(serialNumber: string, options: Pick<ListingCallOptions, 'signal' | 'stop'>, breaker: Breaker | null): Caller {
+    const lane = this.#endpoint.lane(serialNumber, this.#settings.concurrency)
+    return new Caller(this.#runtime, this.#endpoint.limiter, lane, this.#settings, options, breaker)
   }
 
   /** Returns the function that makes one attempt and reads its answer. */

@@ -68,7 +68,26 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
   return new ServiceError('refused', message || `The service refused without a message (${details})`, { code })
 }
 
+/** Far deeper than the documented answers; what walks a value that is nested thousands deep runs out of stack. */
+const deepest = 100
+
+/** Whether JSON is nested deeper than that. */
+function isTooDeep(json: string): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < json.length && depth <= deepest; i++) {
+    const character = json[i]
+    if (inString && character === '\\') i++
+    else if (character === '"') inString = !inString
+    else if (inString) continue
+    else if (character === '[' || character === '{') depth++
+    else if (character === ']' || character === '}') depth--
+  }
+  return depth > deepest
+}
+
 function parseEnvelope(body: string): Envelope | null {
+  if (isTooDeep(body)) return null
   let parsed: Partial<Record<keyof Envelope, unknown>> | null
   try {
     // .NET services often send a byte order mark.

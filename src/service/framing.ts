@@ -5,6 +5,8 @@
 
 /** Most text outside of objects that is kept for a message. */
 const longestRest = 200
+/** So much of a line shows what it is; it is looked at again at every brace. */
+const longestLine = 1000
 
 export class ObjectSplitter {
   readonly #decoder = new TextDecoder()
@@ -46,7 +48,7 @@ export class ObjectSplitter {
       this.#endLine()
       this.#text = character
       this.#depth = 1
-    } else this.#line += character
+    } else if (this.#line.length < longestLine) this.#line += character
   }
 
   #endLine(): void {

@@ -2,6 +2,7 @@
  * Walks the pages of List. Order, page size, VirtualCount and what follows the last page are not documented, so a walk counts
  * as complete only if nothing in it contradicts that.
  */
+import { randomInt } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
@@ -163,6 +164,8 @@ export class IdSet {
   #size = 0
   /** IDs that are not whole numbers from 1 to 2³² − 1. */
   readonly #others = new Set<number | string>()
+  /** Without it, a service could choose IDs that all want the same place. */
+  readonly #seed = randomInt(2 ** 31)
 
   /** Returns whether the ID is new. */
   add(id: number | string): boolean {
@@ -180,7 +183,9 @@ export class IdSet {
 
   #slotOf(id: number): number {
     const mask = this.#slots.length - 1
-    let slot = Math.imul(id, 0x9e3779b1) & mask
+    const mixed = Math.imul(id ^ this.#seed, 0x9e3779b1)
+    let slot = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 7
+    slot &= mask
     while (this.#slots[slot] !== 0 && this.#slots[slot] !== id) slot = (slot + 1) & mask
     return slot
   }

@@ -5,7 +5,7 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
-import type { Limiter } from './limiter.ts'
+import type { Lane, Limiter } from './limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
 import type { ServiceSettings } from './settings-file.ts'
 
@@ -25,7 +25,7 @@ export interface Repetition {
   repeatable: boolean
 }
 
-/** Ends all calls of a run to a service that fails, redirects or refuses the keys; calls in flight are completed. */
+/** Ends all calls of a run over a chatbot that fails, redirects or refuses the keys; calls in flight are completed. */
 export class Breaker {
   #failures = 0
   #error: ServiceError | null = null
@@ -72,6 +72,7 @@ export class Caller {
   readonly calls: Calls & Partial<Record<Repetition['kind'], number>> = { create: 0, update: 0, delete: 0, list: 0 }
   readonly #runtime: Runtime
   readonly #limiter: Limiter
+  readonly #lane: Lane
   readonly #settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>
   readonly #signal: AbortSignal | undefined
   readonly #breaker: Breaker | null
@@ -82,12 +83,14 @@ export class Caller {
   constructor(
     runtime: Runtime,
     limiter: Limiter,
+    lane: Lane,
     settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>,
     { signal, stop }: { signal?: AbortSignal | undefined; stop?: AbortSignal | undefined },
     breaker: Breaker | null,
   ) {
     this.#runtime = runtime
     this.#limiter = limiter
+    this.#lane = lane
     this.#settings = settings
     this.#signal = signal
     this.#breaker = breaker
@@ -115,7 +118,7 @@ export class Caller {
         const last = attempt >= attempts || (unsettled && !repeatable)
         if (error.kind !== 'transient' || last) throw withEffect(error, effect)
         log.warn({ operation: kind, attempt, problem: error.message }, 'call failed, trying again')
-        // With Retry-After the limiter makes every call wait.
+        // With Retry-After the limiter makes the calls wait.
         if (error.retryAfter !== null) continue
         const longest = Math.min(backoff.max, backoff.base * 2 ** (attempt - 1))
         await clock.sleep(this.#runtime.random() * longest, this.#ending).catch(() => {
@@ -130,9 +133,9 @@ export class Caller {
     exchange: () => Promise<T>,
     beforeSend: BeforeSend | undefined,
   ): Promise<T> {
-    const limiter = this.#limiter
-    await limiter.take(this.#ending, this.#settings.patience).catch(() => {
-      throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused))
+    const [limiter, lane] = [this.#limiter, this.#lane]
+    await limiter.take(lane, this.#ending, this.#settings.patience).catch(() => {
+      throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused(lane)))
     })
     try {
       // The breaker may have tripped since the limiter let the call through, or a stop come while `beforeSend` ran.
@@ -149,11 +152,14 @@ export class Caller {
         throw this.#judge(thrown, sentAt)
       }
     } finally {
-      limiter.done()
+      limiter.done(lane)
     }
   }
 
-  /** Applies a failed attempt to all other calls before the next one starts. */
+  /**
+   * Applies a failed attempt to the other calls before the next one starts: to all of the service if it limits calls, else to
+   * those of the chatbot, as another one may well be served.
+   */
   #judge(thrown: unknown, sentAt: number): unknown {
     if (!(thrown instanceof ServiceError)) return thrown
     const limiter = this.#limiter
@@ -162,12 +168,13 @@ export class Caller {
     const tooMany = thrown.kind === 'transient' && thrown.code !== null && thrown.effect === 'none'
     if (tooMany || thrown.code === 503) limiter.slowDown(sentAt)
     if (thrown.retryAfter === null) return this.#failed(thrown)
+    const whose = tooMany ? null : this.#lane
     if (thrown.retryAfter > this.#settings.patience) {
       const stopped = this.#failed(this.#tooLong(thrown.retryAfter, thrown))
-      limiter.pause(Math.min(thrown.retryAfter, longestPause))
+      limiter.pause(Math.min(thrown.retryAfter, longestPause), whose)
       return stopped
     }
-    limiter.pause(thrown.retryAfter)
+    limiter.pause(thrown.retryAfter, whose)
     return this.#failed(thrown)
   }
 

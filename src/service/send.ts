@@ -4,8 +4,9 @@
  */
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
-import { messageOf, ServiceError } from '../core/errors.ts'
+import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
 import type { Clock } from '../core/machine.ts'
+import type { ServiceSettings } from './settings-file.ts'
 
 /** A POST to `path` under the base address. */
 export interface SendRequest {
@@ -40,10 +41,7 @@ export interface StreamResponse {
 export type Send = (request: SendRequest) => Promise<SendResponse>
 
 export interface Connections {
-  /**
-   * Callers must not have more requests in flight than there are connections: one that waits for a connection would be sent
-   * later than the limiter allowed.
-   */
+  /** Opens as many connections as there are requests in flight: one that waits would be sent later than the limiter allowed. */
   send: Send
   /** Resolves once the answer begins, whatever its status; rejects as `Send` does. */
   stream(this: void, request: SendRequest): Promise<StreamResponse>
@@ -52,20 +50,22 @@ export interface Connections {
   close(): Promise<void>
 }
 
-/** Largest answer read, in bytes. */
-const maxResponseSize = 32 * 1024 * 1024
+export type ConnectionSettings = Pick<ServiceSettings, 'baseUrl' | 'ca' | 'maxAnswerBytes'>
 
-/** At most `concurrency` connections to the origin of `baseUrl`, and one more for each stream, so that it delays no call. */
-export function openConnections(baseUrl: string, concurrency: number, clock: Clock): Connections {
+/** Connections to the origin of `baseUrl`, one for each request in flight. */
+export function openConnections(
+  { baseUrl, ca, maxAnswerBytes: maxResponseSize }: ConnectionSettings,
+  clock: Clock,
+): Connections {
   const url = new URL(baseUrl)
   const prefix = url.pathname.replace(/\/+$/, '')
   // undici's timers are accurate to a second and none limits the whole exchange, as `Deadlines` does.
-  const options = { pipelining: 1, maxResponseSize, headersTimeout: 0, bodyTimeout: 0 }
-  const pool = new Pool(url.origin, { ...options, connections: concurrency })
-  const streams = new Pool(url.origin, options)
+  const connect = ca === null ? {} : { ca }
+  const options = { pipelining: 1, maxResponseSize, headersTimeout: 0, bodyTimeout: 0, connect }
+  const pool = new Pool(url.origin, options)
   const deadlines = new Deadlines(clock)
-  const begin = ({ path, headers, body }: SendRequest, over: Pool, exchange: Dispatcher.DispatchHandler): void =>
-    void over.dispatch({ path: prefix + path, method: 'POST', headers, body }, exchange)
+  const begin = ({ path, headers, body }: SendRequest, exchange: Dispatcher.DispatchHandler): void =>
+    void pool.dispatch({ path: prefix + path, method: 'POST', headers, body }, exchange)
   return {
     async send(request) {
       const { timeout, signal } = request
@@ -74,7 +74,7 @@ export function openConnections(baseUrl: string, concurrency: number, clock: Clo
       signal?.addEventListener('abort', interrupt)
       deadlines.add(exchange, timeout)
       try {
-        begin(request, pool, exchange)
+        begin(request, exchange)
         return await exchange.response
       } finally {
         deadlines.remove(exchange)
@@ -83,16 +83,22 @@ export function openConnections(baseUrl: string, concurrency: number, clock: Clo
     },
     async stream(request) {
       const exchange = new StreamExchange(clock, request)
-      begin(request, streams, exchange)
+      begin(request, exchange)
       return exchange.response
     },
     rest: () => deadlines.rest(),
     async close() {
       deadlines.close()
-      await Promise.all([pool.destroy(), streams.destroy()])
+      await pool.destroy()
     },
   }
 }
+
+/** Where the library only says that something is too long. */
+const tooLong = new Map([
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'it is longer than maxAnswerBytes of the service'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'its headers are longer than 16 kB'],
+])
 
 /** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
@@ -128,7 +134,7 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     // An AggregateError of several addresses has no message of its own.
-    const reason = messageOf(error) || String((error as NodeJS.ErrnoException).code)
+    const reason = tooLong.get(codeOf(error)) ?? (messageOf(error) || codeOf(error))
     this.#fail(this.#controller ? `The answer was lost: ${reason}` : `No connection to the service: ${reason}`, error)
   }
 

@@ -1,5 +1,6 @@
 /** The listing service for a run, bound to one chatbot, without pages, retries, envelope or rate. */
 import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
+import type { Stamp } from '../core/mark.ts'
 
 export interface Answer<T> {
   value: T
@@ -38,6 +39,10 @@ export interface ChatbotReader {
 export interface Chatbot extends ChatbotReader {
   /** The feed to mark listings with, in ExtensionColumn; null: no mark. */
   readonly mark: string | null
+  /** What the mark says beside the feed; null: nothing. */
+  readonly stamp: Stamp | null
+  /** From now on the mark says which store writes, and in which run. */
+  sign(stamp: Stamp): void
   /** Never sent again if an attempt may have been carried out. Returns the identifier of the new listing. */
   create(listing: Listing, beforeSend: BeforeSend): Promise<Answer<string>>
   /** Updates by MLSNumber: sends every field and clears `clear`. Returns the number of records updated. */
@@ -45,8 +50,8 @@ export interface Chatbot extends ChatbotReader {
   /** Deletes by MLSNumber. Returns SuccessCount. */
   delete(mlsNumbers: readonly string[], beforeSend: BeforeSend): Promise<Answer<number>>
   /**
-   * Deletes by the ID of a list item, as `NativeId`, which may not be the identifier from Create (docs/service.md, S2): look up
-   * the result. Returns SuccessCount.
+   * Deletes one listing by the identifier from Create, or by the ID of a list item if that is known to be the same
+   * (docs/service.md, S2): look up the result. Returns SuccessCount.
    */
-  deleteById(id: number, beforeSend: BeforeSend): Promise<Answer<number>>
+  deleteByNativeId(id: string, beforeSend: BeforeSend): Promise<Answer<number>>
 }

@@ -6,12 +6,14 @@ import { z } from 'zod'
 import { figureNames, namesIn } from '../core/figures.ts'
 import { issueSentence, located } from '../core/schema-words.ts'
 import {
+  certificates,
   choice,
   duration,
   headerValue,
   judgedBy,
   number,
   positiveDuration,
+  size,
   text,
   whole,
 } from '../core/setting-kinds.ts'
@@ -27,6 +29,9 @@ const profileSchema = z.strictObject({
   deleteBatch: whole('Most Keys in one Delete', { min: 1, max: 10_000 }).prefault(50),
   virtualCount: choice('Whether VirtualCount is the number of all listings', ['unknown', 'total']).prefault('unknown'),
   clear: choice('How a field is cleared: sent empty, or left out', ['empty', 'omit']).prefault('empty'),
+  nativeId: choice('Whether Delete takes the ID of a list item as NativeId', ['unknown', 'list-id']).prefault(
+    'unknown',
+  ),
   saleTypeShown: saleTypeShown.optional().meta({
     description: 'How list items spell the sale types, if without "sale", "rent" or "lease"',
   }),
@@ -50,12 +55,17 @@ export const serviceSchema = z.strictObject({
     .transform((value) => value.replace(/\/+$/, '')),
   secretKey: keySchema('Sent as the Authorization header, unchanged'),
   sessionKey: keySchema('Sent as the chatrobot-sessionkey header'),
-  rate: number('Calls per second, shared by all feeds of this service', { min: 0.01, max: 1000 }).prefault(5),
-  concurrency: whole('Most calls in flight at a time', { min: 1, max: 256 }).prefault(4),
+  ca: certificates('An authority of your own that vouches for the service'),
+  rate: number('Calls per second, shared by all feeds of this service; if they name several, the lowest', {
+    min: 0.01,
+    max: 1000,
+  }).prefault(5),
+  concurrency: whole('Most calls in flight at a time for one chatbot', { min: 1, max: 256 }).prefault(4),
   timeout: positiveDuration('Longest wait for the answer to one call').prefault('30s'),
   patience: duration('Longest Retry-After to wait for; if the service asks for more, the run stops').prefault('5m'),
   attempts: whole('Most attempts of one call', { min: 1, max: 20 }).prefault(5),
   backoff: backoff.prefault({}).meta({ description: 'How long to wait before a call is sent again' }),
+  maxAnswerBytes: size('Most bytes of one answer').prefault('32MB'),
   profile: profileSchema
     .prefault({})
     .meta({ description: 'How this service behaves where its documentation does not say' }),

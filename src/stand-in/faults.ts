@@ -77,6 +77,8 @@ export const faultRuleSchema = z
     /** Shown in the journal; default: the kind of the fault. */
     name: z.string().optional(),
     operations: z.array(z.enum(operations)).min(1).optional(),
+    /** The call's SerialNumber. */
+    chatbot: z.string().optional(),
     /** The call's MLSNumber, Key, or one of its Keys. */
     mlsNumber: z.string().optional(),
     /** PageNumber of List. */
@@ -90,10 +92,10 @@ export const faultRuleSchema = z
     times: z.int().min(1).optional(),
     fault: faultSchema,
   })
-  .refine((rule) => !isBeforeReading(rule.fault) || (rule.mlsNumber === undefined && rule.page === undefined), {
-    message: 'a reset before reading cannot look at mlsNumber or page',
-    path: ['fault', 'when'],
-  })
+  .refine(
+    ({ fault, chatbot, mlsNumber, page }) => !isBeforeReading(fault) || (chatbot ?? mlsNumber ?? page) === undefined,
+    { message: 'a reset before reading cannot look at chatbot, mlsNumber or page', path: ['fault', 'when'] },
+  )
 
 export type Fault = z.output<typeof faultSchema>
 export type FaultRule = z.output<typeof faultRuleSchema>
@@ -155,7 +157,8 @@ function concerns({ operations: wanted, fault }: FaultRule, operation: Operation
   return !wanted || wanted.includes(operation)
 }
 
-function names({ mlsNumber, page, fault }: FaultRule, body: Map<string, unknown>): boolean {
+function names({ chatbot, mlsNumber, page, fault }: FaultRule, body: Map<string, unknown>): boolean {
+  if (chatbot !== undefined && (body.get('SerialNumber') ?? body.get('serialNumber')) !== chatbot) return false
   if (fault.kind === 'cut-stream' && body.get('stream') !== true) return false
   if (page !== undefined && (body.get('PageNumber') ?? 1) !== page) return false
   const keys = body.get('Keys')

@@ -54,9 +54,12 @@ export async function startStandIn(options: StandInOptions = {}) {
   const world = new World({ keys, sessions, files, profile, file, keepRequests, delay, now })
   for (const rule of faults) world.faults.add(rule)
 
+  const ownNames: ReadonlySet<string | null> = new Set([host, '127.0.0.1', 'localhost', '[::1]'])
   const server = createServer((request, response) => {
     response.on('error', () => response.destroy())
-    route(world, request, response).catch(() => response.destroy())
+    // A page in a browser may send requests here under any other name that it has pointed at this machine.
+    if (!ownNames.has(hostOf(request.headers.host))) send(response, 421, 'text/plain', 'not my name')
+    else route(world, request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve)
@@ -104,6 +107,11 @@ export async function startStandIn(options: StandInOptions = {}) {
         server.closeAllConnections()
       }),
   }
+}
+
+/** The host of a Host header, without the port; null: there is none. */
+function hostOf(header: string | undefined): string | null {
+  return header === undefined ? null : (URL.parse(`http://${header}`)?.hostname ?? null)
 }
 
 async function route(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,8 @@
 /** One connection to a store, with every pragma that the promises rest on. */
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
+import { openDatabase } from '../core/sqlite.ts'
 import { applicationId, versionOf } from './migrations.ts'
-import { damaged, storeError } from './failure.ts'
+import { damaged, storeError, tampered } from './failure.ts'
 
 /** Milliseconds to wait for another process that is writing; it blocks the event loop. */
 export const busyTimeout = 5000
@@ -11,8 +12,7 @@ export function connect(
   path: string | Buffer,
   options: Pick<Database.Options, 'readonly' | 'fileMustExist'>,
 ): Database.Database {
-  const database = new Database(path, { ...options, timeout: busyTimeout })
-  database.pragma('trusted_schema = OFF')
+  const database = openDatabase(path, { ...options, timeout: busyTimeout })
   database.pragma('foreign_keys = ON')
   return database
 }
@@ -22,7 +22,11 @@ export function column<Value>(database: Database.Database, sql: string): Databas
   return database.prepare<unknown[], Value>(sql).pluck()
 }
 
-/** Refuses what is not a store, or one that a later version of this program has written. Gives its version. */
+/**
+ * Refuses what is not a store, one that a later version of this program has written, and one with a trigger, a view or a
+ * virtual table (without a root page): no version makes any, and they would run with the program's own statements. Gives
+ * its version.
+ */
 export function assertStore(database: Database.Database, file: string, known: number): number {
   if (database.pragma('application_id', { simple: true }) !== applicationId)
     throw storeError(file, 'this is a SQLite database, but not a store of listing-sync; name another file as the store')
@@ -32,6 +36,11 @@ export function assertStore(database: Database.Database, file: string, known: nu
       file,
       `the store has schema version ${version}, but this program knows versions up to ${known}; run the newer program, or put back the backup made before it`,
     )
+  const strange = column<string>(
+    database,
+    "SELECT type || ' ' || name FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR rootpage = 0",
+  ).get()
+  if (strange !== undefined) throw storeError(file, tampered(`it has a ${strange}`))
   return version
 }
 

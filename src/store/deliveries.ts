@@ -1,48 +1,75 @@
-/** The deliveries on SQLite: what the next one is compared with, and the validators, all in `feed`. */
-import { column } from './connection.ts'
-import { inTransactions, promised } from './door.ts'
+/** The deliveries on SQLite: what the next one is compared with and asked for by in `feed`, what it goes on with in `pending`. */
+import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
-import type { Deliveries, DeliveriesReader, LastDelivery } from './store.ts'
+import { byKey } from './snapshot.ts'
+import type { Deliveries, DeliveriesReader, LastDelivery, Pending } from './store.ts'
 
-type Stored = Omit<LastDelivery, 'loaded' | 'written' | 'keyless'> & {
-  loaded: string | null
-  written: string | null
-  keyless: string
+/** What is kept as JSON. */
+const structured = ['loaded', 'written', 'keyless', 'validators'] as const
+type Stored = Omit<LastDelivery, (typeof structured)[number]> & Record<(typeof structured)[number], string | null>
+
+type PendingRow = Omit<Pending, 'delivered'> & { delivered: string }
+const parsed = ({ delivered, ...row }: PendingRow): Pending => ({ ...row, delivered: JSON.parse(delivered) })
+
+/** Of a feed that had no delivery yet. */
+export const noDelivery: LastDelivery = {
+  loaded: null,
+  completeAt: null,
+  written: null,
+  mapping: null,
+  keyless: [],
+  lastKey: null,
+  validators: null,
 }
-
-const none: LastDelivery = { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] }
 
 export function createDeliveries(connection: Connection): Deliveries {
   const { database } = connection
   const find = database.prepare<[string], Stored>(
-    'SELECT loaded, complete_at AS completeAt, written, mapping, keyless FROM feed WHERE name = ?',
+    `SELECT loaded, complete_at AS completeAt, written, mapping, keyless, last_key AS lastKey, validators
+    FROM feed WHERE name = ?`,
   )
-  const validators = column<string | null>(database, 'SELECT validators FROM feed WHERE name = ?')
-  const set = database.prepare(`INSERT INTO feed (name, loaded, complete_at, written, mapping, keyless)
-    VALUES (@feed, @loaded, @completeAt, @written, @mapping, @keyless) ON CONFLICT (name) DO UPDATE SET
-    loaded = @loaded, complete_at = @completeAt, written = @written, mapping = @mapping, keyless = @keyless`)
-  const setValidators = database.prepare(`INSERT INTO feed (name, validators) VALUES (?, ?)
-    ON CONFLICT (name) DO UPDATE SET validators = excluded.validators`)
+  const set = database.prepare(`INSERT INTO feed (name, loaded, complete_at, written, mapping, keyless, last_key,
+      validators)
+    VALUES (@feed, @loaded, @completeAt, @written, @mapping, @keyless, @lastKey, @validators) ON CONFLICT (name) DO UPDATE SET
+    loaded = @loaded, complete_at = @completeAt, written = @written, mapping = @mapping, keyless = @keyless,
+    last_key = @lastKey, validators = @validators`)
   const last = (feed: string): LastDelivery => {
     const row = find.get(feed)
-    if (row === undefined) return none
-    const [loaded, written, keyless] = [row.loaded, row.written, row.keyless].map((text) => JSON.parse(text ?? 'null'))
-    return { ...row, loaded, written, keyless }
+    if (row === undefined) return noDelivery
+    const parsed = structured.map((name) => [name, JSON.parse(row[name] ?? 'null')])
+    return { ...row, ...Object.fromEntries(parsed) }
   }
+  const columns = 'SELECT key, delivered, at FROM pending WHERE feed = ?'
+  const page = database.prepare<[string, string, number], PendingRow>(`${columns} AND key > ? ORDER BY key LIMIT ?`)
+  const one = database.prepare<[string, string], PendingRow>(`${columns} AND key = ?`)
+  const note = database.prepare(`INSERT INTO pending (feed, key, delivered, at, noted)
+    VALUES (@feed, @key, @delivered, @now, @now) ON CONFLICT (feed, key) DO UPDATE SET
+    at = iif(delivered = @delivered, at, @now), delivered = @delivered, noted = @now`)
+  const prune = database.prepare('DELETE FROM pending WHERE feed = ? AND noted <> ?')
+  const end = database.prepare('DELETE FROM pending WHERE feed = ? AND key = ?')
   return {
-    ...promised<DeliveriesReader>(connection, {
+    pending: (feed) => walk(connection, (after, most) => page.all(feed, after, most).map(parsed)),
+    ...promised<Omit<DeliveriesReader, 'pending'>>(connection, {
       last,
-      validators: (feed) => JSON.parse(validators.get(feed) ?? 'null'),
+      pendingOf: (feed, keys) =>
+        byKey(keys, (key) => {
+          const found = one.get(feed, key)
+          return found && parsed(found)
+        }),
     }),
     ...inTransactions<Writes<Deliveries, DeliveriesReader>>(connection, {
       record(feed, noted) {
-        const { completeAt, mapping, ...others } = { ...last(feed), ...noted }
-        const [loaded, written, keyless] = [others.loaded, others.written, others.keyless].map((it) =>
-          JSON.stringify(it),
-        )
-        set.run({ feed, completeAt, mapping, loaded, written, keyless })
+        const all = { ...last(feed), ...noted }
+        const written = structured.map((name) => [name, JSON.stringify(all[name])])
+        set.run({ ...all, ...Object.fromEntries(written), feed })
       },
-      setValidators: (feed, saved) => void setValidators.run(feed, JSON.stringify(saved)),
+      notePending(feed, pending, now) {
+        for (const { key, delivered } of pending) note.run({ feed, key, delivered: JSON.stringify(delivered), now })
+      },
+      prunePending: (feed, now) => void prune.run(feed, now),
+      endPending(feed, keys) {
+        for (const key of keys) end.run(feed, key)
+      },
     }),
   }
 }

@@ -15,6 +15,8 @@ function sentence(code: string, message: string): string | null {
     return 'another process has kept the store locked for more than five seconds; is it open in a shell?'
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
     return damaged(code === 'SQLITE_NOTADB' ? 'it is not a SQLite database' : message)
+  // SQLite has no code of its own for a function that `trusted_schema` keeps from a schema.
+  if (message.startsWith('unsafe use of ')) return tampered(message)
   if (code.startsWith('SQLITE_CANTOPEN'))
     return 'the store cannot be opened; the file and its folder must exist and be readable and writable for this user'
   if (code === 'SQLITE_PERM' || code === 'SQLITE_AUTH') return 'this user may not use the store'
@@ -24,6 +26,11 @@ function sentence(code: string, message: string): string | null {
 /** What is wrong with a file that must not be used, and what to do; it is never made anew by itself. */
 export function damaged(what: string): string {
   return `the store is damaged: ${what}. Nothing was changed. Move the file aside and restore a backup, or start with a new store: listings marked as a feed's are then found again on the service`
+}
+
+/** Of a store that another program has written to. */
+export function tampered(what: string): string {
+  return `the store was changed by another program: ${what}. Nothing of it was run. Move the file aside and restore a backup, or start with a new store`
 }
 
 export function storeError(file: string, what: string, cause?: unknown): StoreError {

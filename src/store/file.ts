@@ -5,16 +5,32 @@ import Database from 'better-sqlite3'
 import { messageOf } from '../core/errors.ts'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
-import { createPrivate, takeLock } from './lock.ts'
+import { handOver, isLeft } from './formerly.ts'
+import type { Formerly } from './formerly.ts'
+import { assertNoLinks, createPrivate, takeLock } from './lock.ts'
 import { migrate, versionOf } from './migrations.ts'
 
-/** Opens the store's file at the newest schema version, making it where there is none. Throws `StoreError`, and what SQLite throws. */
-export function openFile(file: string, steps: readonly string[]): Database.Database {
+/**
+ * Opens the store's file at the newest schema version, with every feed under the name that it has now, making it where there
+ * is none. `tell` is told what was handed over. Throws `StoreError`, and what SQLite throws.
+ */
+export function openFile(
+  file: string,
+  steps: readonly string[],
+  formerly: Formerly = new Map(),
+  tell: (remark: string) => void = () => undefined,
+): Database.Database {
+  assertNoLinks(file)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) create(file, steps)
   assertStoreFile(file)
   const database = connect(file, { fileMustExist: true })
   try {
     if (assertStore(database, file, steps.length) < steps.length) upgrade(database, file, steps)
+    if (isLeft(database, formerly))
+      whileLocked(file, () => {
+        for (const { feed, from, listings } of handOver(database, formerly))
+          tell(`${feed} took over ${listings} listings that the store had under ${from} (formerly)`)
+      })
     return database
   } catch (error) {
     database.close()
@@ -37,7 +53,7 @@ export function assertStoreFile(file: string): void {
 function create(file: string, steps: readonly string[]): void {
   const directory = dirname(file)
   try {
-    mkdirSync(directory, { recursive: true })
+    mkdirSync(directory, { recursive: true, mode: 0o770 })
   } catch (error) {
     throw storeError(file, `its folder cannot be made: ${messageOf(error)}`, error)
   }

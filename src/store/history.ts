@@ -1,9 +1,10 @@
 /** What is remembered of a feed's listings beside their rows, on SQLite: `absence`, `ledger` and `hold` side by side. */
 import type { Counted, HoldRecord } from '../plan/guard/hold.ts'
 import type { Absence, History } from '../plan/inputs.ts'
-import { inTransactions, walk } from './door.ts'
+import { column } from './connection.ts'
+import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
-import { approvalLasts, decisionNow } from './holds.ts'
+import { approvalLasts, decisionNow, elsewhere } from './holds.ts'
 import { countedFor, leftFor } from './ledger.ts'
 import type { AbsenceNotes, HistoryReader } from './store.ts'
 
@@ -15,7 +16,11 @@ interface Range {
 }
 type Noted = Absence & { key: string }
 type Entered = { key: string; what: Counted | 'left'; at: number }
-type HeldRow = Omit<HoldRecord, 'part'> & { key: string; part: HoldRecord['part'] | '' }
+type HeldRow = Omit<HoldRecord, 'part' | 'ends'> & {
+  key: string
+  part: HoldRecord['part'] | ''
+  ends: HoldRecord['ends'] | typeof elsewhere
+}
 
 export function createHistory(connection: Connection): AbsenceNotes {
   const { database } = connection
@@ -58,12 +63,14 @@ export function createHistory(connection: Connection): AbsenceNotes {
         leftAt: leftAt > now - leftFor ? leftAt : null,
         counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= now - countedFor ? [] : [what])),
         heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
+        ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
         holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>
-          part === '' ? [] : [{ part, content, since, ends, clock, decision }],
+          part === '' || ends === elsewhere ? [] : [{ part, content, since, ends, clock, decision }],
         ),
       }
     })
   }
+  const isAbsent = column<1>(database, 'SELECT 1 FROM absence WHERE chatbot = ? AND feed = ? AND key = ?')
   const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
     VALUES (@feed, @chatbot, @key, 1, @now, @now)
     ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = runs + 1, noted = @now`)
@@ -71,6 +78,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
   const endOthers = database.prepare('DELETE FROM absence WHERE feed = ? AND (chatbot <> ? OR noted <> ?)')
   return {
     rows: (chatbot, feed, now) => walk(connection, (after, most) => page(chatbot, feed, now, after, most)),
+    ...promised<Omit<HistoryReader, 'rows'>>(connection, { isAbsent: (...of) => isAbsent.get(...of) !== undefined }),
     ...inTransactions<Writes<AbsenceNotes, HistoryReader>>(connection, {
       noteAbsences(chatbot, feed, { absent, returned }, now) {
         for (const key of absent) count.run({ feed, chatbot, key, now })

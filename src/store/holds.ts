@@ -19,9 +19,15 @@ type HeldRow = Omit<Held, 'part' | 'rules' | 'decision'> & {
   decidedAt: number
 }
 
+/** `ends` of a row that holds nothing, but says that another feed of the chatbot had the listing. */
+export const elsewhere = 'elsewhere'
+const isHeld = `ends <> '${elsewhere}'`
+
+const isOver = "decision = 'approved' AND decided_at <= @expired"
 /** What was decided, as far as it still holds. */
-export const decisionNow =
-  "CASE WHEN decision = 'approved' AND decided_at <= @expired THEN NULL ELSE decision END AS decision"
+export const decisionNow = `CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision`
+/** A rule holds it, and no approval lets it go. */
+const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isOver})`
 const newHold = `INTO hold (feed, key, part, content, why, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
@@ -31,18 +37,13 @@ export function createHolds(connection: Connection): Holds {
   const { database } = connection
   const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(
     `SELECT key AS mlsNumber, part, why, rules, since, clock, decided_by AS decidedBy, decided_at AS decidedAt,
-      ${decisionNow} FROM hold WHERE feed = @feed ORDER BY key, part`,
+      ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld} ORDER BY key, part`,
   )
-  const count = column<number>(database, 'SELECT count(*) FROM hold WHERE feed = ?')
-  const waiting = column<number>(
-    database,
-    `SELECT count(*) FROM hold WHERE feed = @feed AND rules <> '[]'
-      AND (decision IS NOT 'approved' OR decided_at <= @expired)`,
-  )
+  const count = column<number>(database, `SELECT count(*) FROM hold WHERE feed = ? AND ${isHeld}`)
+  const waiting = column<number>(database, `SELECT count(*) FROM hold WHERE ${waits}`)
   const heldBy = column<number>(
     database,
-    `SELECT 1 FROM hold WHERE feed = @feed AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule)
-      AND (decision IS NOT 'approved' OR decided_at <= @expired) LIMIT 1`,
+    `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,
   )
   const approvable = database.prepare<[string], [string, string, string | null]>(
     "SELECT key, part, content FROM hold WHERE feed = ? AND part <> '' ORDER BY key, part",
@@ -50,7 +51,12 @@ export function createHolds(connection: Connection): Holds {
   const events = database.prepare<[string, number], HoldEvent>(
     'SELECT at, what, holds, by FROM hold_event WHERE feed = ? AND at >= ? ORDER BY number',
   )
-  const doubt = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
+  const doubtAll = database.prepare('UPDATE hold SET current = 0 WHERE feed = ?')
+  const doubtOne = database.prepare('UPDATE hold SET current = 0 WHERE feed = ? AND key = ?')
+  const doubt = (feed: string, keys: ReadonlySet<string> | undefined): void => {
+    if (keys === undefined) doubtAll.run(feed)
+    else for (const key of keys) doubtOne.run(feed, key)
+  }
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, rules = @rules, ends = @ends, current = 1,
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
@@ -105,10 +111,10 @@ export function createHolds(connection: Connection): Holds {
       events: (feed, since) => events.all(feed, since),
     }),
     ...inTransactions<Writes<Holds, HoldsReader>>(connection, {
-      replace(feed, all, { now, isWhole, letGo }) {
+      replace(feed, all, { now, isWhole, of, letGo }) {
         const before = total.get(feed)!
-        if (isWhole) doubt.run(feed)
-        for (const { mlsNumber, why, part, isLetGo } of all) {
+        if (isWhole) doubt(feed, of)
+        for (const { mlsNumber, why, part, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else
             (isWhole ? hold : holdAlso).run({
@@ -119,7 +125,7 @@ export function createHolds(connection: Connection): Holds {
               part: part?.part ?? '',
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),
-              ends: part?.ends ?? 'never',
+              ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }
         if (isWhole) drop.run(feed)

@@ -6,6 +6,7 @@ import type { Connection } from './door.ts'
 import { storeError } from './failure.ts'
 import { takeLock } from './lock.ts'
 import type { Lock } from './lock.ts'
+import { renameStore } from './serial.ts'
 import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
 
@@ -26,21 +27,24 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
     'SELECT chatbot, holder, since FROM lease WHERE held = 1 ORDER BY token DESC LIMIT 1',
   )
 
-  const goOn = database.prepare<[number]>('UPDATE meta SET serial = max(serial, ?) + 1')
+  const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?')
+  /** The lease was taken that found the store behind, and is not yet released. */
+  let isBehind = false
 
-  const noteLease = database.transaction(
-    (chatbot: string, now: number, isFirst: boolean, ahead: number | null): number => {
-      // With the lock in hand, every lease still noted is one of a process that died.
-      if (isFirst) forgetDead.run()
-      goOn.run(ahead ?? 0)
-      // What was done since is as unknown as where the store was lost.
-      if (ahead !== null) doubt.run(now)
-      const token = nextToken.get()!
-      note.run({ chatbot, token, holder, now })
-      return token
-    },
-  )
+  const noteLease = database.transaction((chatbot: string, now: number, isFirst: boolean): number => {
+    // With the lock in hand, every lease still noted is one of a process that died.
+    if (isFirst) forgetDead.run()
+    goOn.run(serial?.place() ?? null)
+    if (isBehind) {
+      // What was done since is as unknown as where the store was lost; and another program may go on under the old name.
+      doubt.run(now)
+      renameStore(database)
+    }
+    const token = nextToken.get()!
+    note.run({ chatbot, token, holder, now })
+    return token
+  })
 
   function holderInWords(): string {
     const row = latest.get()
@@ -49,14 +53,16 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   }
 
   function unlock(): void {
-    lock?.release()
-    lock = null
+    isBehind = false
     // Folds the log back into the file now that the run is over, unless a reader is in the way.
     database.pragma('busy_timeout = 0')
     try {
       database.pragma('wal_checkpoint(TRUNCATE)')
+      serial?.leave()
     } finally {
       database.pragma(`busy_timeout = ${busyTimeout}`)
+      lock?.release()
+      lock = null
     }
   }
 
@@ -80,17 +86,19 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
       }
       try {
-        const ahead = isFirst ? (serial?.ahead() ?? null) : null
-        const token = noteLease.immediate(chatbot, now, isFirst, ahead)
+        if (isFirst) isBehind = serial?.takeNotice() ?? false
+        const token = noteLease.immediate(chatbot, now, isFirst)
         serial?.keep()
         held.set(chatbot, token)
         const released = promised<Pick<Lease, 'release'>>(connection, { release: () => release(chatbot, token) })
-        return { token, isBehind: ahead !== null, ...released }
+        return { token, isBehind, ...released }
       } catch (error) {
         if (isFirst) unlock()
         throw error
       }
     },
+    isBehind: () => isBehind,
+    isHeld: () => held.size > 0,
     releaseAll(): void {
       for (const [chatbot, token] of held) release(chatbot, token)
     },

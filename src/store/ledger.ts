@@ -27,15 +27,21 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
     GROUP BY key ORDER BY max(at) DESC, key LIMIT ?`,
   )
   // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
-  const mark = database.prepare(`UPDATE listing SET flight = @kind, flight_at = @now,
+  // What is created is another listing than the one that an identifier is known of.
+  const mark = database.prepare(`UPDATE listing SET flight = @kind, flight_at = @now, missed_at = NULL,
+    identifier = CASE @kind WHEN 'create' THEN NULL ELSE identifier END,
     owned = CASE WHEN @kind <> 'create' AND flight = 'create' THEN 1 ELSE owned END,
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END WHERE chatbot = @chatbot AND key = @key`)
+  const miss = database.prepare(
+    'UPDATE listing SET missed_at = coalesce(missed_at, ?) WHERE chatbot = ? AND key = ? AND flight IS NOT NULL',
+  )
   const unmark = database.prepare('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = ? AND key = ?')
   const comeFurther = database.prepare('UPDATE meta SET serial = serial + 1')
   const enter = database.prepare('INSERT OR IGNORE INTO ledger VALUES (?, ?, ?, ?, ?)')
   // This call's own entries: an earlier one stands for a change that was carried out.
   // Of whichever feed: one that takes a listing over marks a row that is still the other's.
   const leave = database.prepare('DELETE FROM ledger WHERE chatbot = ? AND key = ? AND at = ?')
+  const nameOf = (key: string, copy: string | undefined): string => (copy === undefined ? key : `${key} (ID ${copy})`)
 
   return {
     ...promised<LedgerReader>(connection, {
@@ -47,28 +53,29 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
       {
         begin(chatbot, feed, kind, calls, now) {
           comeFurther.run()
-          for (const { key, counts } of calls) {
+          for (const { key, counts, copy } of calls) {
             const row = rows.findOrAdd(chatbot, key, feed)
+            const name = nameOf(key, copy)
             // The same call once more, after an attempt that came to nothing: one entry, not two.
-            if (row.flight === kind) leave.run(chatbot, key, row.flightAt)
+            if (row.flight === kind) leave.run(chatbot, name, row.flightAt)
             mark.run({ chatbot, key, feed, kind, now })
-            for (const what of counts) enter.run(chatbot, feed, key, what, now)
+            for (const what of counts) enter.run(chatbot, feed, name, what, now)
           }
         },
       },
       begun,
     ),
-    ...inTransactions<Pick<Ledger, 'end' | 'countDelete'>>(connection, {
-      end(chatbot, keys, effect) {
+    ...inTransactions<Pick<Ledger, 'noteMissing' | 'end'>>(connection, {
+      noteMissing: (chatbot, key, now) => void miss.run(now, chatbot, key),
+      end(chatbot, keys, effect, copy) {
         for (const key of keys) {
           const row = rows.find(chatbot, key)
           if (row === undefined) continue
           if (row.owned === 0 && row.refusedAt === null) rows.remove(chatbot, key, row.id)
           else unmark.run(chatbot, key)
-          if (effect === 'none' && row.flight !== null) leave.run(chatbot, key, row.flightAt)
+          if (effect === 'none' && row.flight !== null) leave.run(chatbot, nameOf(key, copy), row.flightAt)
         }
       },
-      countDelete: (chatbot, feed, name, now) => void enter.run(chatbot, feed, name, 'delete', now),
     }),
   }
 }

@@ -1,6 +1,8 @@
 /** The right of one process to a store, kept by the operating system: it is free at once when the process dies, even by SIGKILL. */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, lstatSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { storeError } from './failure.ts'
+import { openDatabase } from '../core/sqlite.ts'
 
 export interface Lock {
   release(): void
@@ -13,7 +15,7 @@ export interface Lock {
 export function takeLock(file: string, patience: number): Lock | null {
   const path = `${file}.lock`
   createPrivate(path)
-  const database = new Database(path, { timeout: patience })
+  const database = openDatabase(path, { timeout: patience })
   try {
     // Nothing is ever written to it, so no journal need lie beside it.
     database.pragma('journal_mode = MEMORY')
@@ -26,13 +28,34 @@ export function takeLock(file: string, patience: number): Lock | null {
   return { release: () => database.close() }
 }
 
+/** Throws `StoreError` where a link is in place of the store or of a file beside it: it could be anybody's file. */
+export function assertNoLinks(file: string): void {
+  for (const beside of ['', '.lock', '.serial', '-wal', '-shm']) {
+    const path = file + beside
+    if (!isLink(path)) continue
+    throw storeError(
+      path,
+      'this is a symbolic link, which the store does not follow; name the file itself, or delete the link',
+    )
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // Nothing there, or not to be looked at, which opening it says better.
+    return false
+  }
+}
+
 /**
- * Makes an empty file that only this user may read, where there is none. An existing file is not even opened: closing it
+ * Makes an empty file that nobody but this user and, where the umask allows it, its group may use, where there is none. An existing file is not even opened: closing it
  * again would drop every POSIX lock that this process holds on it.
  */
 export function createPrivate(path: string): void {
   try {
-    closeSync(openSync(path, 'wx', 0o600))
+    closeSync(openSync(path, 'wx', 0o660))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }

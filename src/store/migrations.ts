@@ -255,6 +255,45 @@ UPDATE feed SET complete_at = (SELECT max(at) FROM delivery WHERE delivery.feed 
 DROP TABLE delivery;
 DROP TABLE generation;
 `,
+
+  /**
+   * What Create answered; when a call without answer was first looked for in vain; how the last delivery ended; what of
+   * a delta is not yet carried out.
+   * How the service shows a listing is seen right after it is sent, so that nothing has to be told from edits later.
+   */
+  `
+ALTER TABLE listing DROP COLUMN streak;
+ALTER TABLE listing DROP COLUMN streak_reason;
+ALTER TABLE listing ADD COLUMN undone INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE listing ADD COLUMN put_right_at INTEGER;
+ALTER TABLE listing ADD COLUMN ignored INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE payload DROP COLUMN echo;
+ALTER TABLE feed RENAME COLUMN echo_reported TO forms;
+ALTER TABLE listing ADD COLUMN identifier TEXT;
+ALTER TABLE listing ADD COLUMN missed_at INTEGER;
+ALTER TABLE feed ADD COLUMN last_key TEXT;
+ALTER TABLE meta ADD COLUMN place TEXT;
+
+CREATE TABLE writer (
+  chatbot TEXT NOT NULL,
+  feed TEXT NOT NULL,
+  store TEXT NOT NULL,
+  run INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  looked_at INTEGER NOT NULL,
+  wrote_at INTEGER,
+  PRIMARY KEY (chatbot, feed, store)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pending (
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  delivered TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  noted INTEGER NOT NULL,
+  PRIMARY KEY (feed, key)
+) STRICT, WITHOUT ROWID;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

@@ -6,6 +6,9 @@ import Database from 'better-sqlite3'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { assertStoreFile } from './file.ts'
+import { assertNoLinks } from './lock.ts'
+import { handOver, isLeft } from './formerly.ts'
+import type { Formerly } from './formerly.ts'
 import { migrate } from './migrations.ts'
 
 /** `database` takes no write. */
@@ -21,18 +24,19 @@ export interface Source {
  *   `query_only`, takes them away when it closes.
  * - A log and its index, by a process at work or a crashed one: a connection that may write would fold the log into the
  *   file when it closes; a read-only one leaves all three as they are.
- * - A log without its index, an older schema, or a folder that this user can't write to: both ways would leave a trace or
- *   fail, so a copy is read.
+ * - A log without its index, an older schema, a feed to be handed over to its new name, or a folder that this user can't
+ *   write to: both ways would leave a trace or fail, so a copy is read.
  */
-export function openSource(file: string, steps: readonly string[]): Source {
+export function openSource(file: string, steps: readonly string[], formerly: Formerly = new Map()): Source {
+  assertNoLinks(file)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) {
     const database = connect(':memory:', {})
     migrate(database, steps)
     return sourceOf(database)
   }
   assertStoreFile(file)
-  if (existsSync(`${file}-wal`) && !existsSync(`${file}-shm`)) return copiedSource(file, steps)
-  return inPlace(file, steps) ?? copiedSource(file, steps)
+  if (existsSync(`${file}-wal`) && !existsSync(`${file}-shm`)) return copiedSource(file, steps, formerly)
+  return inPlace(file, steps, formerly) ?? copiedSource(file, steps, formerly)
 }
 
 function sourceOf(database: Database.Database, close: () => void = () => database.close()): Source {
@@ -41,12 +45,12 @@ function sourceOf(database: Database.Database, close: () => void = () => databas
 }
 
 /** null where the store can't be read without a copy. */
-function inPlace(file: string, steps: readonly string[]): Source | null {
+function inPlace(file: string, steps: readonly string[], formerly: Formerly): Source | null {
   let database
   try {
     database = connect(file, { readonly: existsSync(`${file}-wal`), fileMustExist: true })
     database.pragma('query_only = ON')
-    if (assertStore(database, file, steps.length) === steps.length) {
+    if (assertStore(database, file, steps.length) === steps.length && !isLeft(database, formerly)) {
       assertSound(database, file)
       return sourceOf(database)
     }
@@ -63,7 +67,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code)
 }
 
-function copiedSource(file: string, steps: readonly string[]): Source {
+function copiedSource(file: string, steps: readonly string[], formerly: Formerly): Source {
   const directory = mkdtempSync(join(tmpdir(), `listing-sync-store-${process.pid}-`))
   let database: Database.Database | null = null
   const close = (): void => {
@@ -77,6 +81,7 @@ function copiedSource(file: string, steps: readonly string[]): Source {
     assertStore(database, file, steps.length)
     assertSound(database, file)
     migrate(database, steps)
+    handOver(database, formerly)
     return sourceOf(database, close)
   } catch (error) {
     close()

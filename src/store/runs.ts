@@ -1,14 +1,23 @@
 /** The runs on SQLite: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
+import type { Stamp } from '../core/mark.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
+import { renameStore } from './serial.ts'
 import type { RunRecord, Runs, RunsReader, Verified } from './store.ts'
 
 const runsKept = 1000
 
-export function createRuns(connection: Connection): Runs {
+/** `isUnderWay`: whether a run is under way on this connection, whose lease is the latest; else the next one is still to come. */
+export function createRuns(connection: Connection, isUnderWay: () => boolean): Runs {
   const { database } = connection
+  // As long as a name has to be to tell a few stores apart.
+  const stampOf = database.prepare<[number], Stamp>(
+    'SELECT substr(lineage, 1, 8) AS store, coalesce((SELECT max(token) FROM lease), 0) + ? AS run FROM meta',
+  )
+  const stamp = (): Stamp => stampOf.get(isUnderWay() ? 0 : 1)!
+  const feeds = column<string>(database, 'SELECT name FROM feed ORDER BY name')
   const last = database.prepare<[string], Omit<RunRecord, 'interrupted'> & { interrupted: number }>(
     `SELECT feed, chatbot, command, started_at AS startedAt, finished_at AS finishedAt,
     result, interrupted, error, figures FROM run WHERE feed = ? ORDER BY number DESC LIMIT 1`,
@@ -45,6 +54,8 @@ export function createRuns(connection: Connection): Runs {
   const forgetStarts = database.prepare('UPDATE start SET times = 0')
   return {
     ...promised<RunsReader>(connection, {
+      stamp,
+      feeds: () => feeds.all(),
       last(feed) {
         const run = last.get(feed)
         return run === undefined ? null : { ...run, interrupted: run.interrupted === 1 }
@@ -70,6 +81,10 @@ export function createRuns(connection: Connection): Runs {
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),
+      renew() {
+        renameStore(database)
+        return stamp()
+      },
       noteStart: (now) => noteStart.get(now)! - 1,
       noteSteady: () => void forgetStarts.run(),
     }),

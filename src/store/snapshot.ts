@@ -1,4 +1,5 @@
 /** The snapshot on SQLite: the rows of `listing` that are owned, and in `payload` what was sent and how it was shown. */
+import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { FeedFigures } from '../core/figures.ts'
 import type { MovingListing } from '../core/listing.ts'
@@ -12,9 +13,12 @@ import type { KnownRow } from './known-records.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
 
 const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, home, born_at AS bornAt, sent_at AS sentAt, baseline,
-  moves_at AS movesAt, suspect_until AS suspectUntil, streak, streak_reason AS streakReason,
-  flight, flight_at AS flightAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
+  moves_at AS movesAt, suspect_until AS suspectUntil, undone, put_right_at AS putRightAt, ignored,
+  identifier, flight, flight_at AS flightAt, missed_at AS missedAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
   refused_at AS refusedAt, refused_message AS refusedMessage`
+
+/** Columns that are 0 or 1. */
+type Flag = 'owned' | 'ignored'
 
 const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.listing IS NOT NULL'
 /** A field of what was sent. */
@@ -34,24 +38,40 @@ const parsed = ({ listing, moving }: Payload): MovingListing => ({
 
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection
-  const page = database.prepare<[string, string, number], Omit<SnapshotRow, 'owned'> & { owned: number }>(
+  const page = database.prepare<[string, string, number], Omit<SnapshotRow, Flag> & Record<Flag, number>>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
   )
   const count = column<number>(database, 'SELECT count(*) FROM listing WHERE chatbot = ? AND feed = ? AND owned = 1')
+  const contents = database
+    .prepare<string[], [number, string | null]>(
+      'SELECT id, content FROM listing WHERE chatbot = ? AND feed = ? AND owned = 1 ORDER BY key',
+    )
+    .raw()
+  const chatbots = database.prepare<[string], { chatbot: string; listings: number }>(
+    'SELECT chatbot, count(*) AS listings FROM listing WHERE feed = ? AND owned = 1 GROUP BY chatbot ORDER BY chatbot',
+  )
   const anyRow = column<1>(database, 'SELECT 1 FROM listing WHERE chatbot = ? AND feed = ? LIMIT 1')
   // The index holds all that these two read, so that the table itself is not read.
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
   const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
-  const payload = database.prepare<[number], Payload & { echo: string | null }>(
-    'SELECT listing, moving, echo FROM payload WHERE id = ? AND listing IS NOT NULL',
+  const payload = database.prepare<[number], Payload>(
+    'SELECT listing, moving FROM payload WHERE id = ? AND listing IS NOT NULL',
   )
   const confirmed = database.prepare<string[], Payload>(
     `SELECT payload.listing, payload.moving ${sent} AND feed = ? AND key = ?`,
   )
+  const idOf = column<number>(
+    database,
+    'SELECT id FROM listing WHERE chatbot = ? AND feed = ? AND key = ? AND owned = 1',
+  )
   const baseline = column<string | null>(
     database,
-    'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND flight IS NULL',
+    'SELECT baseline FROM listing WHERE chatbot = ? AND key = ? AND owned = 1 AND ignored = 0 AND flight IS NULL',
+  )
+  const identifier = column<string | null>(
+    database,
+    'SELECT identifier FROM listing WHERE chatbot = ? AND feed = ? AND key = ? AND owned = 1',
   )
   const latest = column<string>(
     database,
@@ -77,11 +97,12 @@ export function createSnapshot(connection: Connection): Snapshot {
     raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping,
     home = @home, born_at = coalesce(@bornAt, born_at), sent_at = @at, baseline = @baseline, moves_at = @movesAt,
     suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
-    streak = CASE WHEN @reason IS NULL THEN 0 WHEN streak_reason = @reason THEN streak + 1 ELSE 1 END,
-    streak_reason = @reason, flight = NULL, flight_at = NULL,
+    undone = CASE WHEN @isPutRight THEN undone + 1 ELSE 0 END,
+    put_right_at = CASE WHEN @isPutRight THEN @at ELSE put_right_at END, ignored = 0, flight = NULL, flight_at = NULL,
+    identifier = CASE WHEN @sameListing THEN identifier ELSE @identifier END,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
-  const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ?, echo = ? WHERE id = ?')
+  const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ? WHERE id = ?')
   // A fresh row under the old id: nothing of what it was may be taken for known.
   const disown = database.prepare(`INSERT OR REPLACE INTO listing (chatbot, key, id, feed, flight, flight_at)
     VALUES (@chatbot, @key, @id, @feed, 'delete', @at)`)
@@ -89,53 +110,65 @@ export function createSnapshot(connection: Connection): Snapshot {
     database.prepare(`UPDATE listing SET flight = CASE WHEN @unsettled THEN flight END, flight_at = CASE WHEN @unsettled THEN flight_at END,
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END, refused_content = @content, refused_mapping = @mapping,
     refused_at = @at, refused_message = @message WHERE chatbot = @chatbot AND key = @key`)
+  const dropIdentifier = database.prepare('UPDATE listing SET identifier = NULL WHERE chatbot = ? AND key = ?')
   const touchRow = database.prepare(`UPDATE listing SET raw = @raw, parts = @parts, mapping = @mapping,
     home = @home, moves_at = @movesAt WHERE id = @id AND owned = 1`)
   const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
-  const setBaseline = database.prepare('UPDATE listing SET baseline = ? WHERE id = ? AND owned = 1')
-  const saveEcho = database.prepare('UPDATE payload SET echo = ? WHERE id = ? AND listing IS NOT NULL')
-  const endStreak = database.prepare('UPDATE listing SET streak = 0 WHERE id = ?')
+  const setBaseline = database.prepare(`UPDATE listing SET baseline = @hash, ignored = @ignored,
+    undone = CASE WHEN @isAtRest THEN 0 ELSE undone END
+    WHERE chatbot = @chatbot AND key = @key AND owned = 1 AND flight IS NULL AND coalesce(suspect_until, 0) <= @now`)
 
   return {
     rows: (chatbot) =>
       walk(connection, (after, most) => {
         // Changed in place: a copy of each of a million rows would cost as much as reading them.
-        return page.all(chatbot, after, most).map((row) => Object.assign(row, { owned: row.owned === 1 }))
+        return page
+          .all(chatbot, after, most)
+          .map((row) => Object.assign(row, { owned: row.owned === 1, ignored: row.ignored === 1 }))
       }),
     ...promised<Omit<SnapshotReader, 'rows'>>(connection, {
+      fingerprint(...of) {
+        const hash = createHash('sha256')
+        for (const [id, content] of contents.iterate(...of)) hash.update(`${id} ${content}\n`)
+        return hash.digest('hex')
+      },
       count: (chatbot, feed) => count.get(chatbot, feed)!,
+      chatbots: (feed) => chatbots.all(feed),
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
       knownRecords: (...of) => knownRecords(countKnown.get(...of)!, known.iterate(...of)),
       recall: (ids) =>
         byKey(ids, (id) => {
           const found = payload.get(id)
           if (found === undefined) throw storeError(file, `no listing is remembered under number ${id}`)
-          return { ...parsed(found), echo: JSON.parse(found.echo ?? '{}') }
+          return parsed(found)
         }),
+      ids: (chatbot, feed, keys) => byKey(keys, (key) => idOf.get(chatbot, feed, key)),
       confirmed: (chatbot, feed, keys) =>
         byKey(keys, (key) => {
           const found = confirmed.get(chatbot, feed, key)
           return found && parsed(found)
         }),
       baselines: (chatbot, keys) => byKey(keys, (key) => baseline.get(chatbot, key) ?? undefined),
+      identifier: (...of) => identifier.get(...of) ?? null,
       latest: (chatbot, feed, most) => latest.all(chatbot, feed, most),
       hasAddress: (chatbot, address) => addressed.get(chatbot, address) !== undefined,
       figures: (...of) => ({ ...offered.get(...of)!, minPrice: minPrice.get(...of) ?? null }),
     }),
     ...inTransactions<Writes<Snapshot, SnapshotReader>>(connection, {
       confirm(chatbot, confirmations) {
-        for (const { sent, baseline, record, ...columns } of confirmations) {
+        for (const { sent, record, identifier, ...columns } of confirmations) {
           const { id } = rows.findOrAdd(chatbot, columns.key, columns.feed)
           confirmRow.run({
             ...columns,
             chatbot,
-            baseline: baseline?.hash ?? null,
+            isPutRight: columns.isPutRight ? 1 : 0,
             keep: record === null ? 1 : 0,
             raw: record?.raw ?? null,
             parts: record?.parts ?? 1,
+            sameListing: identifier === undefined ? 1 : 0,
+            identifier: identifier ?? null,
           })
-          const echo = baseline === null ? null : JSON.stringify(baseline.echo)
-          savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), echo, id)
+          savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), id)
         }
       },
       forget(chatbot, keys, unsettledAt) {
@@ -146,10 +179,11 @@ export function createSnapshot(connection: Connection): Snapshot {
             rows.remove(chatbot, key, row.id)
             continue
           }
-          savePayload.run(null, null, null, row.id)
+          savePayload.run(null, null, row.id)
           disown.run({ chatbot, key, id: row.id, feed: row.feed, at: unsettledAt })
         }
       },
+      forgetIdentifier: (chatbot, key) => void dropIdentifier.run(chatbot, key),
       refuse(chatbot, feed, key, refusal) {
         rows.findOrAdd(chatbot, key, feed)
         noteRefusal.run({ chatbot, feed, key, ...refusal, unsettled: refusal.unsettled === true ? 1 : 0 })
@@ -160,14 +194,9 @@ export function createSnapshot(connection: Connection): Snapshot {
           saveMoving.run(JSON.stringify(moving), columns.id)
         }
       },
-      setBaselines(baselines) {
-        for (const { id, hash, echo } of baselines) {
-          setBaseline.run(hash, id)
-          saveEcho.run(JSON.stringify(echo), id)
-        }
-      },
-      endStreaks(ids) {
-        for (const id of ids) endStreak.run(id)
+      setBaselines(chatbot, baselines, now) {
+        for (const { key, hash, ignored, isAtRest } of baselines)
+          setBaseline.run({ chatbot, now, key, hash, ignored: ignored ? 1 : 0, isAtRest: isAtRest ? 1 : 0 })
       },
     }),
   }

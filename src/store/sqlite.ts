@@ -9,6 +9,7 @@ import { inStore, storeError } from './failure.ts'
 import { openFile } from './file.ts'
 import { assertLocal } from './file-system.ts'
 import type { KindOf } from './file-system.ts'
+import type { Formerly } from './formerly.ts'
 import { createHistory } from './history.ts'
 import { createHolds } from './holds.ts'
 import { createLearnt } from './learnt.ts'
@@ -17,7 +18,7 @@ import { createLedger } from './ledger.ts'
 import { migrate, migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
 import { createRuns } from './runs.ts'
-import { aheadOf, createSerial, noteBeside } from './serial.ts'
+import { createSerial, isBehind, noteBeside } from './serial.ts'
 import { createSnapshot } from './snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
 
@@ -26,7 +27,9 @@ export interface Place {
   /** A network file system is taken all the same. */
   allowNetwork?: boolean
   kindOf?: KindOf
-  /** Is told of a place that may be a network file system. */
+  /** Names that feeds had before: what is kept under them is theirs. */
+  formerly?: Formerly
+  /** Is told of a place that may be a network file system, and of what feeds took over from their former names. */
   warn?: (remark: string) => void
 }
 
@@ -40,13 +43,14 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
   return inStore(file, () => {
     const remark = isFile && place.allowNetwork !== true ? assertLocal(file, place.kindOf) : null
     if (remark !== null) place.warn?.(remark)
-    const database = isFile ? openFile(file, steps) : connect(':memory:', {})
+    const note = noteBeside(file)
+    const database = isFile ? openFile(file, steps, place.formerly, place.warn) : connect(':memory:', {})
     try {
       if (isFile) {
         assertSound(database, file)
         makeDurable(database, file)
       } else migrate(database, steps)
-      return storeOn(database, file, isFile)
+      return storeOn(database, file, isFile, note)
     } catch (error) {
       database.close()
       throw error
@@ -56,21 +60,29 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
 
 /**
  * Opens the store for reading only and leaves every byte of it, and its folder, as they are. A missing store reads as an
- * empty one. Throws `StoreError` as `openStore` does. Not for a process that has the store open for writing as well: where
+ * empty one, and what a feed has under a former name as what it has. Throws `StoreError` as `openStore` does. Not for a process that has the store open for writing as well: where
  * it has to read a copy, making that would drop the locks which the writer holds.
  */
-export function openStoreReader(file: string, steps: readonly string[] = migrations): StoreReader {
+export function openStoreReader(
+  file: string,
+  steps: readonly string[] = migrations,
+  { formerly = new Map() }: Pick<Place, 'formerly'> = {},
+): StoreReader {
   return inStore(file, () => {
     // Before the store is read: a run under way writes the store first.
     const note = noteBeside(file)
-    const source = openSource(file, steps)
+    const source = openSource(file, steps, formerly)
     try {
       const connection = { database: source.database, file }
-      const isBehind = aheadOf(source.database, note) !== null
+      const behind = isBehind(source.database, file, note)
       return {
-        ...rolesOn(connection, () => undefined),
+        ...rolesOn(
+          connection,
+          () => undefined,
+          () => false,
+        ),
         ...promised<Pick<StoreReader, 'isBehind' | 'close'>>(connection, {
-          isBehind: () => isBehind,
+          isBehind: () => behind,
           close: () => source.close(),
         }),
       }
@@ -83,9 +95,14 @@ export function openStoreReader(file: string, steps: readonly string[] = migrati
 
 /**
  * The store on a connection that has the schema, which it closes in the end; `file` is for messages. Where it is no file,
- * there is nothing to be in its place.
+ * there is nothing to be in its place. `note`: what was beside the file before it was opened.
  */
-export function storeOn(database: Database.Database, file: string, isFile: boolean): Store {
+export function storeOn(
+  database: Database.Database,
+  file: string,
+  isFile: boolean,
+  note: ReturnType<typeof noteBeside> = null,
+): Store {
   const opened = isFile ? statSync(file).ino : null
   // A deleted or replaced file takes every write and loses it at the end.
   const assertInPlace = (): void => {
@@ -93,21 +110,21 @@ export function storeOn(database: Database.Database, file: string, isFile: boole
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
   const connection = { database, file }
-  const serial = isFile ? createSerial(database, file) : null
+  const serial = isFile ? createSerial(database, file, note) : null
   const leases = createLeases(connection, assertInPlace, serial)
   return {
-    ...rolesOn(connection, () => serial?.keep()),
+    ...rolesOn(connection, () => serial?.keep(), leases.isHeld),
     ...promised<Pick<Store, 'isBehind' | 'lease' | 'close'>>(connection, {
-      isBehind: () => false,
+      isBehind: () => leases.isBehind(),
       lease: (chatbot, now) => leases.lease(chatbot, now),
       close() {
         if (!database.open) return
         try {
           leases.releaseAll()
         } finally {
-          serial?.close()
           // Closing the last connection folds the log into the file and removes it.
-          database.close()
+          if (serial === null) database.close()
+          else serial.close(() => database.close())
         }
       },
     }),
@@ -116,14 +133,14 @@ export function storeOn(database: Database.Database, file: string, isFile: boole
 
 type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
 
-/** Of a connection that takes no write, the writing halves reject. */
-function rolesOn(connection: Connection, begun: () => void): Roles {
+/** Of a connection that takes no write, the writing halves reject. `isUnderWay`: whether a run is, on this one. */
+function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => boolean): Roles {
   return {
     snapshot: createSnapshot(connection),
     ledger: createLedger(connection, begun),
     history: createHistory(connection),
     holds: createHolds(connection),
-    runs: createRuns(connection),
+    runs: createRuns(connection, isUnderWay),
     deliveries: createDeliveries(connection),
     learnt: createLearnt(connection),
   }

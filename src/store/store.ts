@@ -7,9 +7,10 @@
  */
 import type { RunResult } from '../core/exit.ts'
 import type { FeedFigures } from '../core/figures.ts'
-import type { DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
+import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
-import type { CallKind, History, Recalled, SnapshotRow } from '../plan/inputs.ts'
+import type { Stamp } from '../core/mark.ts'
+import type { CallKind, History, SnapshotRow } from '../plan/inputs.ts'
 import type { Keyless } from '../plan/proof.ts'
 
 export interface StoreReader {
@@ -20,7 +21,10 @@ export interface StoreReader {
   readonly runs: RunsReader
   readonly deliveries: DeliveriesReader
   readonly learnt: LearntReader
-  /** Whether the store, opened for reading only, was put back from a backup, or lost its end; a `Lease` finds and notes it. */
+  /**
+   * Whether the store is a copy of another one, was put back from a backup, or lost its end. Of a store opened for writing a
+   * `Lease` finds it, and it is so until that is released.
+   */
   isBehind(): Promise<boolean>
   close(): Promise<void>
 }
@@ -40,7 +44,10 @@ export interface Store extends StoreReader {
 export interface Lease {
   /** Fencing number, larger with each lease. */
   readonly token: number
-  /** The store is behind what was noted beside it, so what it did last is lost: every feed's `lostAt` is now. */
+  /**
+   * The store is not as this program left it (`StoreReader.isBehind`): what was done last may be lost, or another program may
+   * go on with the store that this is a copy of. Every feed's `lostAt` is now, and the store has a new name in its stamp.
+   */
   readonly isBehind: boolean
   release(): Promise<void>
 }
@@ -49,8 +56,12 @@ export interface Lease {
 export interface SnapshotReader {
   /** Every row of the chatbot, of all its feeds, in pages sorted by key (`compareKeys`). Between two pages anything may be written. */
   rows(chatbot: string): AsyncIterable<readonly SnapshotRow[]>
+  /** Equal for the same listings of the feed with the same content. */
+  fingerprint(chatbot: string, feed: string): Promise<string>
   /** How many listings the feed has. */
   count(chatbot: string, feed: string): Promise<number>
+  /** In which chatbots a feed has listings, and how many, sorted by chatbot. */
+  chatbots(feed: string): Promise<{ chatbot: string; listings: number }[]>
   /** Whether the feed has no row of any sort: no listing, no call in flight, no refusal. */
   isEmpty(chatbot: string, feed: string): Promise<boolean>
   /**
@@ -59,9 +70,13 @@ export interface SnapshotReader {
    */
   knownRecords(chatbot: string, feed: string, mapping: string): Promise<KnownRecords>
   /** By id. Rejects with `StoreError` where one is not, or no longer, of an owned row whose content is known. */
-  recall(ids: readonly number[]): Promise<ReadonlyMap<number, Recalled>>
+  recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
+  /** Ids of the feed's listings, by key; without those that are not its. */
+  ids(chatbot: string, feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** What was sent last and confirmed, by key; without those of which this feed has nothing. */
   confirmed(chatbot: string, feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, MovingListing>>
+  /** What Create answered for a listing of this feed; null: it is not known. */
+  identifier(chatbot: string, feed: string, key: string): Promise<string | null>
   /** Baseline hashes of owned rows, by key. One without, or with a call in flight, is missing: what is shown has to be looked at then. */
   baselines(chatbot: string, keys: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** MLSNumbers of listings that are confirmed as they are, the latest first. */
@@ -76,13 +91,13 @@ export interface Snapshot extends SnapshotReader {
   confirm(chatbot: string, confirmations: readonly Confirmation[]): Promise<void>
   /** Drops rows. With `unsettledAt`, a delete in flight stays marked from that time, as an attempt may still land. */
   forget(chatbot: string, keys: readonly string[], unsettledAt: number | null): Promise<void>
+  /** What Create answered is of no use any more: that listing is gone, or may be. */
+  forgetIdentifier(chatbot: string, key: string): Promise<void>
   /** Notes a refusal and clears the mark, unless an earlier attempt may have had an effect (`unsettled`). */
   refuse(chatbot: string, feed: string, key: string, refusal: Refusal): Promise<void>
   touch(touches: readonly Touch[]): Promise<void>
-  /** Notes how the service shows listings for the first time after a write. */
-  setBaselines(baselines: readonly Baseline[]): Promise<void>
-  /** Ends the streak of listings that needed no update in this run. */
-  endStreaks(ids: readonly number[]): Promise<void>
+  /** Notes how the service shows listings; nothing of those that an earlier call may still change at `now`. */
+  setBaselines(chatbot: string, baselines: readonly Baseline[], now: number): Promise<void>
 }
 
 /** The raw hashes of a feed's snapshot under one mapping, as they were when it was read. */
@@ -94,7 +109,7 @@ export interface KnownRecords {
 /** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */
 export interface Confirmation extends Pick<
   SnapshotRow,
-  'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil'
+  'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil' | 'baseline'
 > {
   sent: MovingListing
   content: string
@@ -102,10 +117,10 @@ export interface Confirmation extends Pick<
   record: Pick<SnapshotRow, 'raw' | 'parts'> | null
   mapping: string
   at: number
-  /** Counts the streak up where it equals the row's, else begins a new one; null: no streak. */
-  reason: string | null
-  /** Where the service already shows it (adoption): how is known. */
-  baseline: Omit<Baseline, 'id'> | null
+  /** It undoes what somebody did on the service. */
+  isPutRight: boolean
+  /** What Create answered; null: the listing was made by another call; left out: it is the one that the row stands for. */
+  identifier?: string | null
 }
 
 export interface Refusal {
@@ -122,10 +137,11 @@ export interface Touch extends Pick<SnapshotRow, 'id' | 'raw' | 'parts' | 'home'
   moving: Moving
 }
 
-export interface Baseline extends Pick<Recalled, 'echo'> {
-  id: number
+export interface Baseline extends Pick<SnapshotRow, 'key' | 'ignored'> {
   /** Of the item as shown. */
   hash: string
+  /** It was shown so when the run began: nothing undid the last write. */
+  isAtRest: boolean
 }
 
 /** Calls that are under way, and what was carried out lately. */
@@ -141,27 +157,31 @@ export interface Begun {
   key: string
   /** What the guard counts of it for 24 hours; `left`: a delete that counts for nothing, and is noted all the same. */
   counts: readonly (Counted | 'left')[]
+  /** The delete is of this copy of several: it is counted beside the key, as the listing itself stays. */
+  copy?: string
 }
 
 export interface Ledger extends LedgerReader {
   /** Marks calls in flight and enters what they count as, durably, before they are sent. */
   begin(chatbot: string, feed: string, kind: CallKind, calls: readonly Begun[], now: number): Promise<void>
+  /** Notes that a look-up did not show what is in flight; the first time after the call counts. */
+  noteMissing(chatbot: string, key: string, now: number): Promise<void>
   /**
    * Takes the marks of calls away, and rows with them that were only a mark. `none`: the calls surely had no effect, and
-   * what they entered goes, too; `as-before`: they are through, and the listings are there as they were.
+   * what they entered goes, too; `as-before`: they are through, and the listings are there as they were. `copy`: as begun.
    */
-  end(chatbot: string, keys: readonly string[], effect: 'none' | 'as-before'): Promise<void>
-  /** Enters a delete that no MLSNumber stands for, as of one copy of several, under a name of its own. */
-  countDelete(chatbot: string, feed: string, name: string, now: number): Promise<void>
+  end(chatbot: string, keys: readonly string[], effect: 'none' | 'as-before', copy?: string): Promise<void>
 }
 
 /** What is remembered of a feed's listings beside their rows: absences, what was changed lately, holds. */
 export interface HistoryReader {
   /** In pages sorted by key (`compareKeys`). */
   rows(chatbot: string, feed: string, now: number): AsyncIterable<readonly History[]>
+  /** Whether a listing was absent from the last delivery that tells absences. */
+  isAbsent(chatbot: string, feed: string, key: string): Promise<boolean>
 }
 
-/** The absences of listings from complete deliveries are written here; the rest by `Ledger` and `Holds`. */
+/** The absences of listings from deliveries are written here; the rest by `Ledger` and `Holds`. */
 export interface AbsenceNotes extends HistoryReader {
   /** Counts one more absence of listings, and ends those of listings that came back. */
   noteAbsences(
@@ -176,7 +196,7 @@ export interface AbsenceNotes extends HistoryReader {
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber. */
+  /** Sorted by MLSNumber; without those that another feed has. */
   held(feed: string, now: number): Promise<Held[]>
   count(feed: string): Promise<number>
   /** How much a rule of the guard holds that nobody has approved. */
@@ -192,12 +212,13 @@ export interface HoldsReader {
 export interface Holds extends HoldsReader {
   /**
    * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
-   * named is over. One that is not whole only adds to it. `letGo`, asked last: how many holds were carried out.
+   * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. `letGo`, asked
+   * last: how many holds were carried out.
    */
   replace(
     feed: string,
     held: Iterable<NewHeld>,
-    run: { now: number; isWhole: boolean; letGo: () => number },
+    run: { now: number; isWhole: boolean; of?: ReadonlySet<string> | undefined; letGo: () => number },
   ): Promise<void>
   /**
    * Decides about all that can be approved; null takes the decision back. Gives about how many holds, or null where
@@ -222,6 +243,8 @@ export interface NewHeld {
   part: PartHeld | null
   /** It was let go and is not yet carried out: what is remembered of it stays. */
   isLetGo?: boolean
+  /** Nothing of it is held: another feed of the chatbot has the listing, which is remembered until it lets go. */
+  isElsewhere?: boolean
 }
 
 /** What is held of an MLSNumber. Times in milliseconds. */
@@ -247,6 +270,8 @@ export interface HoldEvent {
 
 /** Runs of feeds, and starts of the daemon that begins them. */
 export interface RunsReader {
+  /** Every feed that ever ran on this store, sorted by name. */
+  feeds(): Promise<string[]>
   last(feed: string): Promise<RunRecord | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
@@ -256,6 +281,8 @@ export interface RunsReader {
   lastVerified(feed: string): Promise<Verified | null>
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   lostAt(feed: string): Promise<number | null>
+  /** The name of this store and its run under way; the next one, where it is opened for reading only. */
+  stamp(): Promise<Stamp>
   /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */
   starts(): Promise<{ times: number; at: number }>
 }
@@ -265,6 +292,8 @@ export interface Runs extends RunsReader {
   /** Adds to the feed's run that began then; nothing where that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
   recordLost(feed: string, at: number): Promise<void>
+  /** Gives the store a new name: what its old one wrote is another store's from now on. */
+  renew(): Promise<Stamp>
   /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order. */
   noteStart(now: number): Promise<number>
   /** A daemon stayed up or ends in order: the starts so far count no more. */
@@ -299,13 +328,30 @@ export interface Verified {
 /** What the next delivery of a feed is compared with, and asked for by. */
 export interface DeliveriesReader {
   last(feed: string): Promise<LastDelivery>
-  validators(feed: string): Promise<SavedValidators | null>
+  /** What deltas brought and no run has carried out, in pages sorted by key (`compareKeys`). */
+  pending(feed: string): AsyncIterable<readonly Pending[]>
+  /** The same of these MLSNumbers, by key. */
+  pendingOf(feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, Pending>>
+}
+
+/** What a delta says of one MLSNumber, and is still to be done. */
+export interface Pending {
+  key: string
+  /** As its records were mapped then; none of them a reject. */
+  delivered: readonly Delivered[]
+  /** When it was delivered first, in milliseconds. */
+  at: number
 }
 
 export interface Deliveries extends DeliveriesReader {
   /** Of what is left out the store keeps what it has. */
   record(feed: string, last: Partial<LastDelivery>): Promise<void>
-  setValidators(feed: string, validators: SavedValidators | null): Promise<void>
+  /** Notes what is to be done, in place of what was pending of the same MLSNumbers. */
+  notePending(feed: string, pending: readonly Omit<Pending, 'at'>[], now: number): Promise<void>
+  /** Drops what was not noted at `now`: nothing is to be done any more. */
+  prunePending(feed: string, now: number): Promise<void>
+  /** Drops what was carried out. */
+  endPending(feed: string, keys: readonly string[]): Promise<void>
 }
 
 /** What is known of the deliveries of a feed before this one. Times in milliseconds. */
@@ -320,14 +366,21 @@ export interface LastDelivery {
   mapping: string | null
   /** Its records without a readable MLSNumber. */
   keyless: readonly Keyless[]
+  /**
+   * The MLSNumber of the last record of the delivery whose absences were noted last; '': it held none; null: it had an end mark,
+   * or there was none.
+   */
+  lastKey: string | null
+  /** Of the last one that left nothing to do: what the source can be asked by whether it has changed; null: there is none. */
+  validators: SavedValidators | null
 }
 
-/** HTTP validators with what they stand for: usable only while the mapping and the source are the same. */
+/** HTTP validators, with what the delivery came to. */
 export interface SavedValidators {
   etag?: string
   lastModified?: string
-  source: string
-  mapping: string
+  /** All that "not modified" rests on, as one value: under another one it says nothing. */
+  basis: string
   summary: DeliverySummary
 }
 
@@ -335,6 +388,8 @@ export interface SavedValidators {
 export interface LearntReader {
   /** A number by its name, such as `deleteBatch`; null: it is not known. */
   number(chatbot: string, name: string): Promise<number | null>
+  /** Other stores that wrote listings of this feed, by their names. */
+  writers(chatbot: string, feed: string): Promise<ReadonlyMap<string, Writer>>
   /** Fields that the service shows in a form of its own, as far as it was reported of this feed. */
   forms(feed: string): Promise<FieldName[]>
   /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
@@ -343,11 +398,24 @@ export interface LearntReader {
 
 export interface Learnt extends LearntReader {
   setNumber(chatbot: string, name: string, value: number): Promise<void>
+  setWriters(chatbot: string, feed: string, writers: ReadonlyMap<string, Writer>): Promise<void>
   addForms(feed: string, fields: readonly FieldName[]): Promise<void>
   /** Settings that the service has confirmed. */
   setSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): Promise<void>
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): Promise<void>
+}
+
+/** Another store, as far as marks on the service tell of it. Times in milliseconds. */
+export interface Writer {
+  /** Its latest run. */
+  run: number
+  /** When a mark of it was first seen. */
+  since: number
+  /** When the last list began that was looked at for marks of it. */
+  lookedAt: number
+  /** When a mark was last seen that a program still at work had changed; null: none was. */
+  wroteAt: number | null
 }
 
 /** The value of one chatbot setting. */

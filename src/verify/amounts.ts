@@ -1,4 +1,5 @@
 /** Amounts of money in free text, in any form that a language model may use. */
+import { normalForm } from '../core/text.ts'
 import { escaped, mention, onOneLine } from './answer-text.ts'
 
 export interface Amount {
@@ -54,7 +55,7 @@ const digits = /\d+(?:(?:[.,']| (?=\d{3}(?!\d)))\d+)*/g
  * through `readable` first.
  */
 export function amountsIn(text: string, currency = ''): Amount[] {
-  const own = currency.trim() === '' ? '' : `|${escaped(currency.normalize('NFKC').trim())}`
+  const own = currency.trim() === '' ? '' : `|${escaped(normalForm(currency.slice(0, 20), 'NFKC').trim())}`
   const marks = {
     // Case matters: "Ft" is a currency, "ft" a foot.
     before: new RegExp(`(?<!\\p{L})(?:(?:US|R|C|A|NZ|HK)?(?:${currencies}${own})) ?$`, 'u'),
@@ -129,11 +130,15 @@ function isOfAnotherThing(number: string, before: string, rest: string, word: st
   return /^\d{4}$/.test(number) && (yearBefore.test(before) || monthNames.test(before) || /\d, ?$/.test(before))
 }
 
+/** Longer ones are no amounts, and each of their groups would be read with all that follow. */
+const longestNumber = 100
+
 /**
  * Every number that digits and separators may mean; none for a date and the like. `behindName`: after a street or another
  * name, the first group may belong to the name: "Elm Street 12 425 000 €".
  */
 function readings(number: string, behindName: boolean): number[] {
+  if (number.length > longestNumber) return []
   const groups = number.split(/[.,' ]/)
   const marks = number.replaceAll(/\d/g, '')
   if (marks === '') return [Number(number)]

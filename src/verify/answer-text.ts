@@ -1,11 +1,14 @@
 /** Prepares an answer for reading: digits and blanks in one form, names of the listing marked. */
 import type { Listing } from '../core/listing.ts'
+import { normalForm } from '../core/text.ts'
 
 /** Replaces names of the listing. A private character, which no real text contains. */
 export const mention = '\ue000'
 
 /** Characters read of an answer. */
 const longest = 20_000
+/** No answer repeats a longer name, and a pattern of one would be too large. */
+const longestName = 500
 
 export type Named = Pick<Listing, 'MLSNumber'> & Partial<Pick<Listing, 'Address' | 'ZIP' | 'CurrencySymbol'>>
 
@@ -14,10 +17,7 @@ export type Named = Pick<Listing, 'MLSNumber'> & Partial<Pick<Listing, 'Address'
  * and without other numbers: web and mail addresses, telephone numbers, the ZIP.
  */
 export function readable(answer: string, { MLSNumber, Address, ZIP, CurrencySymbol }: Named): string {
-  let text = answer
-    .slice(0, longest)
-    .replaceAll(mention, ' ')
-    .normalize('NFKC')
+  let text = normalForm(answer.slice(0, longest).replaceAll(mention, ' '), 'NFKC')
     .replaceAll(/[*`]/g, '')
     .replaceAll(/\p{Nd}/gu, asciiDigit)
     .replaceAll('\u066b', '.')
@@ -27,7 +27,8 @@ export function readable(answer: string, { MLSNumber, Address, ZIP, CurrencySymb
     .replaceAll(/\bhttps?:\/\/\S+|\bwww\.\S+|[\w.+-]{1,64}@[\w.-]+/gi, ' ; ')
   for (const name of [...namesOf(MLSNumber, Address)].sort((a, b) => b.length - a.length))
     text = text.replaceAll(named(name, CurrencySymbol), ` ${mention} `)
-  if (ZIP !== undefined && ZIP.length >= 4) text = text.replaceAll(named(ZIP, CurrencySymbol), ' ; ')
+  if (ZIP !== undefined && ZIP.length >= 4 && ZIP.length <= longestName)
+    text = text.replaceAll(named(ZIP, CurrencySymbol), ' ; ')
   return text.replaceAll(/\+\d[\d ().-]{7,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b/g, ' ; ')
 }
 
@@ -56,7 +57,7 @@ function namesOf(mlsNumber: string, address = ''): Set<string> {
 }
 
 function plain(text: string): string {
-  return text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll('’', "'").trim()
+  return normalForm(text.slice(0, longestName), 'NFKC').replaceAll(/\s+/g, ' ').replaceAll('’', "'").trim()
 }
 
 /** A name as whole words, unless a currency makes it an amount. */

@@ -25,8 +25,10 @@ interface EntryRow {
   entry: string
 }
 
-/** `isSeen`: whether the very bytes of a snapshot row were delivered. */
-export function createPlan(database: Database.Database, isSeen: Workspace['isSeen']) {
+export function createPlan(
+  database: Database.Database,
+  { isSeen, isDelivered }: Pick<Workspace, 'isSeen' | 'isDelivered'>,
+) {
   let sides: Sides | null = null
   const add = database.prepare('INSERT INTO change (kind, key, change, home, remembered) VALUES (?, ?, ?, ?, ?)')
   const addAll = inOneGo(database, (added: readonly NewChange[]) => {
@@ -68,10 +70,9 @@ export function createPlan(database: Database.Database, isSeen: Workspace['isSee
     return written.kind === 'delete' ? new DeleteAbsent(proof, written) : new ForgetAbsent(proof, written)
   }
 
-  const isDelivered = database.prepare<[string], number>('SELECT 1 FROM delivered WHERE key = ? LIMIT 1').pluck()
   function proofOf(
     mlsNumber: string,
-    { snapshot, home, absentSince }: DeleteAbsent | ForgetAbsent,
+    { snapshot, home, absentSince, wasAbsent }: DeleteAbsent | ForgetAbsent,
     { holds }: Remembered,
   ): AbsenceProof {
     const proof =
@@ -79,9 +80,10 @@ export function createPlan(database: Database.Database, isSeen: Workspace['isSee
         ? { why: 'nothing is known of its delivery' }
         : AbsenceProof.of(sides, {
             mlsNumber,
-            isDelivered: isDelivered.get(mlsNumber) !== undefined || (snapshot !== null && isSeen(snapshot)),
+            isDelivered: isDelivered(mlsNumber) || (snapshot !== null && isSeen(snapshot)),
             home,
             absentSince,
+            wasAbsent,
             isApproved: holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
           })
     if (AbsenceProof.isOne(proof)) return proof
@@ -108,9 +110,15 @@ export function createPlan(database: Database.Database, isSeen: Workspace['isSee
       const rows = kind === undefined ? walk('TRUE') : walk('kind = ?', kind)
       for (const row of rows) yield stored(row) as Stored<OfKind<Kind>>
     },
-    pairHomes(tell: (action: Action, remembered: Remembered) => void): void {
+    pairHomes(tell: Parameters<Workspace['pairHomes']>[0]): void {
       pair()
-      for (const row of walk('is_paired = 1')) tell(stored(row).change as Action, memoryOf(row))
+      for (const row of walk('is_paired = 1')) {
+        const { seq, change } = stored(row)
+        const wasInGrace = change.kind === 'hold'
+        const action = wasInGrace ? change.action! : change
+        if (wasInGrace) rewriteAll([{ seq, change: action }])
+        tell(action, { remembered: memoryOf(row), wasInGrace })
+      }
     },
     turn(which: 'all' | 'remembered', give: (action: Action, about: Turned) => Change | null): void {
       function* turned(): Generator<Pick<Stored, 'seq' | 'change'>> {
@@ -139,7 +147,8 @@ export function createPlan(database: Database.Database, isSeen: Workspace['isSee
 /** The home of what may be one half of a renumbered listing. */
 function homeOfPair(change: Change): string | null {
   if (change.kind === 'create') return change.cause === 'new' ? change.home : null
-  return change.kind === 'delete' ? change.home : null
+  const leaving = change.kind === 'hold' && change.cause === 'grace' ? change.action : change
+  return leaving?.kind === 'delete' ? leaving.home : null
 }
 
 /** Of a home with n deletes and m creates the first of each are paired, in plan order. */
@@ -147,10 +156,10 @@ const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 UPDATE change SET is_paired = 1 WHERE seq IN (
   WITH numbered AS (
-    SELECT seq, kind, home, row_number() OVER (PARTITION BY home, kind ORDER BY seq) AS number
+    SELECT seq, kind = 'create' AS comes, home, row_number() OVER (PARTITION BY home, kind = 'create' ORDER BY seq) AS number
     FROM change WHERE home IS NOT NULL)
   SELECT one.seq FROM numbered AS one JOIN numbered AS other
-    ON one.home = other.home AND one.number = other.number AND one.kind <> other.kind
+    ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes
 );
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR is_paired = 1;
 `

@@ -1,6 +1,6 @@
 /** The delivery in the workspace: what the feed's records became. */
 import type Database from 'better-sqlite3'
-import type { MovingListing, Problem } from '../core/listing.ts'
+import type { Delivered, MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
 import type { NewDelivered, RejectRow } from './workspace.ts'
@@ -31,6 +31,10 @@ export function createDelivery(database: Database.Database) {
     `SELECT ${columns} FROM delivered WHERE position = @position
       AND key = (SELECT key FROM delivered_listing WHERE position = @position)`,
   )
+  const readable = database.prepare<[string], Pick<StoredDelivered, 'kind' | 'at' | 'why' | 'position'>>(
+    "SELECT kind, at, why, position FROM delivered WHERE key = ? AND kind <> 'reject' ORDER BY position",
+  )
+  const anyRow = database.prepare<[string], number>('SELECT 1 FROM delivered WHERE key = ? LIMIT 1').pluck()
   const pageOfRejects = database.prepare<[number], StoredReject>(
     `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
   )
@@ -63,6 +67,12 @@ export function createDelivery(database: Database.Database) {
     addSeen: (id: number) => seen.add(id),
     addAllSeen: () => seen.addAll(),
     isSeen: (id: number) => seen.has(id),
+    deliveredAs: (key: string): Delivered[] =>
+      readable.all(key).map(({ kind, at, why, position }) => {
+        if (kind === 'listing') return { kind, at, ...readListing(position) }
+        return { kind: kind as 'removal' | 'filtered', at, mlsNumber: key, why: why! }
+      }),
+    isDelivered: (key: string) => anyRow.get(key) !== undefined,
     deliveredAt(position: number): StoredDelivered & MovingListing {
       const listing = readListing(position)
       return Object.assign(rowAt.get({ position })!, listing)

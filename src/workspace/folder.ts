@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { openDatabase } from '../core/sqlite.ts'
 
 const prefix = 'listing-sync-run-'
 export const databaseName = 'workspace.db'
@@ -49,7 +50,7 @@ function isAlive(pid: number): boolean {
 /** Whether a process has it that can't be seen from here, as in another container with the same volume. */
 function isLocked(folder: string): boolean {
   try {
-    const database = new Database(join(folder, databaseName), { fileMustExist: true, timeout: 0 })
+    const database = openDatabase(join(folder, databaseName), { fileMustExist: true, timeout: 0 })
     try {
       database.exec('BEGIN EXCLUSIVE')
       return false

@@ -1,6 +1,8 @@
 /** The scratch file: written in one go, read in pages, its failures in words for the person who has to put them right. */
 import Database from 'better-sqlite3'
+import { dirname } from 'node:path'
 import { UserError, messageOf } from '../core/errors.ts'
+import { assertRoom } from '../core/room.ts'
 
 /** The error to throw for what SQLite or the file system threw at `path`; a fault of the program's own stays as it is. */
 export function scratchError(path: string, error: unknown): unknown {
@@ -12,6 +14,21 @@ export function scratchError(path: string, error: unknown): unknown {
   return new UserError(`${path}: ${what}; free some space there or name another temporary folder`, { cause: error })
 }
 
+/** How large a scratch file may become, and what it leaves free. */
+export interface ScratchLimits {
+  maxScratchBytes: number
+  keepFree: number
+}
+
+const limits = new WeakMap<Database.Database, ScratchLimits>()
+
+/** Limits a scratch file, from now on. */
+export function limit(database: Database.Database, { maxScratchBytes, keepFree }: ScratchLimits): void {
+  const pageSize = Number(database.pragma('page_size', { simple: true }))
+  database.pragma(`max_page_count = ${Math.min(Math.ceil(maxScratchBytes / pageSize), 2 ** 32 - 2)}`)
+  limits.set(database, { maxScratchBytes, keepFree })
+}
+
 /** `work` as one transaction: thousands of rows cost one step of bookkeeping instead of one each. */
 export function inOneGo<Values extends unknown[]>(
   database: Database.Database,
@@ -19,12 +36,26 @@ export function inOneGo<Values extends unknown[]>(
 ): (...values: Values) => void {
   const transaction = database.transaction(work)
   return (...values) => {
+    const { maxScratchBytes = Infinity, keepFree = 0 } = limits.get(database) ?? {}
+    // Looked at each time, as others write to the disk as well.
+    assertRoom(dirname(database.name), 0, keepFree)
     try {
       transaction(...values)
     } catch (error) {
-      throw scratchError(database.name, error)
+      throw isAtLimit(database, error)
+        ? new UserError(
+            `${database.name}: the run's scratch file would be larger than maxScratchBytes, ${maxScratchBytes}`,
+          )
+        : scratchError(database.name, error)
     }
   }
+}
+
+/** Whether the file has about all the pages that it may have, without those taken back: a full disk looks the same. */
+function isAtLimit(database: Database.Database, error: unknown): boolean {
+  if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_FULL')) return false
+  const pages = (name: string): number => Number(database.pragma(name, { simple: true }))
+  return pages('page_count') * 2 >= pages('max_page_count')
 }
 
 /** The rows of a table in pages; `page` reads what comes after a row. While one query is open, the file takes no write. */

@@ -7,18 +7,20 @@ import type { Workspace } from './workspace.ts'
 
 const pageRows = 1000
 
-type StoredShown = Omit<ShownRow, 'shown'> & { number: number }
+type StoredShown = Omit<ShownRow, 'shown' | 'isFormer'> & { number: number; isFormer: number }
 
 export function createShown(database: Database.Database) {
   // The service may show one MLSNumber twice (docs/service.md, S3): the number tells the items apart.
   let last = 0
-  const add = database.prepare('INSERT INTO shown VALUES (?, ?, ?, ?)')
+  const add = database.prepare('INSERT INTO shown VALUES (?, ?, ?, ?, ?)')
   const addItem = database.prepare('INSERT INTO shown_item VALUES (?, ?)')
   const itemAt = database.prepare<[number], string>('SELECT item FROM shown_item WHERE number = ?').pluck()
   const page = database.prepare<[string, number], StoredShown>(
-    `SELECT key, number, hash, owner FROM shown WHERE (key, number) > (?, ?) ORDER BY key, number LIMIT ${pageRows}`,
+    `SELECT key, number, hash, owner, is_former AS isFormer FROM shown WHERE (key, number) > (?, ?) ORDER BY key, number LIMIT ${pageRows}`,
   )
-  const hashesOf = database.prepare<[string], { hash: string }>('SELECT hash FROM shown WHERE key = ?')
+  const itemsOf = database.prepare<[string], Pick<StoredShown, 'hash' | 'number'>>(
+    'SELECT hash, number FROM shown WHERE key = ?',
+  )
   function readItem(number: number): Shown | null {
     const item = itemAt.get(number)
     return item === undefined ? null : JSON.parse(item)
@@ -27,7 +29,7 @@ export function createShown(database: Database.Database) {
     addShown: inOneGo(database, (rows: Parameters<Workspace['addShown']>[0]) => {
       for (const { shown, keep } of rows) {
         last++
-        add.run(shown.mlsNumber, last, shown.hash, shown.owner)
+        add.run(shown.mlsNumber, last, shown.hash, shown.owner, shown.isFormer ? 1 : 0)
         if (keep) addItem.run(last, JSON.stringify(shown))
       }
     }),
@@ -37,8 +39,9 @@ export function createShown(database: Database.Database) {
     }),
     *shown(): Generator<ShownRow> {
       const rows = paged<StoredShown>(pageRows, (after) => page.all(after?.key ?? '', after?.number ?? 0))
-      for (const { key, hash, owner, number } of rows) yield { key, hash, owner, shown: () => readItem(number) }
+      for (const { number, isFormer, ...row } of rows)
+        yield { ...row, isFormer: isFormer === 1, shown: () => readItem(number) }
     },
-    shownAs: (key: string) => hashesOf.all(key),
+    shownAs: (key: string) => itemsOf.all(key).map(({ hash, number }) => ({ hash, shown: () => readItem(number) })),
   }
 }

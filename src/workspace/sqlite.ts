@@ -1,10 +1,11 @@
 /** The workspace on a SQLite file that may be lost at any time. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { openDatabase } from '../core/sqlite.ts'
 import { createPlan } from './changes.ts'
 import { createDelivery } from './delivery.ts'
-import { scratchError } from './scratch-file.ts'
+import { limit, scratchError } from './scratch-file.ts'
+import type { ScratchLimits } from './scratch-file.ts'
 import { databaseName, makeFolder, removeFolder } from './folder.ts'
 import { createShown } from './shown.ts'
 import type { Workspace } from './workspace.ts'
@@ -13,11 +14,11 @@ import type { Workspace } from './workspace.ts'
  * A new, empty workspace in a folder of its own under `directory`, by default the system's temporary folder. Throws
  * `UserError` where it can't be made, and its methods throw that where they can't write.
  */
-export function openWorkspace(directory: string = tmpdir()): Workspace {
+export function openWorkspace(directory: string = tmpdir(), limits: ScratchLimits | null = null): Workspace {
   try {
     const folder = makeFolder(directory)
     try {
-      return workspaceIn(folder)
+      return workspaceIn(folder, limits)
     } catch (error) {
       removeFolder(folder)
       throw error
@@ -27,8 +28,8 @@ export function openWorkspace(directory: string = tmpdir()): Workspace {
   }
 }
 
-function workspaceIn(folder: string): Workspace {
-  const database = new Database(join(folder, databaseName))
+function workspaceIn(folder: string, limits: ScratchLimits | null): Workspace {
+  const database = openDatabase(join(folder, databaseName))
   // Nothing here outlives the run, so nothing is made safe against a crash: no journal, no waiting for the disk.
   database.pragma('journal_mode = OFF')
   database.pragma('synchronous = OFF')
@@ -36,12 +37,13 @@ function workspaceIn(folder: string): Workspace {
   // Pages, in kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to.
   database.pragma('cache_size = -4000')
   database.exec(schema)
+  if (limits !== null) limit(database, limits)
   const delivery = createDelivery(database)
   return {
     folder,
     ...delivery,
     ...createShown(database),
-    ...createPlan(database, delivery.isSeen),
+    ...createPlan(database, delivery),
     close() {
       database.close()
       removeFolder(folder)
@@ -85,6 +87,7 @@ CREATE TABLE shown (
   number INTEGER NOT NULL,
   hash TEXT NOT NULL,
   owner TEXT,
+  is_former INTEGER NOT NULL,
   PRIMARY KEY (key, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE shown_item (

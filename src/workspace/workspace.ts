@@ -34,6 +34,10 @@ export interface Workspace {
   /** Notes every snapshot row as delivered: the source says that it did not change. */
   addAllSeen(): void
   isSeen(id: number): boolean
+  /** The records of this MLSNumber that were added, without rejects. */
+  deliveredAs(key: string): Delivered[]
+  /** Whether any record of this MLSNumber was added. */
+  isDelivered(key: string): boolean
   /** The row of a position that holds a listing, read whole. */
   deliveredAt(position: number): Omit<DeliveredRow, 'listing'> & MovingListing
   /** In the order of the delivery. */
@@ -43,8 +47,8 @@ export interface Workspace {
   clearShown(): void
   /** Sorted by key. */
   shown(): Iterable<ShownRow>
-  /** The hashes of the items with this MLSNumber. */
-  shownAs(key: string): { hash: string }[]
+  /** The items with this MLSNumber. */
+  shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
   /**
    * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
    */
@@ -57,9 +61,10 @@ export interface Workspace {
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
    * Pairs deletes with creates of something new at the same home, each with one, and tells of both: they are one listing
-   * under another MLSNumber. Called once, after the last `addChanges`.
+   * under another MLSNumber. A delete that waits for the end of its grace waits no more then: its home is not absent.
+   * Called once, after the last `addChanges`.
    */
-  pairHomes(tell: (action: Action, remembered: Remembered) => void): void
+  pairHomes(tell: (action: Action, about: { remembered: Remembered; wasInGrace: boolean }) => void): void
   /** Replaces actions by the change that `turn` gives; `remembered`: only those with something remembered, or with a pair. */
   turn(which: 'all' | 'remembered', turn: (action: Action, about: Turned) => Change | null): void
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -7,8 +7,9 @@ import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
 import { scrubbedPieces, scrubber } from '../../src/core/secrets.ts'
 import { jsonDocument, printable, printableLines } from '../../src/core/text.ts'
-import type { ReportForm } from '../../src/report/report.ts'
+import type { Report, ReportForm } from '../../src/report/report.ts'
 import type { RunRecord, Store } from '../../src/store/store.ts'
+import type { VerifiedListing } from '../../src/verify/verification.ts'
 import { readReport } from '../contract/report-form.ts'
 
 const secret = 'K3y&of "two"  <halves>\nand-more/+'
@@ -73,31 +74,72 @@ test('pieces wait only where they may go on to be a secret, and are not lost whe
   expect(written.at(-1)).toBe('K3y&of')
 })
 
-/** A form that cuts its texts where it likes. */
+/** Every sentence of a report, by its place. */
+function sentencesOf(report: Report): Record<string, string[]> {
+  const { error, notes, delivery, remote, verification } = report
+  return {
+    error: [error!],
+    notes,
+    delivery: delivery.reasons,
+    remote: remote.reasons,
+    verification: [
+      verification!.stopped!,
+      ...verification!.listings.flatMap(({ answer, problem }) => [answer!, problem!]),
+    ],
+    why: Array.from(report.changes(), ({ why }) => why),
+    outcome: Array.from(report.changes(), ({ outcome }) => outcome!.error!),
+    problems: Array.from(report.rejects(), ({ problems }) => problems[0]),
+  }
+}
+
+/** A form that shows all of a report, and cuts its texts where it likes. */
 const choppy: ReportForm = {
   async write(report, output) {
-    const texts = [...report.changes()].flatMap(({ why, outcome }) => [why, outcome?.error ?? ''])
-    const whole = [report.error, ...report.notes, ...report.delivery.reasons, ...texts].join('\n')
+    const whole = Object.values(sentencesOf(report)).flat().join('\n')
     for (let at = 0; at < whole.length; at += 7) await output.write(whole.slice(at, at + 7))
   },
   document: { before: '', after: '' },
   several: { before: '', between: '', after: '' },
 }
 
-test.each([...Object.keys(reportForms), 'choppy'])('a report as %s shows no half of a secret', async (name) => {
-  const form = name === 'choppy' ? choppy : (await reportForms[name]())({ colour: false })
+/** A form that shows one place only: in the others, a sentence that goes uncleaned is one among thousands. */
+const placeOnly = (place: string): ReportForm => ({
+  ...choppy,
+  write: async (report, output) => output.write(sentencesOf(report)[place].join('\n')),
+})
+const places = ['error', 'notes', 'delivery', 'remote', 'verification', 'why', 'outcome', 'problems']
+
+/** A report with a secret at the end of every sentence. */
+function tellingReport(said: (row: number) => string, many: number): Report {
   const report = readReport('partial')
   const [change] = report.changes()
-  const many = 2000
-  // 480 characters and more: a form that shortens would cut the secret in two.
-  const said = (row: number): string =>
-    `${'said '.repeat(95)}${'.'.repeat(row % 40)}${spellings[row % spellings.length]}`
-  const told = {
+  const listing: VerifiedListing = {
+    mlsNumber: 'A',
+    expected: 'listed',
+    verdict: 'no answer',
+    price: null,
+    status: null,
+    question: 'x',
+    answer: said(4),
+    tokens: 0,
+    problem: said(5),
+  }
+  return {
     ...report,
     error: said(0),
     notes: [said(1)],
     delivery: { ...report.delivery, complete: false, reasons: [said(2)] },
     remote: { ...report.remote, complete: false, reasons: [said(3)] },
+    verification: {
+      session: 1,
+      asked: 1,
+      agreed: 0,
+      disagreed: 0,
+      unanswered: 1,
+      tokens: 0,
+      stopped: said(6),
+      listings: [listing],
+    },
     *changes() {
       for (let row = 0; row < many; row++)
         yield { ...change, why: said(row), outcome: { result: 'failed' as const, error: said(row) } }
@@ -106,6 +148,28 @@ test.each([...Object.keys(reportForms), 'choppy'])('a report as %s shows no half
       for (let row = 0; row < many; row++) yield { at: `record ${row}`, mlsNumber: null, problems: [said(row)] }
     },
   }
+}
+
+test.each(places)('a sentence of a report is scrubbed, whichever secret it ends with: %s', async (place) => {
+  for (const spelling of spellings) {
+    const file = join(folder, 'report')
+    const output = doors.reports(file)
+    await output.report(
+      placeOnly(place),
+      tellingReport(() => `The service said ${spelling}`, 1),
+    )
+    await output.end()
+    const lines = readFileSync(file, 'utf8').split('\n')
+    expect(lines).toEqual(lines.map(() => 'The service said ***'))
+  }
+})
+
+test.each([...Object.keys(reportForms), 'choppy'])('a report as %s shows no half of a secret', async (name) => {
+  const form = name === 'choppy' ? choppy : (await reportForms[name]())({ colour: false })
+  // 480 characters and more: a form that shortens would cut the secret in two.
+  const said = (row: number): string =>
+    `${'said '.repeat(95)}${'.'.repeat(row % 40)}${spellings[row % spellings.length]}`
+  const told = tellingReport(said, 2000)
   const file = join(folder, 'report')
   const output = doors.reports(file)
   await output.report(form, told)
@@ -124,7 +188,10 @@ test('lines, documents, errors and files show none', () => {
   const document = printed(() => doors.out.document(value, ({ by, ...rest }) => jsonDocument({ ...rest, by: [...by] })))
   const { text, list, ...rest } = JSON.parse(document) as Record<string, unknown>
   expect([text, list, rest]).toEqual(['***', ['***'], { count: 12, left: null, by: [['number', '***']] }])
+  writeFileSync(join(folder, 'other'), 'of somebody else')
+  symlinkSync(join(folder, 'other'), join(folder, `metrics.${process.pid}.tmp`))
   doors.replace(join(folder, 'metrics'), { chatbot: secret }, jsonDocument)
+  expect(readFileSync(join(folder, 'other'), 'utf8')).toBe('of somebody else')
   expect(readFileSync(join(folder, 'metrics'), 'utf8')).toBe('{\n  "chatbot": "***"\n}\n')
 })
 

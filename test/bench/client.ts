@@ -21,7 +21,13 @@ const server = `
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(body))
   }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
 
-const profile = { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' } as const
+const profile = {
+  pageSize: 100,
+  deleteBatch: 50,
+  virtualCount: 'unknown',
+  clear: 'empty',
+  nativeId: 'unknown',
+} as const
 const child = spawn(process.execPath, ['-e', server], { stdio: ['ignore', 'pipe', 'inherit'] })
 const [port] = (await once(createInterface(child.stdout), 'line')) as [string]
 const origin = `http://127.0.0.1:${port}`
@@ -37,6 +43,8 @@ const client = new ServiceClient(
     baseUrl: origin,
     secretKey: 'bench',
     sessionKey: null,
+    ca: null,
+    maxAnswerBytes: 32 * 1024 * 1024,
     concurrency: parallel,
     rate: Infinity,
     timeout: 30_000,

@@ -1,4 +1,5 @@
 /** The product's own pipeline for the benches: real file, real format, real mapping, real store; only the service is left out. */
+import { systemClock } from '../../src/core/machine.ts'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
@@ -85,15 +86,21 @@ async function received(
     chatbot: 'bench',
     source: path,
     open: () => opened(path),
-    decompress: (source: Opened) => decompressed(source, { maxBytes: 1e12, scratch: tmpdir(), member: null }),
+    decompress: (source: Opened) => decompressed(source, { ...transportSettings.parse({}), scratch: tmpdir() }),
     format,
     transport,
     mapping,
     plan: planSettings.parse({}),
   }
-  const tools = { store, workspace, signal: new AbortController().signal, progress: () => undefined }
+  const tools = {
+    store,
+    workspace,
+    signal: new AbortController().signal,
+    runtime: { clock: systemClock },
+    progress: () => undefined,
+  }
   const last = await store.deliveries.last('bench')
-  return receive(feed, tools, { moment, validators: null, lastResult: null, held: 0, last })
+  return receive(feed, tools, { moment, validators: null, last })
 }
 
 /** A store that has confirmed every listing of the file, as it is after a backfill and one more run. */
@@ -121,7 +128,7 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
       bornAt: null,
       movesAt,
     }
-    batch.push({ ...confirmed, at: now, suspectUntil: null, reason: null, baseline: { hash: 'as-shown', echo: {} } })
+    batch.push({ ...confirmed, at: now, suspectUntil: null, isPutRight: false, baseline: 'as-shown' })
     if (batch.length === 5000) await flush()
   }
   await flush()
@@ -156,8 +163,10 @@ export async function planned(pipeline: Pipeline, path: string): Promise<{ chang
         remote: { complete: true, reasons: [] },
         remoteStartedAt: now,
         mode: 'full',
+        agrees: null,
         deletes: true,
         mapping: mapping.version,
+        forms: new Set(),
         outranks: () => false,
         ...planSettings.parse({}),
         lostUntil: null,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../src/core/machine.ts'
-import { Limiter } from '../../src/service/limiter.ts'
+import { Lane, Limiter } from '../../src/service/limiter.ts'
 import { seeded } from '../support/random.ts'
 import { ratio } from './measure.ts'
 
@@ -46,14 +46,15 @@ class VirtualClock implements Clock {
 
 /** Calls as fast as the limiter lets them, each under way for 20 to 200 ms; notes when they start, until told to end. */
 function calling(clock: Clock, rate: number, ending: AbortSignal): number[] {
-  const limiter = new Limiter(clock, rate, concurrency)
+  const limiter = new Limiter(clock, rate)
+  const lane = new Lane(concurrency)
   const starts: number[] = []
   const caller = async (): Promise<void> => {
     while (!ending.aborted) {
-      await limiter.take()
+      await limiter.take(lane)
       starts.push(clock.now())
       await clock.sleep(20 + random() * 180)
-      limiter.done()
+      limiter.done(lane)
     }
   }
   for (let number = 0; number < concurrency; number++) void caller()

@@ -155,6 +155,26 @@ test('a listing that the service refuses → 4, with its message among the failu
   expect(failures[0]['error']).toContain('No barns')
 })
 
+test('diff tells which secrets stand in the configuration, and no other command does', async () => {
+  const served = { service: { baseUrl: 'https://h.example', secretKey: 'a-literal-key' } }
+  world.configure({
+    north: {},
+    kept: { source: 'https://h.example/${TOKEN}/a.xml', headers: { 'X-Key': '${TOKEN}', Accept: 'text/xml' } },
+    said: { ...served, source: 'https://u:literal-pass@h.example/', headers: { 'X-Key': 'literal-value' } },
+    more: {
+      source: 'sftp://h.example/a.xml',
+      login: { user: 'u', password: 'literal-too', hostKey: `SHA256:${'A'.repeat(43)}` },
+    },
+  })
+  const words = (command: string) => ['--config', world.configFile, command, 'north']
+  const env = { TOKEN: 'token-of-the-feed' }
+  expect((await executed(words('diff'), { env })).stderr).toBe(
+    `listing-sync: whoever may read ${world.configFile} gets the secrets in it; write them as \${NAME} or \${file:PATH}: ` +
+      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password\n',
+  )
+  for (const command of ['sync', 'status']) expect((await executed(words(command), { env })).stderr).toBe('')
+})
+
 describe('a run that fails → 1, and no secret is anywhere', () => {
   test('no feed', async () => {
     world.configure({ north: { source: './nowhere.xml' } })

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -99,9 +100,68 @@ test(`kill -9 at ${kills} random instants (TEST_SEED=${seed})`, async () => {
   expect(readdirSync(temporary)).toEqual([])
 })
 
+test(`deltas that are killed at random instants lose nothing that they said (TEST_SEED=${seed})`, async () => {
+  const random = seeded(seed)
+  const north = { delivery: 'delta', limits: 'off', volatile: { refresh: '365d' } }
+  world = await RunWorld.start({
+    standIn: { now: () => Date.now() },
+    feeds: { north },
+    service: { timeout: '2s', rate: 300, profile: { deleteBatch: 2 } },
+  })
+  world.standIn.addFault({ probability: 0.5, seed, fault: { kind: 'slow', wait: 12 } })
+  const words = ['--config', world.configFile, 'sync']
+  await command(['--config', world.configFile, 'diff'])
+  const wanted = new Map<string, Home>()
+  let next = 1
+  let midway = 0
+  for (let kill = 1; kill <= 15; kill++) {
+    const said: Home[] = []
+    for (const one of wanted.values()) {
+      const dice = random()
+      if (dice < 0.15) said.push({ ...one, status: 'Withdrawn' })
+      else if (dice < 0.4) said.push({ ...one, price: one.price + 1 })
+    }
+    for (let more = 0; more < 4; more++) said.push(home(next++))
+    for (const one of said)
+      if (one.status === 'Withdrawn') wanted.delete(one.mlsNumber)
+      else wanted.set(one.mlsNumber, one)
+    world.deliver(zillowFeed(said))
+    // A process that dies before it has noted what a delta says is served the same one again.
+    const read = (): boolean =>
+      world.standIn.counts.Create + world.standIn.counts.Update + world.standIn.counts.Delete > 0
+    do {
+      world.calls()
+      const pause = random() * 40
+      const { status } = await command(words, {
+        onStart: async (child) => {
+          await until(() => read() || child.exitCode !== null)
+          await delay(pause)
+          child.kill('SIGKILL')
+        },
+      })
+      if (status === null) midway++
+    } while (!read())
+  }
+  expect(midway, 'kills that found the process alive').toBeGreaterThan(5)
+  world.standIn.clearFaults()
+  world.deliver(zillowFeed([]))
+  world.clock.advance(Date.now() - world.clock.now() + 3_600_000)
+  for (let i = 0; i < 3; i++) {
+    await world.run()
+    world.clock.advance(3_600_000)
+  }
+  expect(numbers().toSorted()).toEqual([...wanted.keys()].toSorted())
+  for (const one of wanted.values())
+    expect(world.listing(one.mlsNumber)).toMatchObject({ [one.rental ? 'RentPrice' : 'SalePrice']: one.price })
+  expect(await world.run()).toMatchObject({ result: 'ok', delivery: { records: 0 }, changes: [] })
+})
+
 test('a repair that is killed in the middle is gone on with by the next one, and no copy too many is gone', async () => {
   const all = homes(1, 10)
-  world = await RunWorld.start({ feeds: { north: { limits: { share: 50 } } } })
+  world = await RunWorld.start({
+    feeds: { north: { limits: { share: 50 } } },
+    service: { profile: { nativeId: 'list-id' } },
+  })
   world.clock.advance(Date.now() - world.clock.now())
   world.deliver(zillowFeed(all))
   await world.run()
@@ -129,6 +189,45 @@ test('a repair that is killed in the middle is gone on with by the next one, and
   expect(await world.executed('repair', 'north', '--yes')).toMatchObject({ status: 0 })
   expect(twice.map(idsOf)).toEqual(kept.map((id) => [id]))
   expect(await world.run()).toMatchObject({ result: 'ok' })
+  world.calls()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: all.length } })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+})
+
+test.each<[string, FaultRuleInput | null]>([
+  ['as soon as the delete is sent', null],
+  ['while the create has no answer', { operations: ['Create'], fault: { kind: 'hang' } }],
+  [
+    'while the create has no answer, and is carried out',
+    { operations: ['Create'], fault: { kind: 'hang', carriedOut: true } },
+  ],
+])('a repair that is killed between delete and create, %s: syncs make the listing once', async (_, fault) => {
+  const all = homes(1, 10)
+  world = await RunWorld.start({ feeds: { north: { limits: { share: 50 } } } })
+  world.clock.advance(Date.now() - world.clock.now())
+  world.deliver(zillowFeed(all))
+  await world.run()
+  await world.run()
+  const [{ listing }] = world.standIn.listings(chatbot)
+  world.standIn.seed(chatbot, [listing, listing])
+  if (fault !== null) world.standIn.addFault(fault)
+  world.calls()
+  const kill = async (child: ChildProcess): Promise<void> => {
+    await until(() => world.standIn.counts[fault === null ? 'Delete' : 'Create'] >= 1)
+    child.kill('SIGKILL')
+  }
+  expect((await world.started(kill, 'repair', 'north', '--yes')).status).toBeNull()
+  world.standIn.clearFaults()
+  world.clock.advance(Math.max(0, Date.now() - world.clock.now()))
+  await world.run()
+  world.clock.advance(16 * 60_000)
+  await world.run()
+  expect(
+    world
+      .listings()
+      .map(({ MLSNumber }) => String(MLSNumber))
+      .toSorted(),
+  ).toEqual(all.map(({ mlsNumber }) => mlsNumber).toSorted())
   world.calls()
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: all.length } })
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })

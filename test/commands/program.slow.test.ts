@@ -1,6 +1,6 @@
 /** The program as a child process, for what needs one: two at once, a signal, stopping a server. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -53,6 +53,44 @@ test('SIGTERM during a sync: the call under way is ended, status 1, and the next
   world.standIn.clearFaults()
   expect(await world.command('sync')).toMatchObject({ status: 0 })
   expect(world.listings()).toHaveLength(12)
+})
+
+test.each([
+  [undefined, 0o077],
+  ['007', 0o007],
+  ['022', 0o022],
+])('what it makes is for this user alone, unless LISTING_SYNC_UMASK says otherwise (%s)', async (umask, mask) => {
+  gate.open()
+  const folder = join(world.folder, 'made')
+  world.configure({ north: {} }, {}, join(folder, 'store.db'), { metrics: join(folder, 'metrics.prom') })
+  const report = join(world.folder, 'report.html')
+  const env: Record<string, string> = umask === undefined ? {} : { LISTING_SYNC_UMASK: umask }
+  const words = ['--config', world.configFile]
+  expect(await command([...words, 'sync'], { env })).toMatchObject({ status: 0 })
+  await command([...words, 'diff', '--format', 'html', '--out', report], { env })
+  const modes = Object.fromEntries(
+    [folder, report, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => [
+      relative(world.folder, path),
+      statSync(path).mode & 0o777,
+    ]),
+  )
+  expect(modes).toEqual({
+    made: 0o770 & ~mask,
+    'report.html': 0o666 & ~mask,
+    'made/metrics.prom': 0o666 & ~mask,
+    'made/store.db': 0o660 & ~mask,
+    'made/store.db.lock': 0o660 & ~mask,
+    'made/store.db.serial': 0o660 & ~mask,
+  })
+})
+
+test.each([
+  ['NODE_TLS_REJECT_UNAUTHORIZED', '0', /lets any server take the place of the service .* unset it/],
+  ['LISTING_SYNC_UMASK', '888', /LISTING_SYNC_UMASK takes three octal digits/],
+])('%s=%s is refused before anything is read', async (name, value, message) => {
+  const ended = await command(['--config', world.configFile, 'sync'], { env: { [name]: value } })
+  expect(ended).toMatchObject({ status: 78, stdout: '', stderr: expect.stringMatching(message) })
+  expect(world.standIn.counts.List).toBe(0)
 })
 
 test('stand-in serves until told to stop, and keeps its listings in a file', async () => {

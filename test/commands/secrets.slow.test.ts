@@ -4,13 +4,15 @@
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer as createRawServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { home, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
-import { command } from '../support/program.ts'
+import { command, executed } from '../support/program.ts'
 import type { Ended } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
@@ -24,6 +26,11 @@ const secrets = {
   query: 'query+secret/55=x',
   header: 'header&secret 66',
   file: 'from-a-file/44+y',
+  variable: 'from=a/variable+57',
+  place: 'place-from-a-variable',
+  pathToken: '8f14e45fceea167a5a36dedd4bea2543',
+  ftpPassword: 'ftp:p@ss/5+9',
+  ftpToken: 'c9f0f895fb98ab9159f51fd0297e236d',
   loginPassword: 'login p@ss+33/z',
   passphrase: 'phr&se of a key 22',
   privateKey:
@@ -54,16 +61,19 @@ function spellings(secret: string): string[] {
 
 let folder: string
 let server: Server
+let ftpServer: ReturnType<typeof createRawServer>
 let origin: string
 let feedAnswer: (request: IncomingMessage, response: ServerResponse) => void
 let serviceAnswer: (request: IncomingMessage, response: ServerResponse) => void
 const outputs = new Map<string, string>()
 let echoes = 0
+let ftpEchoes = 0
 let written = 0
 
 const sent = (request: IncomingMessage): string => {
   const { authorization = '', 'chatrobot-sessionkey': session = '', 'x-feed-key': key = '' } = request.headers
-  return `${authorization} ${String(session)} ${String(key)} ${request.url}`
+  const more = [request.headers['x-more'], request.headers['x-other']].map((value) => String(value ?? ''))
+  return `${authorization} ${String(session)} ${String(key)} ${more.join(' ')} ${request.url}`
 }
 
 beforeAll(async () => {
@@ -75,18 +85,37 @@ beforeAll(async () => {
     else serviceAnswer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen')
-  origin = `127.0.0.1:${address.port}`
+  origin = `127.0.0.1:${portOf(server)}`
+  // An FTP server that lets nobody in, and repeats all that it was told.
+  ftpServer = createRawServer((socket) => {
+    let heard = ''
+    socket.on('error', () => {})
+    socket.write('220 hello\r\n')
+    socket.on('data', (bytes) => {
+      heard += bytes.toString().replaceAll('\r\n', ' ')
+      socket.write(`${heard.includes('PASS') ? 530 : 331} not ${heard} from /${secrets.ftpToken}/\r\n`)
+      ftpEchoes++
+    })
+  })
+  await new Promise<void>((resolve) => ftpServer.listen(0, '127.0.0.1', resolve))
   writeFileSync(join(folder, 'secret.txt'), `${secrets.file}\n`)
+  mkdirSync(join(folder, 'tmp'))
+  writeFileSync(join(folder, 'settings.yaml'), `Name: North\nWelcomeMessage: Hello\n`)
 })
 afterAll(() => {
   server.close()
   server.closeAllConnections()
+  ftpServer.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 const code = encodeURIComponent
+
+function portOf(listening: { address(): AddressInfo | string | null }): number {
+  const address = listening.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen')
+  return address.port
+}
 
 /** A configuration with every secret in its place; `changes` are laid over feed and service. */
 function configure(feed: object = {}, service: object = {}, host = origin): string {
@@ -95,11 +124,21 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
     north: {
       ...common,
       source: `http://robin:${code(secrets.password)}@${host}/feed.xml?kind=full&key=${code(secrets.query)}`,
-      headers: { 'X-Feed-Key': secrets.header, 'X-Other': 'Bearer ${file:./secret.txt}' },
+      headers: { 'X-Feed-Key': secrets.header, 'X-Other': 'Bearer ${file:./secret.txt}', 'X-More': '${MARKED}' },
       service: { secretKey: `Bearer ${secrets.bearer}` },
       ...feed,
     },
-    south: { ...common, chatbot: 'SN-2', source: `http://${secrets.token}@${host}/feed-south.xml` },
+    south: {
+      ...common,
+      chatbot: 'SN-2',
+      source: `http://${secrets.token}@${host}/feed/${secrets.pathToken}/south.xml`,
+    },
+    east: {
+      ...common,
+      chatbot: 'SN-4',
+      source: `ftp://127.0.0.1:${portOf(ftpServer)}/${secrets.ftpToken}/\${PLACE}/export.xml`,
+      login: { user: 'robin', password: secrets.ftpPassword },
+    },
     west: {
       ...common,
       chatbot: 'SN-3',
@@ -125,7 +164,10 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
       ...service,
     },
     store: './state/store.db',
-    feeds,
+    metrics: './state/metrics.prom',
+    feeds: Object.fromEntries(
+      Object.entries(feeds).map(([name, one], i) => [name, { ...one, verify: { session: 7 + i } }]),
+    ),
   }
   const path = join(folder, `listing-sync-${++written}.yaml`)
   mkdirSync(join(folder, 'state'), { recursive: true })
@@ -135,15 +177,28 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
 
 /** Runs commands and keeps all that they say and leave. */
 async function told(name: string, configFile: string, ...commands: string[]): Promise<Ended[]> {
-  const env = { LISTING_SYNC_LOG: 'debug' }
+  const env = environment()
   const runs: Ended[] = []
-  for (const words of commands) runs.push(await command(['--config', configFile, ...words.split(' ')], { env }))
+  for (const words of commands)
+    runs.push(await command(['--config', configFile, ...words.split(' ')], { env, cwd: folder }))
   for (const [index, { stdout, stderr }] of runs.entries()) outputs.set(`${name}: ${commands[index]}`, stdout + stderr)
   collectFiles(name)
   return runs
 }
 
+const environment = (): Record<string, string> => ({
+  LISTING_SYNC_LOG: 'debug',
+  MARKED: secrets.variable,
+  PLACE: secrets.place,
+  TMPDIR: join(folder, 'tmp'),
+})
+
+/** The store, metrics, reports, and what lies in the temporary folder. */
 function collectFiles(name: string): void {
+  for (const file of readdirSync(join(folder, 'tmp'), { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, 'tmp', file)
+    if (statSync(path).isFile()) outputs.set(`${name}: ${file}`, readFileSync(path, 'latin1'))
+  }
   const state = join(folder, 'state')
   for (const file of readdirSync(state)) outputs.set(`${name}: ${file}`, readFileSync(join(state, file), 'latin1'))
 }
@@ -246,6 +301,20 @@ const failures: [name: string, feed: typeof feedAnswer, service: typeof serviceA
   ],
 ]
 
+/** Every other command that calls the service or reads the store. */
+const asking = [
+  'ask hello --feed north --session 7',
+  'ask hello --feed north --session 7 --stream',
+  'verify M-1 --feed north',
+  'settings --feed north --file settings.yaml',
+  'repair north --yes',
+  'backfill north',
+  'probe --feed north --yes --format json',
+  'probe --feed north --yes',
+  'approve north --refuse',
+  'status --ready',
+]
+
 test('no failing run shows a secret, in any output, in any spelling', async () => {
   for (const [name, feed, service] of failures) {
     feedAnswer = (request, response) => {
@@ -275,7 +344,12 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
     'approve north --yes',
   ]
   await told('in other forms', configure(), ...forms)
+  feedAnswer = (_, response) => soundFeed(response)
+  serviceAnswer = (request, response) => void response.writeHead(400).end(envelope(null, sent(request), false))
+  const asked = await told('where the service repeats what it was sent', configure(), ...asking)
+  expect(asked.map(({ stderr, stdout }) => (stdout + stderr).includes('***')).filter(Boolean).length).toBeGreaterThan(5)
   expect(leaks()).toEqual([])
+  expect(ftpEchoes).toBeGreaterThan(failures.length)
   expect(echoes).toBeGreaterThan(failures.length * 2)
   // Else nothing was said that could have been scrubbed.
   expect([...outputs.values()].filter((text) => text.includes('***')).length).toBeGreaterThan(5)
@@ -301,11 +375,57 @@ test('nor does a wrong host, or a configuration that is wrong around them', asyn
   expect(leaks()).toEqual([])
 })
 
+test('nor does a wrong line of YAML, wherever it is', async () => {
+  outputs.clear()
+  const sound = readFileSync(configure(), 'utf8').split('\n')
+  const damaged: Record<string, string> = {}
+  for (const [index, line] of sound.entries()) {
+    if (!Object.values(secrets).some((secret) => line.includes(secret))) continue
+    const changed = [
+      `${line}: x`,
+      line.replace(': ', ': !'),
+      line.replace(': ', ': *'),
+      line.replace(': ', ' '),
+      `\t${line}`,
+    ]
+    for (const [way, wrong] of [...changed, line.replace(': ', ': "'), line.replace(': ', ': |')].entries())
+      damaged[`line ${index + 1}, way ${way}`] = sound.with(index, wrong).join('\n')
+  }
+  expect(Object.keys(damaged).length).toBeGreaterThan(50)
+  const file = join(folder, 'damaged.yaml')
+  for (const [name, text] of Object.entries(damaged)) {
+    writeFileSync(file, text)
+    const { status, stdout, stderr } = await executed(['--config', file, 'status'], { env: environment() })
+    if (status !== 78) expect(status, name).toBe(0)
+    outputs.set(name, stdout + stderr)
+  }
+  expect([...outputs.values()].filter((text) => text.includes('…')).length).toBeGreaterThan(20)
+  expect(leaks()).toEqual([])
+})
+
+test('nor does a scratch folder or a store that a killed run leaves behind', async () => {
+  outputs.clear()
+  feedAnswer = (_, response) => soundFeed(response)
+  let asked = false
+  // No answer, ever.
+  serviceAnswer = () => void (asked = true)
+  await command(['--config', configure(), 'sync', 'north'], {
+    env: environment(),
+    onStart: async (child) => {
+      await until(() => asked)
+      child.kill('SIGKILL')
+    },
+  })
+  collectFiles('killed')
+  expect([...outputs.keys()].join()).toContain('workspace.db')
+  expect(leaks()).toEqual([])
+})
+
 test('nor does the daemon, with its heartbeat', async () => {
   outputs.clear()
   feedAnswer = (request, response) => void response.writeHead(401).end(sent(request))
   serviceAnswer = (request, response) => void response.writeHead(401).end(envelope(null, sent(request), false))
-  const env = { LISTING_SYNC_LOG: 'debug' }
+  const env = environment()
   const ended = await command(['--config', configure(), 'daemon'], {
     env,
     onStart: async (child) => {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { standardInput } from '../../src/feed/transport/stdin.ts'
 import type { InputStream } from '../../src/feed/transport/stdin.ts'
 import { optionsWith, receive } from '../contract/transport.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, resoFeed, zillowFeed } from '../support/homes.ts'
 import { program } from '../support/program.ts'
 import type { Ended } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -112,6 +112,23 @@ test('a terminal is told that a feed is expected, and nothing can be read twice'
   input.isTTY = false
   expect(await receive(transport, '-', optionsWith())).toMatchObject({ proven: false, reasons: [] })
   await expect(transport('-', optionsWith())).rejects.toThrow('standard input was read already')
+})
+
+test('a table that comes through a pipe may lack its end: only what two lack that end alike is deleted', async () => {
+  world.configure({ north: { source: '-', preset: 'reso-csv', delivery: 'full' } })
+  const all = homes(1, 8)
+  world.deliver(resoFeed(all), 'whole')
+  world.deliver(resoFeed(all.slice(1)), 'less')
+  const sync = async (writer: string) => {
+    const { status, stdout } = await shell(`${writer} | listing-sync sync`)
+    return { status, listings: world.listings().length, says: /a pipe ends just so if its writer dies/.test(stdout) }
+  }
+  expect(await sync('cat whole')).toEqual({ status: 0, listings: 8, says: true })
+  expect(await sync('head -n 5 whole')).toEqual({ status: 4, listings: 8, says: true })
+  expect(await sync('cat whole')).toEqual({ status: 4, listings: 8, says: true })
+  expect(await sync('cat less')).toEqual({ status: 0, listings: 8, says: true })
+  expect(await sync('cat less')).toEqual({ status: 0, listings: 7, says: true })
+  expect(await sync('gzip -c whole')).toEqual({ status: 0, listings: 8, says: false })
 })
 
 test('nothing at all is no delivery', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { stringify } from 'yaml'
 import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
@@ -12,6 +12,7 @@ import { configJsonSchema } from '../../src/config/schema.ts'
 import type { WrittenConfig } from '../../src/config/schema.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
+import { sourceSecrets } from '../../src/feed/transport/transports.ts'
 
 const readFile = (file: string) => readFileSync(file, 'utf8')
 /** Always uses the preset zillow; equal parts yield the same mapping. */
@@ -102,6 +103,38 @@ test("a feed's own preset that can't be read is named, with what is wrong beside
   )
 })
 
+test('a former name is given to one feed, and is no feed any more', () => {
+  const feeds = (north: string, south: string): string => `
+service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
+feeds:
+  north: { chatbot: SN-1001, source: feeds/*.xml, preset: zillow, formerly: ${north} }
+  south: { chatbot: SN-1001, source: feeds/*.xml, preset: zillow, formerly: ${south} }
+`
+  const problem = (yaml: string): string => {
+    try {
+      load(yaml)
+      return 'none'
+    } catch (error) {
+      return (error as ConfigError).message
+    }
+  }
+  expect([...load(feeds('[old, older]', '[other]')).place.formerly]).toEqual([
+    ['old', 'north'],
+    ['older', 'north'],
+    ['other', 'south'],
+  ])
+  expect(problem(feeds('[old]', '[south]'))).toContain(
+    'feeds.south.formerly.0: is the name that the feed has now; leave it out (line 5)',
+  )
+  expect(problem(feeds('[old, south]', '[]'))).toContain(
+    'feeds.north.formerly.1: south is a feed of this configuration; take that feed out, or this name (line 4)',
+  )
+  expect(problem(feeds('[old]', '[other, old]'))).toContain(
+    'feeds.south.formerly.1: north takes over what old had; a former name can only be given to one feed (line 5)',
+  )
+  expect(problem(feeds('[old name]', '[]'))).toContain('feeds.north.formerly.0: a feed name takes letters')
+})
+
 describe('what is resolved', () => {
   test('the commented configuration loads when its two variables are set', () => {
     const env = { LISTING_SECRET_KEY: 'secret-one', LISTING_SESSION_KEY: 'secret-two' }
@@ -109,7 +142,7 @@ describe('what is resolved', () => {
     const learn = (found: string[]): void => void secrets.push(...found)
     const config = loadConfig('config/listing-sync.yaml', { env, readFile, learn }, makeMapping)
     expect(config.feeds.map(({ name }) => name)).toEqual(['north'])
-    expect(secrets).toEqual(['secret-one', 'secret-two'])
+    expect(new Set(secrets)).toEqual(new Set(['secret-one', 'secret-two']))
   })
 
   test('a store that is no file keeps its address, and the daemon says beside the configuration that it is alive', () => {
@@ -127,6 +160,7 @@ describe('what is resolved', () => {
     const shown = written
       .replace(/^ {4}# {3}Authorization.*\n/m, '')
       .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
+      .replace(/^ +# ca:.*\n/gm, '')
       .replace(
         /^ {4}# (headers|login|ready|fields|defaults|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|service|delivery|encoding|member|repair):.*\n( {4}# {3}.*\n)*/gm,
         '',
@@ -143,6 +177,8 @@ describe('what is resolved', () => {
     expect(config).toMatchObject({ directory: '/etc/sync', store: '/etc/sync/data/listing-sync.db' })
     expect(config.service).toEqual({
       baseUrl: 'https://listings.example.com',
+      ca: null,
+      maxAnswerBytes: 33_554_432,
       secretKey: null,
       sessionKey: 'key-of-session',
       rate: 5,
@@ -151,7 +187,7 @@ describe('what is resolved', () => {
       patience: 300_000,
       attempts: 5,
       backoff: { base: 500, max: 30_000 },
-      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
+      profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty', nativeId: 'unknown' },
     })
     const [feed] = config.feeds
     expect(partsOf(feed).presetFile).toMatch(/\/config\/presets\/zillow\.yaml$/)
@@ -167,6 +203,7 @@ describe('what is resolved', () => {
       growth: 75,
       confirm: 72 * 3_600_000,
       grace: { runs: 1, hours: 0 },
+      read: { stall: 5000, total: 4 * 3_600_000 },
       isOff: false,
     })
     expect(feed.plan.volatile).toEqual({ fields: new Set(['DaysOnMarket']), refresh: 7 * 86_400_000 })
@@ -360,6 +397,64 @@ feeds:
     const bomb = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`)
     expect(() => load(`a0: &a0 [x]\n${bomb.join('\n')}\n`)).toThrow(/alias/i)
   })
+})
+
+test.each([
+  ['password: *hunter2', 'line 2: A value that begins with * must be in quotes: password: …'],
+  ['password: !hunter2', 'line 2: A value that begins with ! must be in quotes: password: …'],
+  ['password: "hunter2\\q"', 'line 2: Invalid escape sequence: password: …'],
+  ['password: "hunter2" hunter2', 'line 2: Unexpected scalar at node end: password: …'],
+  ['password: "hunter2', 'line 3: Missing closing quote: …'],
+  ['rate: hunter2, password: hunter2', 'line 2: Nested mappings are not allowed in compact mappings: rate: …'],
+  ['timeout: 5s: hunter2', 'line 2: Nested mappings are not allowed in compact mappings: timeout: …'],
+  ['rate: &hunter2 *hunter2', 'line 2: An alias node must not specify any properties: rate: …'],
+  ['privateKey: |hunter2', 'line 2: Block scalar header includes extra characters: privateKey: …'],
+  ['hunter2: @hunter2', 'line 2: Plain value cannot start with reserved character @: …'],
+  ['timeout: 5s\n  timeout: 10s', 'line 3: Map keys must be unique: timeout: 10s'],
+  ['password: hunter2\n  password: hunter2', 'line 3: Map keys must be unique: password: …'],
+  ['{password hunter2}: 1', null],
+  ['{password: hunter2}: 1', null],
+  ['login: {password hunter2}', 'login.…: unknown key; did you mean "password"? (line 4)'],
+  ['headers: {"X-Key hunter2": x}', 'headers.…: is not a header name (line 4)'],
+  ['login: {password: 60607}', 'login.password: takes text; put it in quotes, exactly as it is spelled (line 4)'],
+])('a wrong line says nothing that may be a secret: %s', (line, problem) => {
+  const asFeed = problem?.endsWith(')')
+  const feed = `feeds:\n  north:\n    chatbot: SN\n    ${line}\n`
+  let found: unknown
+  const warned = vi.spyOn(process, 'emitWarning')
+  try {
+    load(asFeed ? feed : `service:\n  ${line}\n`)
+  } catch (error) {
+    found = error
+  }
+  expect(found).toBeInstanceOf(ConfigError)
+  const { problems } = found as ConfigError
+  if (problem !== null) expect(problems).toContain(asFeed ? `feeds.north.${problem}` : problem)
+  expect(String(found)).not.toMatch(/hunter2|60607/)
+  expect(warned).not.toHaveBeenCalled()
+  warned.mockRestore()
+})
+
+test('what came from a reference is a secret, except where only words and numbers stand, and a default', () => {
+  const secrets: string[] = []
+  const yaml = `
+service: { baseUrl: 'https://\${HOST}', sessionKey: '\${KEY}', rate: '\${RATE}' }
+store: '\${STORE:-./in-the-file.db}'
+feeds: { north: { chatbot: '\${BOT}', source: 'https://mls.example.com/\${PLACE}/a.xml', preset: zillow } }
+`
+  const env = { HOST: 'listings.example.com', KEY: 'the-key', RATE: '5000', BOT: 'SN-1001', PLACE: 'a-place' }
+  load(yaml, { ...env, RATE: '50.000' }, {}, withZillow, (found) => secrets.push(...found))
+  expect(new Set(secrets)).toEqual(new Set(['listings.example.com', 'the-key', 'a-place']))
+})
+
+test.each([
+  ['https://h.example/f/8f14e45fceea167a5a36dedd4bea2543/a.xml', ['8f14e45fceea167a5a36dedd4bea2543']],
+  ['https://h.example/9b2d7c1e-4f3a-4a58-8c11-0d2f6a7b9e10.xml', ['9b2d7c1e-4f3a-4a58-8c11-0d2f6a7b9e10']],
+  ['sftp://u@h.example/drop/tok_9aX3kQ7vZ2mB4/a.xml', ['tok_9aX3kQ7vZ2mB4']],
+  ['https://h.example/a.xml?key=short&format=xml', ['short']],
+  ['https://h.example/exports/listings-2026-11-22/residential-for-sale.xml?form=full', []],
+])('the tokens of %s are secrets', (source, expected) => {
+  expect(sourceSecrets(source).filter((secret, i, all) => all.indexOf(secret) === i)).toEqual(expected)
 })
 
 test('a damaged configuration gives problems, never another error', () => {

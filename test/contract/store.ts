@@ -3,10 +3,10 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { compareKeys } from '../../src/core/listing.ts'
-import type { Listing } from '../../src/core/listing.ts'
+import type { Listing, MovingListing } from '../../src/core/listing.ts'
 import type { HeldPart, HoldRecord, PartHeld } from '../../src/plan/guard/hold.ts'
-import type { CallKind, History, Recalled, SnapshotRow } from '../../src/plan/inputs.ts'
-import type { Begun, Confirmation, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
+import type { CallKind, History, SnapshotRow } from '../../src/plan/inputs.ts'
+import type { Writer, Begun, Confirmation, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
 import { flattened } from '../support/pages.ts'
 
 const chatbot = 'SN-1001'
@@ -47,7 +47,7 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
     at: now,
     movesAt: null,
     suspectUntil: null,
-    reason: null,
+    isPutRight: false,
     baseline: null,
     ...changes,
   }
@@ -55,8 +55,7 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
 
 /** Validators as a run saves them. */
 const saved = {
-  source: 'https://feeds.example/north.xml',
-  mapping: 'mapping 1',
+  basis: 'all that it rests on',
   summary: {
     complete: true,
     reasons: [],
@@ -123,7 +122,7 @@ export function storeContract(name: string, open: () => Store): void {
       if (found === undefined) throw new Error(`no row for ${key}`)
       return found
     }
-    const recall = async (key: string): Promise<Recalled | undefined> => {
+    const recall = async (key: string): Promise<MovingListing | undefined> => {
       const { id } = await row(key)
       return (await snapshot.recall([id])).get(id)
     }
@@ -164,7 +163,7 @@ export function storeContract(name: string, open: () => Store): void {
 
       it('shows everything a confirmation told', async () => {
         const times = { movesAt: now + hour, suspectUntil: now + 2 * hour }
-        await snapshot.confirm(chatbot, [confirmation('A', { ...times, reason: 'r' })])
+        await snapshot.confirm(chatbot, [confirmation('A', { ...times, isPutRight: true })])
         const { id, ...rest } = await row('A')
         expect(Number.isInteger(id)).toBe(true)
         expect(rest).toEqual({
@@ -180,15 +179,43 @@ export function storeContract(name: string, open: () => Store): void {
           sentAt: now,
           baseline: null,
           ...times,
-          streak: 1,
-          streakReason: 'r',
+          undone: 1,
+          putRightAt: now,
+          ignored: false,
+          identifier: null,
           flight: null,
           flightAt: null,
+          missedAt: null,
           refusedContent: null,
           refusedMapping: null,
           refusedAt: null,
           refusedMessage: null,
         })
+      })
+
+      it('keeps what Create answered until another answer comes, for the feed that has the listing', async () => {
+        const identifier = (key: string, feed = 'north') => snapshot.identifier(chatbot, feed, key)
+        expect(await identifier('A')).toBeNull()
+        await snapshot.confirm(chatbot, [confirmation('A', { identifier: 'id-1' }), confirmation('B')])
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect([await identifier('A'), await identifier('B'), await identifier('A', 'south')]).toEqual([
+          'id-1',
+          null,
+          null,
+        ])
+        await snapshot.confirm(chatbot, [confirmation('A', { identifier: 'id-2' })])
+        expect(await identifier('A')).toBe('id-2')
+      })
+
+      it('knows in which chatbots a feed has how many listings', async () => {
+        await snapshot.confirm('SN-2002', [confirmation('A')])
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C', { feed: 'south' })])
+        await begin('create', ['D'])
+        expect(await snapshot.chatbots('north')).toEqual([
+          { chatbot, listings: 2 },
+          { chatbot: 'SN-2002', listings: 1 },
+        ])
+        expect(await snapshot.chatbots('west')).toEqual([])
       })
 
       it('is sorted as compareKeys sorts, over all planes of Unicode', async () => {
@@ -249,6 +276,43 @@ export function storeContract(name: string, open: () => Store): void {
     })
 
     describe('confirm and recall', () => {
+      it("tells a feed's listings and their content from any others", async () => {
+        const fingerprint = () => snapshot.fingerprint(chatbot, 'north')
+        const none = await fingerprint()
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B')])
+        const two = await fingerprint()
+        await snapshot.confirm(chatbot, [confirmation('C', { feed: 'south' })])
+        await snapshot.confirm('SN-2002', [confirmation('D')])
+        await begin('create', ['E'])
+        expect([await fingerprint(), two === none]).toEqual([two, false])
+        await snapshot.confirm(chatbot, [confirmation('B', { content: 'another' })])
+        expect(await fingerprint()).not.toBe(two)
+        await snapshot.confirm(chatbot, [confirmation('B')])
+        expect(await fingerprint()).toBe(two)
+        await snapshot.confirm(chatbot, [confirmation('B', { feed: 'south' })])
+        expect(await fingerprint()).not.toBe(two)
+      })
+
+      it("finds ids of a feed's own listings", async () => {
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B', { feed: 'south' })])
+        await begin('create', ['C'])
+        const [{ id }] = (await rows()).filter(({ key }) => key === 'A')
+        expect(await snapshot.ids(chatbot, 'north', ['A', 'B', 'C', 'D'])).toEqual(new Map([['A', id]]))
+        expect(await snapshot.ids('SN-2002', 'north', ['A'])).toEqual(new Map())
+      })
+
+      it('keeps when a call was first looked for in vain, until the next one', async () => {
+        await begin('create', ['A'])
+        for (const at of [now + 1, now + 2]) await ledger.noteMissing(chatbot, 'A', at)
+        expect(await row('A')).toMatchObject({ missedAt: now + 1 })
+        await begin('create', ['A'], now + 3)
+        expect(await row('A')).toMatchObject({ missedAt: null })
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await ledger.noteMissing(chatbot, 'A', now + 4)
+        await ledger.noteMissing(chatbot, 'unknown', now + 4)
+        expect(await rows()).toMatchObject([{ key: 'A', missedAt: null }])
+      })
+
       it('gives back what was sent', async () => {
         const listing = house('A', {
           Images: ['https://a.example.com/1.jpg'],
@@ -256,7 +320,7 @@ export function storeContract(name: string, open: () => Store): void {
         })
         const moving = { openHouseUntil: now + hour, toursAfter: '3D' as const }
         await snapshot.confirm(chatbot, [confirmation('A', { sent: { listing, moving } })])
-        expect(await recall('A')).toEqual({ listing, moving, echo: {} })
+        expect(await recall('A')).toEqual({ listing, moving })
       })
 
       it('gives many in one go, all or none', async () => {
@@ -293,9 +357,8 @@ export function storeContract(name: string, open: () => Store): void {
       })
 
       it('clears mark, refusal and baseline', async () => {
-        await snapshot.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: { City: 'ROME' } } })])
+        await snapshot.confirm(chatbot, [confirmation('A', { baseline: 'first' })])
         expect(await baseline('A')).toBe('first')
-        expect((await recall('A'))?.echo).toEqual({ City: 'ROME' })
         await snapshot.refuse(chatbot, 'north', 'A', { content: 'c', mapping: 'm', at: now, message: 'no' })
         await begin('update', ['A'])
         await snapshot.confirm(chatbot, [confirmation('A')])
@@ -307,45 +370,51 @@ export function storeContract(name: string, open: () => Store): void {
           refusedMessage: null,
         })
         expect(await baseline('A')).toBeUndefined()
-        expect((await recall('A'))?.echo).toEqual({})
       })
 
-      it('counts how often the same reason comes in a row', async () => {
-        const streaks: [number, string | null][] = []
-        for (const reason of ['a', 'a', 'a', 'b', null, null, 'b']) {
-          await snapshot.confirm(chatbot, [confirmation('A', { reason })])
-          const { streak, streakReason } = await row('A')
-          streaks.push([streak, streakReason])
+      it('counts writes that put right what was edited, until another write or a run at rest', async () => {
+        const undone = async (): Promise<number> => (await row('A')).undone
+        const counts: number[] = []
+        for (const isPutRight of [true, true, false, true, true]) {
+          await snapshot.confirm(chatbot, [confirmation('A', { isPutRight })])
+          counts.push(await undone())
         }
-        expect(streaks).toEqual([
-          [1, 'a'],
-          [2, 'a'],
-          [3, 'a'],
-          [1, 'b'],
-          [0, null],
-          [0, null],
-          [1, 'b'],
-        ])
-        await snapshot.endStreaks([(await row('A')).id])
-        expect(await row('A')).toMatchObject({ streak: 0, streakReason: 'b' })
-        await snapshot.confirm(chatbot, [confirmation('A', { reason: 'b' })])
-        expect((await row('A')).streak).toBe(1)
+        expect(counts).toEqual([1, 2, 0, 1, 2])
+        await snapshot.confirm(chatbot, [confirmation('A', { at: now + hour })])
+        expect(await row('A')).toMatchObject({ undone: 0, putRightAt: now })
+        await snapshot.confirm(chatbot, [confirmation('A', { isPutRight: true })])
+        await snapshot.confirm(chatbot, [confirmation('A', { isPutRight: true })])
+        const seen = { key: 'A', hash: 'seen', ignored: false }
+        await snapshot.setBaselines(chatbot, [{ ...seen, isAtRest: false }], now)
+        expect(await undone()).toBe(2)
+        await snapshot.setBaselines(chatbot, [{ ...seen, isAtRest: true }], now)
+        expect(await undone()).toBe(0)
       })
 
-      it('notes the first sight of a listing', async () => {
-        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C')])
-        const echo = { City: null, Bedrooms: 4 }
-        await snapshot.setBaselines([
-          { id: (await row('A')).id, hash: 'seen', echo },
-          { id: (await row('C')).id, hash: 'seen too', echo: {} },
-        ])
-        expect((await row('A')).baseline).toBe('seen')
-        expect(await recall('A')).toMatchObject({ echo, listing: house('A') })
-        const baselines = new Map([['A', 'seen']])
-        expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A'])).toEqual(baselines)
+      it('notes how listings are shown, but for those that a call may still change', async () => {
+        const suspect = confirmation('D', { suspectUntil: now + hour })
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B'), confirmation('C'), suspect])
+        const seen = { ignored: false, isAtRest: true }
+        const sights = ['A', 'C', 'D', 'unknown'].map((key) => ({ ...seen, key, hash: `${key} as shown` }))
+        await snapshot.setBaselines(chatbot, sights, now)
+        const baselines = new Map([['A', 'A as shown']])
+        expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A', 'D'])).toEqual(baselines)
         await begin('update', ['C'])
+        await snapshot.setBaselines(chatbot, [{ ...seen, key: 'C', hash: 'late' }], now)
+        expect((await row('C')).baseline).toBe('C as shown')
         expect(await snapshot.baselines(chatbot, ['A', 'C'])).toEqual(baselines)
         expect(await snapshot.baselines('SN-2002', ['A'])).toEqual(new Map())
+        await snapshot.setBaselines(chatbot, [{ ...seen, key: 'D', hash: 'D as shown' }], now + hour)
+        expect((await row('D')).baseline).toBe('D as shown')
+      })
+
+      it('has no baseline of what the service ignored, until it is sent again', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        await snapshot.setBaselines(chatbot, [{ key: 'A', hash: 'as before', ignored: true, isAtRest: false }], now)
+        expect(await row('A')).toMatchObject({ baseline: 'as before', ignored: true })
+        expect(await snapshot.baselines(chatbot, ['A'])).toEqual(new Map())
+        await snapshot.confirm(chatbot, [confirmation('A')])
+        expect(await row('A')).toMatchObject({ baseline: null, ignored: false })
       })
 
       it('keeps when a feed made it over updates, and takes the home of what is sent', async () => {
@@ -359,13 +428,33 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await row('A')).toMatchObject({ bornAt: null, home: null })
       })
 
+      it("keeps Create's answer until the listing is made anew", async () => {
+        const made = async (identifier?: string | null): Promise<string | null> => {
+          await snapshot.confirm(chatbot, [confirmation('A', identifier === undefined ? {} : { identifier })])
+          return (await row('A')).identifier
+        }
+        expect([await made('one'), await made(), await made('two'), await made(null), await made('three')]).toEqual([
+          'one',
+          'one',
+          'two',
+          null,
+          'three',
+        ])
+        await begin('update', ['A'])
+        await begin('delete', ['A'])
+        expect(await row('A')).toMatchObject({ identifier: 'three' })
+        // Whatever becomes of it: what it makes is another listing.
+        await begin('create', ['A'])
+        expect([(await row('A')).identifier, await made()]).toEqual([null, null])
+      })
+
       it('takes new bytes of the same content without touching what was sent', async () => {
-        await snapshot.confirm(chatbot, [confirmation('A', { baseline: { hash: 'first', echo: {} } })])
+        await snapshot.confirm(chatbot, [confirmation('A', { baseline: 'first' })])
         const { id } = await row('A')
         const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', home: 'a new home', movesAt: now + day }
         await snapshot.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
         expect(await row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
-        expect(await recall('A')).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' }, echo: {} })
+        expect(await recall('A')).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' } })
       })
 
       it('gives the listings confirmed last, to their own feed only', async () => {
@@ -454,7 +543,7 @@ export function storeContract(name: string, open: () => Store): void {
       })
 
       it('stay for a delete that may still land, on a row that is ours no longer', async () => {
-        await snapshot.confirm(chatbot, [confirmation('A', { reason: 'r' }), confirmation('B')])
+        await snapshot.confirm(chatbot, [confirmation('A', { isPutRight: true }), confirmation('B')])
         await begin('delete', ['A', 'B'])
         await snapshot.forget(chatbot, ['A'], now + hour)
         await snapshot.forget(chatbot, ['B', 'never there'], null)
@@ -465,7 +554,7 @@ export function storeContract(name: string, open: () => Store): void {
           flightAt: now + hour,
           content: null,
           raw: null,
-          streak: 0,
+          undone: 0,
         })
         expect(await snapshot.count(chatbot, 'north')).toBe(0)
         expect((await snapshot.knownRecords(chatbot, 'north', 'mapping 1')).find('raw of A')).toEqual([])
@@ -557,10 +646,22 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await memoryOf('A', now + hour)).toMatchObject({ leftAt: now, counted: ['delete'] })
       })
 
-      it('counts a delete under a name of its own, once, beside those of listings', async () => {
-        await begin('delete', ['A'])
-        for (const at of [now, now, now + hour]) await ledger.countDelete(chatbot, 'north', 'A (ID 7)', at)
-        expect(await counted('delete', now + hour)).toBe(2)
+      it('counts the delete of a copy beside those of listings, unless it surely had no effect', async () => {
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B')])
+        const copyGone = async (
+          copy: string,
+          at: number,
+          effect: 'none' | 'as-before' = 'as-before',
+        ): Promise<void> => {
+          await ledger.begin(chatbot, 'north', 'delete', [{ key: 'A', counts: ['delete'], copy }], at)
+          await ledger.end(chatbot, ['A'], effect, copy)
+        }
+        await begin('delete', ['B'])
+        await copyGone('7', now)
+        await copyGone('8', now + hour)
+        await copyGone('9', now + hour, 'none')
+        await copyGone('8', now + hour + 1, 'none')
+        expect(await counted('delete', now + hour)).toBe(3)
         expect(await counted('delete', now + day)).toBe(1)
         expect(await counted('delete', now, 'south')).toBe(0)
       })
@@ -604,6 +705,14 @@ export function storeContract(name: string, open: () => Store): void {
         await history.pruneAbsences(chatbot, 'north', now + 2 * hour)
         expect(await noted()).toEqual([['C', { runs: 2, since: now + hour }]])
         expect(await noted(now, 'north', 'another chatbot')).toEqual([])
+        const asked: Parameters<typeof history.isAbsent>[] = [
+          [chatbot, 'north', 'C'],
+          [chatbot, 'north', 'A'],
+          [chatbot, 'south', 'C'],
+          ['another chatbot', 'north', 'C'],
+        ]
+        const isAbsent = await Promise.all(asked.map((of) => history.isAbsent(...of)))
+        expect(isAbsent).toEqual([true, false, false, false])
       })
 
       it('has absence, ledger and holds of a listing side by side', async () => {
@@ -728,6 +837,17 @@ export function storeContract(name: string, open: () => Store): void {
         (await holds.events(feed, since)).map(({ what, holds, by }) => [what, holds, by])
       const heldNow = async (feed = 'north', at = now) =>
         (await holds.held(feed, at)).map(({ mlsNumber, part, since, clock }) => [mlsNumber, part, since, clock])
+
+      it('are none where another feed has the listing, which is remembered until it is no longer said', async () => {
+        await hold([{ ...lacking('A'), isElsewhere: true }, lacking('B')])
+        expect([await holds.count('north'), await heldNow()]).toEqual([1, [['B', null, now, null]]])
+        expect(await memoryOf('A')).toEqual({ ...nothing, key: 'A', heldSince: now, wasElsewhere: true })
+        expect(await memoryOf('B')).toEqual({ ...nothing, key: 'B', heldSince: now })
+        await hold([lacking('A')], now + hour)
+        expect(await memoryOf('A')).toEqual({ ...nothing, key: 'A', heldSince: now })
+        await hold([], now + 2 * hour)
+        expect(await memoryOf('A')).toBeUndefined()
+      })
 
       it('are as they were given, sorted, of one feed', async () => {
         await hold([lacking('B', 'two of them'), newHeld('B', 'create', { rules: ['leaving', 'arriving'] })])
@@ -983,6 +1103,25 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await runs.lastSuccess('south')).toBeNull()
       })
 
+      it('are stamped with the name of the store and a number that grows with each lease, the next one between them', async () => {
+        const { store: name, run } = await runs.stamp()
+        expect(name).toMatch(/^[\da-f]{8}$/)
+        const lease = await store.lease(chatbot, now)
+        expect(await runs.stamp()).toEqual({ store: name, run })
+        await lease.release()
+        expect(await runs.stamp()).toEqual({ store: name, run: run + 1 })
+        const renewed = await runs.renew()
+        expect(renewed).toEqual({ store: expect.stringMatching(/^[\da-f]{8}$/), run: run + 1 })
+        expect(renewed.store).not.toBe(name)
+        expect(await runs.stamp()).toEqual(renewed)
+      })
+
+      it('of all feeds are known by their names', async () => {
+        expect(await runs.feeds()).toEqual([])
+        for (const feed of ['south', 'north', 'south']) await runs.record(runRecord({ feed }))
+        expect(await runs.feeds()).toEqual(['north', 'south'])
+      })
+
       it('note a lost store, whether a run of the feed is on record or not', async () => {
         await runs.recordLost('north', now)
         expect(await runs.lostAt('north')).toBe(now)
@@ -1016,11 +1155,18 @@ export function storeContract(name: string, open: () => Store): void {
     })
 
     describe('deliveries', () => {
-      const none = { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] }
+      const none = {
+        loaded: null,
+        completeAt: null,
+        written: null,
+        mapping: null,
+        keyless: [],
+        lastKey: null,
+        validators: null,
+      }
 
       it('of a feed never seen are none', async () => {
         expect(await deliveries.last('north')).toEqual(none)
-        expect(await deliveries.validators('north')).toBeNull()
       })
 
       it('keep what is left out, whatever else is noted of the feed', async () => {
@@ -1033,37 +1179,101 @@ export function storeContract(name: string, open: () => Store): void {
             { identity: 'one', home: 'home', since: now, notedAt: now },
             { identity: 'two', home: null, since: now - day, notedAt: now - day },
           ],
+          lastKey: 'M-7',
+          validators: { ...saved, lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT' },
         } as const
         await deliveries.record('north', first)
         expect(await deliveries.last('north')).toEqual(first)
-        await deliveries.setValidators('north', saved)
         await runs.record(runRecord())
         await runs.recordLost('north', now)
         expect(await deliveries.last('north')).toEqual(first)
         await deliveries.record('north', { completeAt: now + day, keyless: [] })
         expect(await deliveries.last('north')).toEqual({ ...first, completeAt: now + day, keyless: [] })
         await deliveries.record('north', {})
-        await deliveries.record('north', { loaded: null, written: null, mapping: null })
+        await deliveries.record('north', {
+          loaded: null,
+          written: null,
+          mapping: null,
+          lastKey: null,
+          validators: null,
+        })
         expect(await deliveries.last('north')).toEqual({ ...none, completeAt: now + day })
-        expect([await deliveries.validators('north'), await runs.lastSuccess('north')]).toEqual([saved, now])
+        expect(await runs.lastSuccess('north')).toBe(now)
         expect(await deliveries.last('south')).toEqual(none)
       })
+    })
 
-      it('keep validators until there are none', async () => {
-        await deliveries.setValidators('north', { ...saved, etag: '"1"' })
-        await deliveries.setValidators('north', { ...saved, lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT' })
-        expect(await deliveries.validators('north')).toEqual({
-          ...saved,
-          lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT',
-        })
-        expect(await deliveries.last('north')).toEqual(none)
-        expect(await deliveries.validators('south')).toBeNull()
-        await deliveries.setValidators('north', null)
-        expect(await deliveries.validators('north')).toBeNull()
+    it('ends only holds of the MLSNumbers that a run is about', async () => {
+      await hold([newHeld('A', 'delete'), newHeld('B', 'delete')], now)
+      await holds.replace('north', [], { now: now + 1, isWhole: true, of: new Set(['A', 'C']), letGo: () => 0 })
+      expect((await holds.held('north', now)).map(({ mlsNumber }) => mlsNumber)).toEqual(['B'])
+    })
+
+    describe('what of a delta is pending', () => {
+      const removal = (mlsNumber: string) => ({ kind: 'removal', at: 'record 1', mlsNumber, why: 'Withdrawn' }) as const
+      const found = { kind: 'listing', at: 'record 2', listing: house('B'), moving: { openHouseUntil: now } } as const
+      const pending = async (feed = 'north') => {
+        const all = []
+        for await (const page of deliveries.pending(feed)) all.push(...page)
+        return all
+      }
+
+      it('stays until it is done, and keeps its time while it is the same', async () => {
+        await deliveries.notePending('north', [{ key: 'B', delivered: [found] }], now)
+        await deliveries.notePending('south', [{ key: 'B', delivered: [removal('B')] }], now)
+        const both = [
+          { key: 'B', delivered: [found, removal('B')] },
+          { key: 'A', delivered: [removal('A')] },
+        ]
+        await deliveries.notePending('north', both, now + hour)
+        await deliveries.notePending('north', both, now + day)
+        const [b, a] = both.map((one) => ({ ...one, at: now + hour }))
+        expect(await pending()).toEqual([a, b])
+        expect(await deliveries.pendingOf('north', ['C', 'B'])).toEqual(new Map([['B', b]]))
+        await deliveries.endPending('north', ['A', 'never there'])
+        expect(await pending()).toEqual([b])
+        await deliveries.prunePending('north', now + day)
+        expect(await pending()).toEqual([b])
+        await deliveries.prunePending('north', now + day + 1)
+        expect([await pending(), (await pending('south')).length]).toEqual([[], 1])
+      })
+
+      it('comes in pages sorted as compareKeys sorts, while it is written to', async () => {
+        const keys = Array.from({ length: 2500 }, (_, i) => `K${String(i).padStart(5, '0')}`)
+        const all = [...keys, '\u{1F3E0}', '\uFF21'].map((key) => ({ key, delivered: [removal(key)] }))
+        await deliveries.notePending('north', all, now)
+        const seen: string[] = []
+        for await (const page of deliveries.pending('north')) {
+          seen.push(...page.map(({ key }) => key))
+          await deliveries.endPending('north', [page[0].key])
+        }
+        expect(seen).toEqual([...keys, '\uFF21', '\u{1F3E0}'])
       })
     })
 
     describe('what was learnt', () => {
+      it('other stores that wrote listings of a feed, each as it was noted last', async () => {
+        expect(await learnt.writers(chatbot, 'north')).toEqual(new Map())
+        const first: Writer = { run: 3, since: now, lookedAt: now, wroteAt: null }
+        const second: Writer = { run: 9, since: now, lookedAt: now + hour, wroteAt: now + hour }
+        await learnt.setWriters(chatbot, 'north', new Map([['1f3a9c02', first]]))
+        await learnt.setWriters(
+          chatbot,
+          'north',
+          new Map([
+            ['00ffee00', first],
+            ['1f3a9c02', second],
+          ]),
+        )
+        await learnt.setWriters(chatbot, 'south', new Map([['1f3a9c02', first]]))
+        const found = await learnt.writers(chatbot, 'north')
+        expect([...found]).toEqual([
+          ['00ffee00', first],
+          ['1f3a9c02', second],
+        ])
+        expect(await learnt.writers('SN-2002', 'north')).toEqual(new Map())
+      })
+
       it('are numbers of the service', async () => {
         expect(await learnt.number(chatbot, 'deleteBatch')).toBeNull()
         await learnt.setNumber(chatbot, 'deleteBatch', 25)
@@ -1150,7 +1360,8 @@ export function storeContract(name: string, open: () => Store): void {
           await begin('delete', [key], at, counts)
           await snapshot.forget(chatbot, [key], null)
         }
-        await ledger.countDelete(chatbot, 'north', 'A (ID 7)', now + 3)
+        await ledger.begin(chatbot, 'north', 'delete', [{ key: 'E', counts: ['delete'], copy: '7' }], now + 3)
+        await ledger.end(chatbot, ['E'], 'as-before')
         await snapshot.confirm(chatbot, [confirmation('B')])
         await begin('update', ['E'], now + 4, ['price'])
         await ledger.end(chatbot, ['E'], 'as-before')

@@ -51,11 +51,12 @@ export interface TransportCase {
   /** A source with nothing there. */
   missing: () => Promise<string>
   login?: Login
+  ca?: string
 }
 
 /** What every transport promises (feed.ts, `Transport`). */
-export function transportContract({ name, transport, directory, put, missing, login = {} }: TransportCase): void {
-  const options = (more: Partial<TransportOptions> = {}) => optionsWith({ directory, login, ...more })
+export function transportContract({ name, transport, directory, put, missing, login = {}, ca }: TransportCase): void {
+  const options = (more: Partial<TransportOptions> = {}) => optionsWith({ directory, login, ca: ca ?? null, ...more })
   describe(`${name} keeps the transport contract`, () => {
     test('gives the bytes as they are, and a name without secrets', async () => {
       const content = Buffer.alloc(3_000_000, 'listing \u00e9\r\n', 'latin1')

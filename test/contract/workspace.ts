@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Shown } from '../../src/core/listing.ts'
-import { DeleteAbsent } from '../../src/plan/change.ts'
+import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
 import type { Decision } from '../../src/plan/guard/hold.ts'
 import { AbsenceProof } from '../../src/plan/proof.ts'
@@ -143,6 +143,20 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(() => workspace.deliveredAt(9)).toThrow(/holds no listing/)
       })
 
+      it('is read by MLSNumber, without what could not be read', () => {
+        const filtered = { kind: 'filtered', at: 'record 3', mlsNumber: 'A', why: 'another town' } as const
+        const reject = { kind: 'reject' as const, at: 'record 4', mlsNumber: 'B', problems: [] }
+        workspace.addDelivered([
+          arrived(9, filtered),
+          arrived(7, listingOf('A')),
+          arrived(8, reject),
+          arrived(10, listingOf('C')),
+        ])
+        expect(workspace.deliveredAs('A')).toEqual([listingOf('A'), filtered])
+        expect([workspace.deliveredAs('B'), workspace.deliveredAs('D')]).toEqual([[], []])
+        expect(['A', 'B', 'D'].map((key) => workspace.isDelivered(key))).toEqual([true, true, false])
+      })
+
       it('gives rejects in the order of the delivery, over many pages', () => {
         const rejects = Array.from({ length: 2100 }, (_, i) => `record ${i}`)
         workspace.addDelivered(
@@ -205,7 +219,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           workspace.recordOutcomes([
             { seq, outcome: { result: seq % 2 ? 'failed' : 'done', error: seq % 2 ? 'no' : null } },
           ])
-          if (seen.length === 10) workspace.addBookkeeping([{ op: 'steady', snapshot: 1 }])
+          if (seen.length === 10) workspace.addBookkeeping([{ op: 'absent', key: 'A' }])
         }
         expect(seen).toHaveLength(1600)
         const outcomes = [...workspace.changes()].map(({ seq, outcome }) => ({ seq, outcome }))
@@ -296,10 +310,26 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     describe('homes under another MLSNumber', () => {
       function paired(): [string, Remembered][] {
         const told: [string, Remembered][] = []
-        workspace.pairHomes((action, remembered) => told.push([action.mlsNumber, remembered]))
+        workspace.pairHomes((action, { remembered }) => told.push([action.mlsNumber, remembered]))
         return told
       }
       const pairedKeys = (): string[] => paired().map(([key]) => key)
+
+      it('end the grace of a listing whose home comes again, and of no other', () => {
+        const inGrace = (key: string, home: string) => hold(deleteOf(key, { home }), 'it is kept', 'time', 'grace')
+        add([inGrace('D1', 'one'), inGrace('D2', 'two'), createOf('C', { home: 'one' })])
+        const told: unknown[] = []
+        workspace.pairHomes(({ kind, mlsNumber }, { wasInGrace }) => told.push([kind, mlsNumber, wasInGrace]))
+        expect(told).toEqual([
+          ['delete', 'D1', true],
+          ['create', 'C', false],
+        ])
+        expect([...workspace.changes()].map(({ change }) => [change.kind, change.mlsNumber])).toEqual([
+          ['delete', 'D1'],
+          ['hold', 'D2'],
+          ['create', 'C'],
+        ])
+      })
 
       it.each([
         [
@@ -466,13 +496,13 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     it('keeps bookkeeping in order', () => {
       const entries: Bookkeeping[] = [
         { op: 'touch', snapshot: 4, position: 2 },
-        { op: 'first-sight', uncleared: [], first: true, snapshot: 5, hash: 'h', echo: { City: null, Images: ['a'] } },
-        { op: 'steady', snapshot: 6 },
+        { op: 'baseline', key: 'B', hash: 'h', kept: true },
+        { op: 'absent', key: 'C' },
         { op: 'forget-flight', key: 'A' },
       ]
       workspace.addBookkeeping(entries)
       expect([...workspace.bookkeeping()]).toEqual(entries)
-      workspace.addBookkeeping(Array.from({ length: 1200 }, (_, i) => ({ op: 'steady' as const, snapshot: i })))
+      workspace.addBookkeeping(Array.from({ length: 1200 }, (_, i) => ({ op: 'absent' as const, key: `K${i}` })))
       expect([...workspace.bookkeeping()]).toHaveLength(1204)
     })
   })

@@ -79,6 +79,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     timezone: 'America/Chicago',
     mapping,
     source: path,
+    basis: '',
     open: (validators, signal, scratch) =>
       file(path, {
         directory: '/',
@@ -88,7 +89,8 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
         clock: { now: () => 0, sleep: () => Promise.resolve() },
         signal,
       }),
-    decompress: (opened) => decompressed(opened, { maxBytes: 50_000_000, scratch: dirname(path), member: null }),
+    decompress: (opened) =>
+      decompressed(opened, { ...transportSettings.parse({ maxUnpackedBytes: '50MB' }), scratch: dirname(path) }),
     format: formats[mapping.format],
     transport,
     plan: planSettings.parse({ limits: { confirm: 'never' } }),
@@ -98,5 +100,6 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
     concurrency: 4,
     keys: 1,
     deleteBatch: 50,
+    listIdsAreNative: false,
   }
 }

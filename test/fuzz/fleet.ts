@@ -73,18 +73,18 @@ export class Watch {
   }
 }
 
-/** Runs the feeds of these seeds; each process stops at its first failure. */
-export async function runFleet(from: number, feeds: number, processes: number): Promise<Sums> {
+/** Runs the feeds of these seeds, broken ones or, by grammar, hostile ones; each process stops at its first failure. */
+export async function runFleet(from: number, feeds: number, processes: number, hostile = false): Promise<Sums> {
   const sums: Sums = { feeds, planned: 0, complete: 0, deletes: 0, megabytes: 0, failures: [] }
   const share = Math.ceil(feeds / processes)
   const starts = Array.from({ length: processes }, (_, index) => index * share)
-  await Promise.all(starts.map((start) => runShare(from + start, Math.min(share, feeds - start), sums)))
+  await Promise.all(starts.map((start) => runShare(from + start, Math.min(share, feeds - start), sums, hostile)))
   return sums
 }
 
-async function runShare(from: number, feeds: number, sums: Sums): Promise<void> {
+async function runShare(from: number, feeds: number, sums: Sums, hostile: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-fuzz-'))
-  const child = startWorker(folder, String(from), String(feeds))
+  const child = startWorker(folder, String(from), String(feeds), ...(hostile ? ['hostile'] : []))
   const watch = new Watch(child)
   let seed = from
   let ended = false

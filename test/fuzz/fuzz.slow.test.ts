@@ -7,6 +7,12 @@ import { explained } from './shrink.ts'
 const feeds = 5 * HISTORIES
 const from = testSeed(0)
 
+test(`${HISTORIES} hostile deliveries from seed ${from}: no crash, no hang, no growth, no delete`, async () => {
+  const { planned, failures } = await runFleet(from, HISTORIES, 2, true)
+  expect(failures).toEqual([])
+  expect(planned).toBeGreaterThan(HISTORIES / 10)
+})
+
 test(`${feeds} broken feeds from seed ${from}: no crash, no hang, no growth, no delete without proof`, async () => {
   const { planned, complete, deletes, failures } = await runFleet(from, feeds, 2)
   for (const failure of failures) expect.fail(await explained(failure))

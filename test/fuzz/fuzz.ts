@@ -2,6 +2,7 @@
 import { pick, seeded } from '../support/random.ts'
 import { patience, violation } from './check.ts'
 import { presetNames } from './feeds.ts'
+import { hostileDelivery } from './hostile.ts'
 import { mutated } from './mutations.ts'
 import { FuzzWorld } from './world.ts'
 
@@ -43,6 +44,13 @@ export class Corpus {
     const { sound } = this.#worlds.get(preset)!
     const other = this.#worlds.get(pick(random, presetNames))!.sound
     return { preset, ...mutated({ sound, other, random }) }
+  }
+
+  /** The hostile delivery of a seed, made by grammar for one of the corpus' presets. */
+  hostile(seed: number): Fuzzed {
+    const presets = [...this.#worlds.keys()]
+    const preset = presets[seed % presets.length]
+    return { preset, ...hostileDelivery(this.#worlds.get(preset)!.sound, seeded(seed)) }
   }
 
   /** Runs bytes as a delivery of a preset and judges what became of it. */

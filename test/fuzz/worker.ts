@@ -1,6 +1,6 @@
 /**
  * A process that runs feeds, so that another one can end it when it hangs or grows. It tells what it is at by lines of
- * JSON: `node worker.ts FOLDER FROM FEEDS` runs seeds, `node worker.ts FOLDER PRESET` the files whose paths it is sent.
+ * JSON: `node worker.ts FOLDER FROM FEEDS [hostile]` runs seeds, `node worker.ts FOLDER PRESET` the files whose paths it is sent.
  */
 import { readFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -24,16 +24,19 @@ function megabytes(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024)
 }
 
-async function runSeeds(corpus: Corpus, from: number, feeds: number): Promise<void> {
+async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: boolean): Promise<void> {
   const sums = { planned: 0, complete: 0, deletes: 0 }
   for (let seed = from; seed < from + feeds; seed++) {
     say({ at: seed })
-    const { preset, bytes, done } = corpus.feed(seed)
+    const { preset, bytes, done } = hostile ? corpus.hostile(seed) : corpus.feed(seed)
     const verdict = await corpus.judge(preset, bytes)
     sums.planned += Number(verdict.planned)
     sums.complete += Number(verdict.complete)
     sums.deletes += verdict.deletes
-    const violation = verdict.violation ?? (megabytes() > mostMegabytes ? `memory: ${megabytes()} MB` : null)
+    const violation =
+      verdict.violation ??
+      (hostile && verdict.deletes > 0 ? `${verdict.deletes} deletes` : null) ??
+      (megabytes() > mostMegabytes ? `memory: ${megabytes()} MB` : null)
     if (violation !== null) return say({ seed, violation, preset, done })
   }
   say({ ...sums, megabytes: megabytes() })
@@ -46,6 +49,6 @@ async function runFiles(corpus: Corpus, preset: string): Promise<void> {
   }
 }
 
-const [folder, first, feeds] = process.argv.slice(2)
+const [folder, first, feeds, kind] = process.argv.slice(2)
 if (feeds === undefined) await runFiles(await Corpus.open(folder, [first]), first)
-else await runSeeds(await Corpus.open(folder), Number(first), Number(feeds))
+else await runSeeds(await Corpus.open(folder), Number(first), Number(feeds), kind === 'hostile')

@@ -29,12 +29,15 @@ class ShowingService implements Chatbot {
   readonly #listings = new Map<string, { listing: Listing; id: number }>()
   readonly calls = { create: 0, update: 0, delete: 0, list: 0 }
   readonly mark: string
+  readonly stamp = null
   readonly #now: () => number
 
   constructor(feed: string, now: () => number) {
     this.mark = feed
     this.#now = now
   }
+
+  sign(): void {}
 
   async observe(sink: ShownSink) {
     sink.reset()
@@ -61,7 +64,7 @@ class ShowingService implements Chatbot {
     throw new Error('nothing is to be deleted')
   }
 
-  deleteById(): never {
+  deleteByNativeId(): never {
     throw new Error('nothing is to be deleted')
   }
 

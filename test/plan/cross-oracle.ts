@@ -2,9 +2,8 @@
  * What docs/design.md says of a world, written from its words and its table alone: nothing here comes from src/plan. `expected`
  * names the one row of the table that holds; `violations` are the rules that no row may break.
  */
-import type { Bookkeeping } from '../../src/plan/change.ts'
 import { looksUp } from '../support/changes.ts'
-import { wantedContent } from './cross-world.ts'
+import { itemHash, wantedContent } from './cross-world.ts'
 import type { Content, Item, Planned, Row, Setting, World } from './cross-world.ts'
 
 /** Whose the listing is, by memory and by the mark on the service (docs/design.md). A mark says more than memory. */
@@ -71,7 +70,7 @@ function staying(wanted: Content, world: World, setting: Setting): string {
     (row?.feed === 'south' && (row.owned || row.flight !== null)) ||
     (ownership !== 'snapshot' && items.some(({ tag }) => tag === 'south'))
   if (southHasIt) {
-    const mayLand = row !== null && row.flight !== null && (row.young || !remoteComplete)
+    const mayLand = row !== null && row.flight !== null && row.missed !== 'long ago' && (row.young || !remoteComplete)
     if (!(outranks || ownership === 'mirror') || mayLand) return 'hold other-feed'
   }
   if (items.length > 1) return 'hold twice-shown'
@@ -97,19 +96,23 @@ function settled(mine: Row, wanted: Content, item: Item | undefined, remoteCompl
     return isAs(item, wanted) ? 'adopt settle' : unlessHidden('update settle', remoteComplete || mine.owned)
   if (mine.flight === 'update')
     return remoteComplete || mine.content === null ? 'create gone-from-service after a look-up' : 'update changed'
-  return mine.young || !remoteComplete ? 'hold in-flight' : 'create new after a look-up'
+  if (mine.missed === 'long ago' || (remoteComplete && !mine.young)) return 'create new after a look-up'
+  return remoteComplete || mine.missed === 'lately' ? 'hold in-flight' : 'create new after a first look-up'
 }
 
 function ours(mine: Row, wanted: Content, item: Item | undefined, { remoteComplete, drift }: Setting): string {
   if (item === undefined) {
-    if (remoteComplete || mine.content === null) return 'create gone-from-service after a look-up'
+    if (remoteComplete || mine.content === null)
+      return mine.undone < 3 ? 'create gone-from-service after a look-up' : 'hold not-converging'
     return wanted === mine.content ? 'unchanged' : 'update changed'
   }
   if (mine.content === null) return isAs(item, wanted) ? 'adopt settle' : 'update settle'
   if (wanted !== mine.content) return 'update changed'
   if (mine.suspect || isAs(item, wanted)) return 'unchanged'
-  if (mine.baseline !== null && mine.baseline === `${item.content}/${item.tag}/${item.spelled ?? ''}`)
-    return 'unchanged'
+  if (mine.baseline === itemHash(item)) return mine.ignored ? 'hold not-converging' : 'unchanged'
+  // Nobody looked at it after the last write: it is sent once more, where the service may be put right at all.
+  if (mine.baseline === null && drift === 'overwrite') return 'update unseen'
+  if (mine.undone >= 3 && drift === 'overwrite') return 'hold not-converging'
   return { overwrite: 'update drifted', keep: 'unchanged', report: 'hold drifted' }[drift]
 }
 
@@ -158,12 +161,11 @@ function notedWrong(world: World, setting: Setting, planned: Planned): string[] 
   const { deletes, mode, deliveryComplete, ownership } = setting
   const isOurs = whose(world, setting) === 'ours' || (ownership === 'mirror' && items.length > 0)
   const wanted = wantedContent(feed)
-  const isUnsure = row?.suspect === true || (row?.baseline === null && !setting.remoteComplete)
-  const doubted = isUnsure && wanted !== null && items.some((item) => !isAs(item, wanted))
   const due = {
     returned: absentRuns > 0 && feed !== 'absent',
     absent: feed === 'absent' && isOurs && deletes && mode === 'full' && deliveryComplete,
-    steady: unchanged > 0 && items.length > 0 && (row?.streak ?? 0) > 0 && !notes.some(showsOtherwise) && !doubted,
+    baseline:
+      unchanged > 0 && items.length === 1 && row?.feed === 'north' && !row.suspect && isAnew(row, items[0], wanted),
   }
   return Object.entries(due).flatMap(([op, isDue]) => {
     const times = notes.filter((entry) => entry.op === op).length
@@ -171,9 +173,9 @@ function notedWrong(world: World, setting: Setting, planned: Planned): string[] 
   })
 }
 
-/** A first look that shows otherwise than sent: no sign that the listing came to rest. */
-function showsOtherwise(entry: Bookkeeping): boolean {
-  return entry.op === 'first-sight' && entry.first && Object.keys(entry.echo).length > 0
+/** It is shown in a way that is not remembered yet, or nothing undid what was put right. */
+function isAnew(row: Row, item: Item, wanted: Content | null): boolean {
+  return wanted === row.content && (row.baseline !== itemHash(item) || row.ignored || row.undone > 0)
 }
 
 /** Holds that may stand for as long as nothing else happens: they wait for time, for another delivery, or for a person. */
@@ -192,6 +194,8 @@ export function mayStand(cause: string, world: World, setting: Setting): boolean
       return !setting.outranks || row?.flight !== null
     case 'drifted':
       return setting.drift === 'report'
+    case 'not-converging':
+      return row?.ignored === true || (row?.undone ?? 0) >= 3
     case 'unproven':
       return !setting.deliveryComplete || !setting.remoteComplete
     case 'unreadable':

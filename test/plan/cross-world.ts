@@ -3,19 +3,18 @@
  * the inputs of a real plan, and a small model of service and store carries that plan out perfectly.
  */
 import { contentHash } from '../../src/core/hash.ts'
-import type { Listing } from '../../src/core/listing.ts'
-import type { Doubt, Bookkeeping, Change } from '../../src/plan/change.ts'
+import type { Listing, MovingListing } from '../../src/core/listing.ts'
+import type { Bookkeeping, Change, PlanStep } from '../../src/plan/change.ts'
 import type {
   PlanInputs,
   PlanSettings,
   CallKind,
   DeliveredRow,
   History,
-  Recalled,
   ShownRow,
   SnapshotRow,
 } from '../../src/plan/inputs.ts'
-import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
+import { planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from '../support/pages.ts'
 import { day, hour, limits, listing, minute, now, volatile } from '../support/plan-world.ts'
@@ -51,13 +50,14 @@ export interface Row {
   owned: boolean
   content: Content | null
   baseline: string | null
-  echo: Recalled['echo']
   flight: CallKind | null
   young: boolean
+  /** When a look-up first did not show what is in flight. */
+  missed?: 'lately' | 'long ago'
   suspect: boolean
   refused: Content | null
-  streak: number
-  streakReason: string | null
+  undone: number
+  ignored: boolean
 }
 
 export const feedSides = [
@@ -162,7 +162,7 @@ function shownRow(item: Item, row: Row | null): ShownRow {
 }
 
 function snapshotRow(row: Row): SnapshotRow {
-  const { content, baseline, streak, streakReason, flight, refused } = row
+  const { content, baseline, undone, ignored, flight, refused } = row
   return {
     id: 1,
     key,
@@ -174,12 +174,15 @@ function snapshotRow(row: Row): SnapshotRow {
     mapping: 'mapping-1',
     home: null,
     bornAt: null,
+    identifier: null,
+    missedAt: row.missed === undefined ? null : row.missed === 'lately' ? now - minute : now - hour,
     sentAt: now - minute,
     baseline,
     movesAt: null,
     suspectUntil: row.suspect ? now + minute : null,
-    streak,
-    streakReason,
+    undone,
+    putRightAt: undone === 0 ? null : now - hour,
+    ignored,
     flight,
     flightAt: flight === null ? null : row.young ? now - minute : now - hour,
     refusedContent: refused === null ? null : hashes[refused],
@@ -196,6 +199,7 @@ export function settingsOf(setting: Setting): PlanSettings {
     now,
     today: '2026-11-21',
     delivery: { complete: deliveryComplete, reasons: deliveryComplete ? [] : ['it was cut'] },
+    agrees: null,
     // One that came when this listing went, whenever that was.
     keyless:
       setting.unreadable === 0
@@ -206,6 +210,7 @@ export function settingsOf(setting: Setting): PlanSettings {
     mode: setting.mode,
     deletes: setting.deletes,
     mapping: 'mapping-1',
+    forms: new Set(),
     ownership,
     outranks: () => ownership === 'mirror' || outranks,
     drift: setting.drift,
@@ -228,27 +233,20 @@ export async function planOf({ feed, row, items, absentRuns }: World, settings: 
     recall: async (ids) => new Map(ids.map((id) => [id, recalledOf(row!)])),
   }
   const planned: Omit<Planned, 'facts'> = { changes: [], unchanged: 0, notes: [] }
-  const doubts: Doubt[] = []
   const walk = planChanges(inputs, settings)
   for (;;) {
     const { done, value } = await walk.next()
-    if (done) {
-      for (const step of settleDoubts(doubts, value, [])) take(planned, step)
-      return { ...planned, facts: value }
-    }
-    for (const step of value) {
-      if (step.step === 'doubt') doubts.push(step)
-      else take(planned, step)
-    }
+    if (done) return { ...planned, facts: value }
+    for (const step of value) take(planned, step)
   }
 }
 
-function recalledOf({ owned, content, echo }: Row): Recalled {
+function recalledOf({ owned, content }: Row): MovingListing {
   if (!owned || content === null) throw new Error('nothing is remembered under this row')
-  return { listing: listings[content], moving: {}, echo }
+  return { listing: listings[content], moving: {} }
 }
 
-function take(planned: Omit<Planned, 'facts'>, step: ReturnType<typeof settleDoubts>[number]): void {
+function take(planned: Omit<Planned, 'facts'>, step: PlanStep): void {
   if (step.step === 'change') planned.changes.push(step.change)
   else if (step.step === 'bookkeeping') planned.notes.push(step.entry)
   else planned.unchanged++
@@ -261,19 +259,21 @@ export function carriedOut(world: World, planned: Planned, setting: Setting, spe
     if (entry.op === 'absent') absentRuns++
     else if (entry.op === 'returned') absentRuns = 0
     else if (entry.op === 'forget-flight') row = null
-    else if (entry.op === 'steady') row = { ...row!, streak: 0 }
-    else if (entry.op === 'first-sight') row = { ...row!, baseline: entry.hash, echo: entry.echo }
+    else if (entry.op === 'baseline') row = { ...row!, baseline: entry.hash, ignored: false, undone: 0 }
   }
   for (const change of planned.changes) {
-    const { kind, reason } = change
+    const { kind } = change
     if (kind === 'hold') continue
     if (kind === 'delete') items = []
+    if (kind === 'create' && change.firstLook && items.length === 0) {
+      row = { ...row!, missed: 'lately' }
+      continue
+    }
     if (kind === 'delete' || kind === 'forget') {
       row = null
       continue
     }
     const content = wantedContent(world.feed)!
-    const streak = kind === 'adopt' ? 0 : row?.streakReason === reason ? row.streak + 1 : 1
     if (kind !== 'adopt') {
       const tag = setting.ownership === 'snapshot' ? null : 'north'
       items = [{ content, tag, ...(spelling !== undefined && { spelled: spelling }) }]
@@ -282,14 +282,14 @@ export function carriedOut(world: World, planned: Planned, setting: Setting, spe
       feed: 'north',
       owned: true,
       content,
-      baseline: kind === 'adopt' ? change.shownHash : null,
-      echo: {},
+      // The service was looked at right after the write.
+      baseline: kind === 'adopt' ? change.shownHash : itemHash(items[0]),
       flight: null,
       young: false,
       suspect: kind !== 'adopt' && change.unsettled,
       refused: null,
-      streak,
-      streakReason: kind === 'adopt' ? null : reason,
+      undone: ['drifted', 'unseen', 'gone-from-service'].includes(change.cause) ? (row?.undone ?? 0) + 1 : 0,
+      ignored: false,
     }
   }
   return { feed: world.feed, row, items, absentRuns }

@@ -68,74 +68,51 @@ describe('the feed holds a listing', () => {
       { kind: 'update', cause: 'drifted', fields: [{ field: 'City', from: 'Shelbyville', to: 'Springfield' }] },
     ])
   })
-  test('what the service spelled its own way from the first is no drift', async () => {
-    const spelled = listing('A', { City: 'SPRINGFIELD', State: 'IA' })
-    const world = new PlanWorld()
-      .delivers(A)
-      .remembers(A, {}, { City: 'SPRINGFIELD' })
-      .shows(spelled, { hash: 'edited' })
-    expect((await world.plan()).changes).toMatchObject([
-      { cause: 'drifted', fields: [{ field: 'State', from: 'IA', to: null }], clear: ['State'] },
-    ])
-  })
-  test('first sight after a confirmed write becomes the baseline, differences of texts and all', async () => {
-    const world = new PlanWorld()
-      .delivers(A)
-      .remembers(A, { baseline: null })
-      .shows(listing('A', { City: 'SPRINGFIELD' }), { hash: 'first' })
-    const { unchanged, notes, facts } = await world.plan()
+  test('shown otherwise than its baseline, as wanted: the baseline is written anew', async () => {
+    const { unchanged, notes } = await new PlanWorld().delivers(A).remembers(A).shows(A, { hash: 'spelled' }).plan()
     expect(unchanged).toBe(1)
-    const sight = {
-      op: 'first-sight',
-      snapshot: 1,
-      hash: 'first',
-      echo: { City: 'SPRINGFIELD' },
-      uncleared: [],
-      first: true,
-    }
-    expect(notes).toContainEqual(sight)
-    expect(facts.echoed).toEqual({ City: 1 })
+    expect(notes).toContainEqual({ op: 'baseline', key: 'A', hash: 'spelled', kept: false })
   })
-  test('at first sight a number that other listings show as sent was edited; one that many show otherwise is the service’s own form', async () => {
-    const world = (edited: number): PlanWorld => {
-      const made = new PlanWorld()
-      for (let i = 0; i < 8; i++) {
-        const sent = listing(`M${i}`)
-        made
-          .delivers(sent)
-          .remembers(sent, { baseline: null })
-          .shows(i < edited ? { ...sent, SalePrice: 1 } : sent)
-      }
-      return made
-    }
-    expect((await world(1).plan()).changes).toMatchObject([
-      { kind: 'update', cause: 'drifted', fields: [{ field: 'SalePrice', from: 1, to: 350_000 }] },
-    ])
-    expect(await world(2).plan()).toMatchObject({ changes: [], unchanged: 8, facts: { echoed: { SalePrice: 2 } } })
-  })
-  test('a form that is known is no edit, though only one listing is seen for the first time; an edit is not called a form', async () => {
-    const world = new PlanWorld()
-      .delivers(A)
-      .remembers(A, { baseline: null })
-      .shows(listing('A', { SalePrice: 349_999 }))
-    const { changes, facts } = await world.plan()
-    expect(changes).toMatchObject([{ kind: 'update', cause: 'drifted' }])
-    expect(facts.echoed).toEqual({})
-    world.knownForms = ['SalePrice']
-    expect(await world.plan()).toMatchObject({ changes: [], unchanged: 1, facts: { echoed: { SalePrice: 1 } } })
-    const again = new PlanWorld()
-      .delivers(A)
-      .remembers(A, { baseline: null, streak: 1, streakReason: changes[0].reason })
-    expect(await again.shows(listing('A', { SalePrice: 349_999 })).plan()).toMatchObject({ changes: [], unchanged: 1 })
-  })
-  test('what can not be made to disappear is said, not fought', async () => {
-    const { unchanged, facts } = await new PlanWorld()
-      .delivers(A)
-      .remembers(A, { baseline: null })
-      .shows(listing('A', { RentPrice: 900 }))
-      .plan()
+  test('not looked at after it was sent, and shown as sent: that is its baseline', async () => {
+    const world = new PlanWorld().delivers(A).remembers(A, { baseline: null }).shows(A, { hash: 'first' })
+    const { unchanged, notes } = await world.plan()
     expect(unchanged).toBe(1)
-    expect(facts.uncleared).toEqual({ RentPrice: 1 })
+    expect(notes).toContainEqual({ op: 'baseline', key: 'A', hash: 'first', kept: false })
+  })
+  test.each([
+    ['overwrite', { kind: 'update', cause: 'unseen' }],
+    ['report', { kind: 'hold', cause: 'drifted' }],
+    ['keep', 'unchanged'],
+  ] as const)('not looked at after it was sent, and shown otherwise, drift: %s', async (drift, step) => {
+    const world = new PlanWorld().delivers(A).remembers(A, { baseline: null })
+    world.shows(listing('A', { City: 'SPRINGFIELD' }))
+    if (step === 'unchanged') expect(await only(world, { drift })).toBe(step)
+    else expect(await only(world, { drift })).toMatchObject(step)
+  })
+  test('not looked at after it was sent, and shown in known forms alone: no edit', async () => {
+    const world = new PlanWorld().delivers(A).remembers(A, { baseline: null })
+    world.shows(listing('A', { City: 'SPRINGFIELD', RentPrice: 900 }), { hash: 'first' })
+    expect(await only(world, { forms: new Set(['City']) })).toMatchObject({ kind: 'update', cause: 'unseen' })
+    const forms = new Set(['City', 'RentPrice'] as const)
+    const { unchanged, notes } = await world.plan({ forms })
+    expect(unchanged).toBe(1)
+    expect(notes).toContainEqual({ op: 'baseline', key: 'A', hash: 'first', kept: false })
+    world.row('A').baseline = 'another'
+    expect(await only(world, { forms })).toMatchObject({ kind: 'update', cause: 'drifted' })
+  })
+  test('confirmed and ignored by the service: told, and sent again a day later', async () => {
+    const shown = listing('A', { SalePrice: 1 })
+    const world = new PlanWorld().delivers(A).remembers(A, { ignored: true, baseline: 'before' })
+    world.shows(shown, { hash: 'before' })
+    expect(await only(world)).toMatchObject({
+      kind: 'hold',
+      cause: 'not-converging',
+      why: 'not converging: the service confirmed it and goes on showing SalePrice as 1, not 350,000; sent again after a day',
+    })
+    world.row('A').sentAt = now - day
+    expect(await only(world)).toMatchObject({ kind: 'update', cause: 'drifted' })
+    const healed = new PlanWorld().delivers(A).remembers(A, { ignored: true, baseline: 'before' }).shows(A)
+    expect((await healed.plan()).notes).toContainEqual({ op: 'baseline', key: 'A', hash: 'hash-A', kept: false })
   })
   test('no baseline is taken while an attempt of the last write may still land; after that a difference is sent again', async () => {
     const world = new PlanWorld()
@@ -144,7 +121,7 @@ describe('the feed holds a listing', () => {
       .shows(cheaper, { hash: 'late' })
     expect((await world.plan()).notes).toEqual([{ op: 'touch', snapshot: 1, position: 1 }])
     expect((await world.plan({ remoteStartedAt: now + 2 * minute })).changes).toMatchObject([
-      { kind: 'update', cause: 'settle' },
+      { kind: 'update', cause: 'unseen' },
     ])
   })
   test('changed in the feed: update, with the fields and what must disappear', async () => {
@@ -180,7 +157,7 @@ describe('the feed holds a listing', () => {
   })
   test('DaysOnMarket is counted from the list date of an unparsed record', async () => {
     const world = new PlanWorld()
-      .remembers(A, { sentAt: now - 8 * day }, {}, { listedOn: '2026-11-01' })
+      .remembers(A, { sentAt: now - 8 * day }, { listedOn: '2026-11-01' })
       .deliversUnchanged('A')
       .shows(A, { kept: false })
     expect((await world.plan()).changes).toMatchObject([
@@ -192,7 +169,6 @@ describe('the feed holds a listing', () => {
     const world = new PlanWorld().remembers(
       open,
       { movesAt: now - minute },
-      {},
       { openHouseUntil: now - minute, toursAfter: '3D' },
     )
     expect((await world.deliversUnchanged('A').shows(open, { kept: false }).plan()).changes).toMatchObject([
@@ -208,7 +184,7 @@ describe('the feed holds a listing', () => {
   test('another feed of the chatbot has it, by the store or by its mark: hold', async () => {
     expect(
       await only(new PlanWorld().delivers(A).remembers(A, { feed: 'south' }).shows(A, { owner: 'south' })),
-    ).toMatchObject({ kind: 'hold', cause: 'other-feed', why: 'also in south: that feed of this chatbot has it' })
+    ).toMatchObject({ kind: 'hold', cause: 'other-feed', why: 'also in south, a feed of this chatbot that has it' })
     expect(await only(new PlanWorld().delivers(cheaper).shows(A, { owner: 'south' }))).toMatchObject({
       kind: 'hold',
       cause: 'other-feed',
@@ -259,14 +235,19 @@ describe('the feed holds a listing', () => {
     expect(await only(refused('other', 'mapping-1', now - minute))).toMatchObject({ kind: 'create' })
     expect(await only(refused(content, 'mapping-1', now - day))).toMatchObject({ kind: 'create' })
   })
-  test('updated for the same reason in three runs running: held as not converging', async () => {
-    const edited = listing('A', { City: 'Shelbyville' })
-    const world = (streak: number, reason: string | null): PlanWorld =>
-      new PlanWorld().delivers(A).remembers(A, { streak, streakReason: reason }).shows(edited, { hash: 'edited' })
-    const { reason } = (await world(0, null).plan()).changes[0]
-    expect(await only(world(2, reason))).toMatchObject({ kind: 'update' })
-    expect(await only(world(3, reason))).toMatchObject({ kind: 'hold', cause: 'not-converging' })
-    expect(await only(world(3, 'another'))).toMatchObject({ kind: 'update' })
+  test('put right three times running, and edited again each time: held as not converging', async () => {
+    const world = (undone: number): PlanWorld =>
+      new PlanWorld()
+        .delivers(A)
+        .remembers(A, { undone, putRightAt: undone === 0 ? null : now - 60 * minute })
+        .shows(listing('A', { City: 'Ogdenville' }), { hash: 'edited' })
+    expect(await only(world(0))).toMatchObject({ kind: 'update', cause: 'drifted' })
+    expect((await world(0).plan()).changes).toMatchObject([{ again: false }])
+    expect((await world(2).plan()).changes).toMatchObject([{ kind: 'update', cause: 'drifted', again: true }])
+    expect(await only(world(3))).toMatchObject({ kind: 'hold', cause: 'not-converging' })
+    // At rest for a run, it is counted from the beginning.
+    const atRest = new PlanWorld().delivers(A).remembers(A, { undone: 3 }).shows(A)
+    expect((await atRest.plan()).notes).toContainEqual({ op: 'baseline', key: 'A', hash: 'hash-A', kept: false })
   })
 })
 
@@ -288,11 +269,26 @@ describe('a call was in flight', () => {
   test('create, absent from a complete list begun after settle: created again', async () => {
     expect(await only(flight('create', 15 * minute))).toMatchObject({ kind: 'create', cause: 'new' })
   })
-  test('create, absent from an incomplete list: waits, however old', async () => {
-    expect(await only(flight('create', day), { remote: { complete: false, reasons: ['cut'] } })).toMatchObject({
-      kind: 'hold',
-      cause: 'in-flight',
-    })
+  const incomplete = { remote: { complete: false, reasons: ['cut'] } }
+  test.each(['create', 'delete'] as const)(
+    '%s, absent from an incomplete list: looked up, however old',
+    async (kind) => {
+      const firstLook = { kind: 'create', lookUp: true, firstLook: true, unsettled: true, counts: [] }
+      for (const age of [minute, day])
+        expect((await flight(kind, age, false).plan(incomplete)).changes).toMatchObject([firstLook])
+    },
+  )
+  test('create, absent and looked up in vain: waits for `settle`, and is then looked up and created', async () => {
+    const missed = (age: number): PlanWorld =>
+      new PlanWorld()
+        .delivers(A)
+        .remembers(A, { owned: false, content: null, flight: 'create', flightAt: now - day, missedAt: now - age })
+    const waiting = { kind: 'hold', cause: 'in-flight', until: 'answer' }
+    expect((await missed(15 * minute).plan(incomplete)).changes).toMatchObject([waiting])
+    const due = { kind: 'create', lookUp: true, firstLook: false, unsettled: false }
+    expect((await missed(15 * minute + 1).plan(incomplete)).changes).toMatchObject([due])
+    // A whole list begun after `settle` says it, too.
+    expect((await missed(minute).plan()).changes).toMatchObject([due])
   })
   test('update, shown as wanted or not', async () => {
     expect(await only(flight('update', minute).shows(A))).toMatchObject({ kind: 'adopt', cause: 'settle' })

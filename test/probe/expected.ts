@@ -168,6 +168,7 @@ export function expectedProfile(profile: StandInProfile): Record<string, unknown
     ...(maxKeys !== null && maxKeys < longest && { deleteBatch: maxKeys }),
     ...(isWhole && { virtualCount: isTotal(profile) ? 'total' : 'unknown' }),
     clear: omits ? 'omit' : 'empty',
+    ...(doubles(profile)['deleteById'] === true && { nativeId: 'list-id' }),
     ...(profile.saleTypeShown.for_sale === '1' && { saleTypeShown: profile.saleTypeShown }),
   }
 }

@@ -2,6 +2,7 @@
  * Text from feeds, services and configurations stays text wherever it is shown: in HTML, Markdown, JSON, on a terminal, in
  * the log (docs/faults.md, F144 and F145). There is no CSV output, so a formula is only text, too. fast-check prints the seed.
  */
+import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/app/log.ts'
@@ -178,6 +179,16 @@ describe('reports', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  test('as HTML begin with a policy that lets their own styles be used, and nothing else be loaded or run', async () => {
+    const html = await written(htmlForm(), calm)
+    const [, policy] =
+      /<head>\s*<meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(html)!
+    const [, styles] = /<style>([^]*?)<\/style>/.exec(html)!
+    const hash = createHash('sha256').update(styles).digest('base64')
+    expect(policy).toBe(`default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`)
+    expect(html.match(/<style|style=/g)).toHaveLength(1)
   })
 
   test('as Markdown have whole tables, and nothing in them is a mark', async () => {

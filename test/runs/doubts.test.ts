@@ -1,11 +1,10 @@
-/** What a run may not take for known: marks of calls without answer, copies, a lost store, validators of a run that was not good. */
+/** What a run may not take for known: marks of calls without answer, copies, a lost store. */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createOne, deleteBatch, lookUpUnknown, updateOne } from '../../src/apply/calls.ts'
 import type { ApplyContext } from '../../src/apply/context.ts'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Action } from '../../src/plan/change.ts'
 import { recall } from '../../src/run/recall.ts'
-import { receive } from '../../src/run/receive.ts'
 import type { Feed, Readers } from '../../src/run/tools.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { createOf, deleteOf, updateOf } from '../support/changes.ts'
@@ -85,37 +84,15 @@ describe('two listings of one MLSNumber', () => {
     expect(outcomes).toMatchObject([{ result: 'failed' }])
   })
 
-  test('nor that a create did, whose answer was lost', async () => {
+  test.each([
+    ['a create', createOf('A')],
+    ['an update', updateOf('A', { cause: 'changed' })],
+  ])('nor that %s did, whose answer was lost', async (_, change) => {
     const { context, workspace, outcomes } = service([{}, {}], 1)
-    const unknown = { ...stored(createOf('A')), outcome: { result: 'unknown', error: null } }
-    workspace.changes = () => [unknown]
+    const unknown = { ...stored(change), outcome: { result: 'unknown', error: null } }
+    workspace.changes = ((kind: string) => (kind === change.kind ? [unknown] : [])) as () => unknown[]
     await lookUpUnknown(context)
     expect(outcomes).toEqual([])
-  })
-})
-
-describe('a source is asked whether it has changed', () => {
-  const validators = {
-    etag: '"1"',
-    source: 'here',
-    mapping: 'v1',
-    summary: { records: 1 },
-  }
-  test.each([
-    ['ok', true],
-    ['partial', false],
-    ['failed', false],
-    ['held', false],
-    [null, false],
-  ] as const)('after a run that was %s: %s', async (lastResult, isAsked) => {
-    const open = vi.fn(async () => {
-      throw new Error('that is enough')
-    })
-    const feed = { source: 'here', open, mapping: { version: 'v1', delivery: 'full' } } as unknown as Feed
-    const tools = { workspace: { folder: '' } } as unknown as Readers
-    const past = { validators, lastResult, held: 0 } as unknown as Parameters<typeof receive>[2]
-    await expect(receive(feed, tools, past)).rejects.toThrow('that is enough')
-    expect(open).toHaveBeenCalledWith(isAsked ? validators : null, undefined, '')
   })
 })
 

@@ -1,6 +1,7 @@
 /** A feed as an HTTP server gives it: bytes with an ETag, answered with 304 where the caller has them already. */
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
+import { shortHash } from '../../src/core/hash.ts'
 
 export interface FeedServer {
   readonly url: string
@@ -13,11 +14,10 @@ export interface FeedServer {
 
 export async function startFeedServer(): Promise<FeedServer> {
   let content = Buffer.alloc(0)
-  let version = 0
   let custom: ((response: ServerResponse, content: Buffer) => void) | undefined
   const statuses: number[] = []
   const server = createServer((request, response) => {
-    const etag = `"v${version}"`
+    const etag = `"${shortHash(content)}"`
     if (custom !== undefined) return custom(response, content)
     if (request.headers['if-none-match'] === etag) {
       statuses.push(304)
@@ -37,7 +37,6 @@ export async function startFeedServer(): Promise<FeedServer> {
     give(next, answer) {
       content = Buffer.from(next)
       custom = answer
-      version++
     },
     close: () =>
       new Promise((resolve) => {

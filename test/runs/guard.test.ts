@@ -306,6 +306,14 @@ describe('approve', () => {
     expect(await night(all.slice(11))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 11 } })
   })
 
+  test('counts for nothing in what may leave on the same day', async () => {
+    await loaded()
+    await night(sixGone)
+    await world.approve()
+    expect(await night(sixGone, hour)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+    expect(await night(all.slice(9), hour)).toMatchObject({ result: 'ok', counts: { delete: 3 } })
+  })
+
   test('does not cover what the next delivery says otherwise, and the rest of it stays', async () => {
     await loaded()
     await night(changed(12, times(100)))
@@ -417,6 +425,23 @@ describe('homes under other MLSNumbers', () => {
   ])('%s', async (_, count, expected) => {
     await loaded(forty)
     expect(await night(changed(count, renumbered, forty))).toMatchObject(expected)
+  })
+
+  test('count over 24 hours', async () => {
+    await loaded(forty)
+    expect(await night(changed(8, renumbered, forty))).toMatchObject({ result: 'ok' })
+    const ninth = await night(changed(9, renumbered, forty), hour)
+    expect(ninth).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 2 } })
+  })
+
+  test('wait for no end of grace: the home is there, and never twice', async () => {
+    await loaded(forty, { limits: { grace: { runs: 3 } } })
+    const report = await night([...forty.slice(0, 2).map(renumbered), ...forty.slice(3)])
+    expect(report).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2, hold: 1 } })
+    expect(there()).toEqual(keys([...forty.slice(0, 2).map(renumbered), ...forty.slice(2)]))
+    // More than may be renumbered wait together, as ever.
+    const many = await night([...forty.slice(0, 20).map(renumbered), ...forty.slice(20)])
+    expect(many).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
   })
 
   test('a home whose old number is held goes at once when it comes back under a new one', async () => {
@@ -642,6 +667,14 @@ describe('facts', () => {
   })
 })
 
+test('what an incomplete list lacks is ours all the same: as many facts may change as ever', async () => {
+  await loaded()
+  world.configure({ north: { volatile } }, { attempts: 1, profile: { pageSize: 10 } })
+  world.standIn.addFault({ operations: ['List'], nth: 2, fault: { kind: 'status', status: 500 } })
+  const report = await night(changed(3, times(2)))
+  expect(report).toMatchObject({ remote: { complete: false, listings: 10 }, counts: { update: 3, hold: 0 } })
+})
+
 describe('what leaves too little as it is', () => {
   const asks = 'Nothing of it is carried out until the feed is back or you approve it'
   const strange = [...changed(3, dearer, all.slice(0, 4)), ...homes(101, 110)]
@@ -686,9 +719,10 @@ describe('what leaves too little as it is', () => {
     expect(await nights(5, feed)).toMatchObject({ counts: { update: 0, hold: 16 } })
   })
 
-  test('asks no more once enough stays: the clocks go on from when each was first held', async () => {
+  // After the third night no rule asks but the one that only a person ends.
+  test.each([3, 8])('asks no more after %i nights, once enough stays: the clocks go on', async (asked) => {
     await loaded()
-    await nights(3, all.slice(16))
+    await nights(asked, all.slice(16))
     const report = await night([...all.slice(0, 4), ...all.slice(16)])
     expect(report).toMatchObject({ result: 'ok', counts: { delete: 12 } })
   })
@@ -798,6 +832,24 @@ describe('a record without MLSNumber', () => {
     expect(there()).toEqual(keys(all.slice(5)))
   })
 
+  test('that a backfill saw first keeps what may be it', async () => {
+    await loaded()
+    world.deliver(withRecord(nameless, all.slice(1)))
+    await world.run('backfill')
+    const report = await night(withRecord(nameless, all.slice(1)))
+    expect({ hold: of(report, 'hold'), delete: of(report, 'delete') }).toEqual({ hold: keys([home(1)]), delete: [] })
+  })
+
+  test('that a delta does not repeat keeps what may be it', async () => {
+    await loaded()
+    await night(withRecord(nameless, all.slice(1)))
+    world.configure({ north: { volatile, delivery: 'delta' } })
+    await night(all.slice(1))
+    world.configure({ north: { volatile } })
+    const report = await night(withRecord(nameless, all.slice(1)))
+    expect({ hold: of(report, 'hold'), delete: of(report, 'delete') }).toEqual({ hold: keys([home(1)]), delete: [] })
+  })
+
   test('that is gone again keeps nothing', async () => {
     await loaded()
     await night(withRecord(homeless, all.slice(2)))
@@ -816,8 +868,9 @@ describe("what the chatbot's list lacks", () => {
     await world.run('diff')
     const { List: listed } = world.calls()
     expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 4 } })
+    // The pages are walked once more, to see what was created.
     const { List, Create } = world.calls()
-    expect({ lookUps: List - listed, Create }).toEqual({ lookUps: 4, Create: 4 })
+    expect({ lookUps: List - 2 * listed, Create }).toEqual({ lookUps: 4, Create: 4 })
     expect(world.listings()).toHaveLength(20)
   })
 
@@ -877,6 +930,8 @@ describe("what the chatbot's list lacks", () => {
       expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 20 } })
       expect(notes(report)).toContain('They wait until you decide')
     }
+    // It may be somebody else's chatbot: what is new waits, too.
+    expect(await night([...all, home(99)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 21 } })
     expect(there()).toEqual(['STRANGER-1'])
   })
 

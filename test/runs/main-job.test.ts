@@ -85,6 +85,35 @@ test('backfill never deletes; it can be begun again', async () => {
   expect((await world.run()).counts).toMatchObject({ create: 0, update: 0, delete: 2 })
 })
 
+describe('backfill on a chatbot that has listings', () => {
+  const filled = async (own: boolean): Promise<void> => {
+    world = await RunWorld.start({ feeds: { north: { ownership: own ? 'tag' : 'snapshot' } } })
+    world.deliver(zillowFeed(first.slice(0, 20)))
+    await world.run('backfill')
+    world.loseStore()
+    world.configure({ north: {} })
+    // Two thirds of the feed are there, and one listing that it does not hold.
+    world.deliver(zillowFeed(first.slice(1, 30)))
+    world.calls()
+  }
+
+  test.each([
+    ['that nobody marked', false],
+    ['of a store that was lost', true],
+  ])('%s: adopts, and creates what lacks, without a hold of the guard', async (_, own) => {
+    await filled(own)
+    const report = await world.run('backfill')
+    expect(report).toMatchObject({ holds: [], counts: { adopt: 19, delete: 0, update: 0 } })
+    expect(world.calls()).toMatchObject({ Create: own ? 0 : 10, Update: 0, Delete: 0 })
+    // What the lost store knew may still land: its creates wait for `settle`.
+    world.clock.advance(16 * 60_000)
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', holds: [], counts: { adopt: 0, delete: 0 } })
+    expect(world.listings()).toHaveLength(30)
+    expect(await world.run('backfill')).toMatchObject({ result: 'ok', counts: { unchanged: 29 } })
+    expect(world.calls()).toMatchObject({ Create: own ? 10 : 0, Update: 0, Delete: 0 })
+  })
+})
+
 test('a gzip file is a feed', async () => {
   world = await RunWorld.start({ feeds: { north: { source: './north.xml.gz' } } })
   world.deliver(gzipSync(zillowFeed(first)), 'north.xml.gz')

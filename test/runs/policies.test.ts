@@ -217,7 +217,7 @@ describe('several feeds of a chatbot', () => {
     expect(world.listing(first.mlsNumber)!['SalePrice']).toBe(first.price)
     expect(world.listings()).toHaveLength(before.length)
     const south = await world.run('sync', 'south')
-    expect(held(south)).toEqual(['also in north: that feed of this chatbot has it'])
+    expect(held(south)).toEqual(['also in north, a feed of this chatbot that has it'])
     for (let i = 0; i < 2; i++)
       expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 1 } })
 
@@ -233,7 +233,7 @@ describe('several feeds of a chatbot', () => {
     world.deliver(zillowFeed(all), 'north.xml')
     world.deliver(zillowFeed([{ ...first, price: 1 }]), 'south.xml')
     await world.run('sync', 'north')
-    expect(held(await world.run('sync', 'south'))).toEqual(['also in north: that feed of this chatbot has it'])
+    expect(held(await world.run('sync', 'south'))).toEqual(['also in north, a feed of this chatbot that has it'])
     world.deliver(zillowFeed([home(30)]), 'south.xml')
     expect((await world.run('sync', 'south')).counts).toMatchObject({ delete: 0, create: 1 })
     expect(world.listings()).toHaveLength(13)

@@ -23,7 +23,7 @@ const faults: FaultRuleInput['fault'][] = [
 
 test.each(Array.from({ length: 10 }, (_, index) => testSeed(1) + index))('seed %i', async (seed) => {
   const random = seeded(seed)
-  const world = await RunWorld.start({ feeds })
+  const world = await RunWorld.start({ feeds, service: { profile: { nativeId: 'list-id' } } })
   try {
     world.deliver(zillowFeed(homes))
     await world.run()

@@ -2,19 +2,23 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openApp } from '../../src/app/open.ts'
 import type { Repaired, RepairPlan } from '../../src/run/repair.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
+import { startFeedServer } from './feed-server.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 
 const all = homes(1, 10)
 const [a, b, c, d] = all.map((one) => one.mlsNumber)
 const north = { volatile: { refresh: '365d' }, limits: { share: 50 } }
+/** What a probe found out of a service whose Delete takes the IDs of its list. */
+const listIds = { profile: { nativeId: 'list-id' } }
 const hour = 3_600_000
 const settle = 16 * 60_000
 
 let world: RunWorld
 beforeEach(async () => {
-  world = await RunWorld.start({ feeds: { north } })
+  world = await RunWorld.start({ feeds: { north }, service: listIds })
 })
 afterEach(() => world.end())
 
@@ -82,16 +86,17 @@ test('surplus copies go by their ID, one at a time; each is looked up, and sync 
   expect(error).toBeNull()
   expect(duplicates.find(({ mlsNumber }) => mlsNumber === a)).toMatchObject({
     copies: 3,
-    stays: { id: kept, why: 'it shows what was sent last' },
-    surplus,
+    way: { by: 'ID', stays: { id: kept, why: 'it shows what was sent last' }, surplus },
     problem: null,
-    outcomes: surplus.map((id) => ({ id, result: 'deleted', error: null })),
+    outcomes: surplus.map((id) => ({ keyType: 'NativeId', key: String(id), result: 'done', error: null })),
   })
   expect([idsOf(a), idsOf(b)]).toEqual([[kept], [keptToo]])
   const deletes = world.standIn.requests.filter(({ operation }) => operation === 'Delete')
   expect(deletes.map(({ body }) => body)).toEqual(
-    duplicates.flatMap((one) =>
-      one.surplus.map((id) => ({ SerialNumber: chatbot, Keys: [String(id)], KeyType: 'NativeId' })),
+    duplicates.flatMap(({ way }) =>
+      way?.by === 'ID'
+        ? way.surplus.map((id) => ({ SerialNumber: chatbot, Keys: [String(id)], KeyType: 'NativeId' }))
+        : [],
     ),
   )
   expect(deletes).toHaveLength(3)
@@ -112,7 +117,9 @@ test('the copy that shows what was sent last stays, whichever is the older one',
   await createAgain(b, { ...sent, SalePrice: 1 })
   await createAgain(b, sent)
   const [stale, right] = idsOf(a)
-  expect(await repaired()).toMatchObject({ duplicates: [{ mlsNumber: a, stays: { id: right }, surplus: [stale] }] })
+  expect(await repaired()).toMatchObject({
+    duplicates: [{ mlsNumber: a, way: { stays: { id: right }, surplus: [stale] } }],
+  })
   expect(idsOf(a)).toEqual([right])
   await inSync()
 })
@@ -123,7 +130,9 @@ test('without memory of what was sent, the lowest ID stays and sync puts it righ
   await createAgain(a, { SalePrice: 2 })
   world.loseStore()
   const [kept] = idsOf(a)
-  expect(await repaired()).toMatchObject({ duplicates: [{ stays: { id: kept, why: 'it has the lowest ID' } }] })
+  expect(await repaired()).toMatchObject({
+    duplicates: [{ way: { stays: { id: kept, why: 'it has the lowest ID' } } }],
+  })
   expect(idsOf(a)).toEqual([kept])
   await inSync()
 })
@@ -134,7 +143,7 @@ test('who says no has nothing done', async () => {
   const plans: RepairPlan[] = []
   const answer = await repaired(async (plan) => plans.push(plan) === 0)
   expect(answer).toMatchObject({ refused: true, error: null })
-  expect(plans).toMatchObject([{ surplus: 1, allowed: 5, duplicates: [{ mlsNumber: a, copies: 2 }] }])
+  expect(plans).toMatchObject([{ deletes: 1, allowed: 5, duplicates: [{ mlsNumber: a, copies: 2 }] }])
   expect(world.calls()).toMatchObject({ Delete: 0 })
   expect(idsOf(a)).toHaveLength(2)
 })
@@ -159,11 +168,11 @@ describe('what is not ours to delete', () => {
   })
 
   test('without marks only a copy that shows the very same goes', async () => {
-    world.configure({ north: { ...north, ownership: 'snapshot' } })
+    world.configure({ north: { ...north, ownership: 'snapshot' } }, listIds)
     await loaded()
     await createAgain(a)
     const [kept] = idsOf(a)
-    expect(await repaired()).toMatchObject({ duplicates: [{ stays: { id: kept }, problem: null }] })
+    expect(await repaired()).toMatchObject({ duplicates: [{ way: { stays: { id: kept } }, problem: null }] })
     expect(idsOf(a)).toEqual([kept])
     await createAgain(b, { SalePrice: 5 })
     world.calls()
@@ -190,7 +199,7 @@ describe('what can not be trusted', () => {
       await loaded()
       for (const one of [a, b, c]) await createAgain(one)
       const { error, duplicates } = await repaired()
-      expect(error).toContain('Perhaps the IDs in its list are not what its Delete takes: delete the copies by hand')
+      expect(error).toContain('Its Delete does not take the IDs of its list: set service.profile.nativeId to unknown')
       expect(duplicates[0].outcomes).toMatchObject([{ result: 'failed' }])
       expect(world.calls()).toMatchObject({ Delete: 1 })
       expect(world.listings()).toHaveLength(13)
@@ -213,7 +222,7 @@ describe('what can not be trusted', () => {
     await createAgain(a)
     const [kept] = idsOf(a)
     world.standIn.changeProfile({ listLag: 2 })
-    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'done' }] }] })
     expect(idsOf(a)).toEqual([kept])
   })
 
@@ -223,7 +232,7 @@ describe('what can not be trusted', () => {
     const reset = { kind: 'reset', when: 'after-carrying-out' } as const
     world.standIn.addFault({ operations: ['Delete'], times: 1, fault: reset })
     world.standIn.changeProfile({ deleteWithoutMatch: 'refuse-all' })
-    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'done' }] }] })
     expect(idsOf(a)).toHaveLength(1)
     await inSync()
   })
@@ -241,7 +250,7 @@ describe('what can not be trusted', () => {
     world.standIn.landLateCalls()
     await nothingDone('may still land')
     world.clock.advance(settle)
-    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'done' }] }] })
     expect(idsOf(a)).toEqual([kept])
     await inSync()
   })
@@ -249,14 +258,14 @@ describe('what can not be trusted', () => {
 
 describe('limits.share', () => {
   test('is not exceeded by repairs, nor by a repair and a sync together', async () => {
-    world.configure({ north: { ...north, limits: { share: 20 } } })
+    world.configure({ north: { ...north, limits: { share: 20 } } }, listIds)
     await loaded()
     for (const one of [a, b, c, d]) await createAgain(one)
     const { duplicates } = await repaired()
     expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual([
-      'deleted',
-      'deleted',
-      'deleted',
+      'done',
+      'done',
+      'done',
       'left',
     ])
     expect(world.listings()).toHaveLength(11)
@@ -272,7 +281,7 @@ describe('limits.share', () => {
     )
     world.deliver(zillowFeed(all))
     world.clock.advance(25 * hour)
-    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'deleted' }] }] })
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ outcomes: [{ result: 'done' }] }] })
     await inSync()
   })
 })
@@ -294,7 +303,7 @@ describe('the command', () => {
     await createAgain(a)
     const done = await world.executed('repair', 'north', '--yes')
     expect(done).toMatchObject({ status: 0, stderr: '' })
-    expect(done.stdout).toContain('1 surplus copy deleted')
+    expect(done.stdout).toMatch(/\nnorth: 1 of 1 MLSNumbers repaired\n {2}\S+: delete by NativeId \d+: done\n$/)
     const again = await world.executed('repair', 'north')
     expect(again).toEqual({ status: 0, stdout: 'north: nothing is on the service more than once\n', stderr: '' })
   })
@@ -305,7 +314,13 @@ describe('the command', () => {
     await createAgain(b, { ExtensionColumn: [] })
     const partly = await world.executed('repair', 'north', '--yes', '--format', 'json')
     expect(partly).toMatchObject({ status: 4, stderr: '' })
-    expect(JSON.parse(partly.stdout)).toMatchObject({ version: 1, feed: 'north', result: 'partial', deleted: 1 })
+    expect(JSON.parse(partly.stdout)).toMatchObject({
+      version: 1,
+      feed: 'north',
+      result: 'partial',
+      deleted: 1,
+      created: 0,
+    })
     world.standIn.addFault({ fault: { kind: 'credentials' } })
     const failed = await world.executed('repair', 'north', '--yes', '--format', 'json')
     expect(failed.status).toBe(1)
@@ -325,7 +340,7 @@ test('told to stop in the middle, it stops between two copies', async () => {
   })
   const { error, duplicates } = await stopping
   expect(error).toBe('stopped by a signal')
-  expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual(['deleted', 'unknown'])
+  expect(duplicates.flatMap(({ outcomes }) => outcomes.map(({ result }) => result))).toEqual(['done', 'unknown'])
   expect(world.listings()).toHaveLength(12)
   world.stop = new AbortController()
   world.standIn.clearFaults()
@@ -333,3 +348,256 @@ test('told to stop in the middle, it stops between two copies', async () => {
   expect(await repaired()).toMatchObject({ error: null })
   await inSync()
 })
+
+describe('where the IDs of the list are not known to be what Delete takes', () => {
+  beforeEach(() => {
+    world.configure({ north })
+    world.standIn.changeProfile({ createdIdentifier: 'guid' })
+  })
+  afterEach(() => {
+    const ids = new Set(
+      world.standIn.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body?.includes('"NativeId"')),
+    )
+    for (const { id } of world.standIn.listings(chatbot))
+      expect(
+        [...ids].filter((body) => body.includes(`["${id}"]`)),
+        'an ID of the list went out as NativeId',
+      ).toEqual([])
+  })
+  const deletes = () => world.standIn.requests.flatMap(({ operation, body }) => (operation === 'Delete' ? [body] : []))
+
+  test.each(['guid', 'next-id'] as const)('one of two goes by what Create answered (%s)', async (createdIdentifier) => {
+    world.standIn.changeProfile({ createdIdentifier })
+    await loaded()
+    const [{ identifier }] = world.standIn.listings(chatbot).filter(({ listing }) => listing.MLSNumber === a)
+    await createAgain(a)
+    const [, other] = idsOf(a)
+    world.calls()
+    expect(await repaired()).toMatchObject({
+      error: null,
+      duplicates: [
+        {
+          way: { by: 'identifier', identifier },
+          outcomes: [{ call: 'delete', keyType: 'NativeId', key: identifier, result: 'done', error: null }],
+        },
+      ],
+    })
+    expect(deletes()).toEqual([{ SerialNumber: chatbot, Keys: [identifier], KeyType: 'NativeId' }])
+    expect(idsOf(a)).toEqual([other])
+    await inSync()
+    // It was used up.
+    await createAgain(a)
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ way: { by: 'anew', creates: true } }] })
+    await inSync()
+  })
+
+  test.each(['short-count', 'refuse-all'] as const)(
+    'what Create answered is of a listing that is gone (%s): said, and by MLSNumber the next time',
+    async (deleteWithoutMatch) => {
+      world.standIn.changeProfile({ deleteWithoutMatch })
+      await loaded()
+      const sent = { ...world.listing(a) }
+      world.standIn.remove(chatbot, a)
+      for (let copy = 0; copy < 2; copy++) await createAgain(b, sent)
+      const { error, duplicates } = await repaired()
+      expect(error).toContain('run listing-sync repair north again, which deletes by MLSNumber')
+      expect(duplicates).toMatchObject([{ outcomes: [{ result: 'failed' }] }])
+      expect(idsOf(a)).toHaveLength(2)
+      world.clock.advance(settle)
+      expect(await repaired()).toMatchObject({ error: null, duplicates: [{ way: { by: 'anew' } }] })
+      await inSync()
+    },
+  )
+
+  test('three copies go by their MLSNumber, and the listing is created once, as it was sent last', async () => {
+    await loaded()
+    const before = world.listing(a)
+    await createAgain(a, { SalePrice: 1, RentPrice: 1 })
+    await createAgain(a)
+    world.calls()
+    const { error, duplicates } = await repaired()
+    expect(error).toBeNull()
+    expect(duplicates).toMatchObject([
+      {
+        mlsNumber: a,
+        copies: 3,
+        way: { by: 'anew', creates: true },
+        outcomes: [
+          { call: 'delete', keyType: 'MLSNumber', key: a, result: 'done', error: null },
+          { call: 'create', keyType: 'MLSNumber', key: a, result: 'done', error: null },
+        ],
+      },
+    ])
+    expect(deletes()).toEqual([{ SerialNumber: chatbot, Keys: [a], KeyType: 'MLSNumber' }])
+    expect(world.calls()).toMatchObject({ Create: 1, Update: 0, Delete: 1 })
+    const withoutMark = (listing: unknown): unknown =>
+      JSON.parse(JSON.stringify(listing).replaceAll(/north\/[\da-f]{8}\.\d+/g, 'north'))
+    expect(withoutMark(world.listing(a))).toEqual(withoutMark(before))
+    await inSync()
+    // Create's answer is known from now on.
+    await createAgain(a)
+    expect(await repaired()).toMatchObject({ duplicates: [{ way: { by: 'identifier' } }] })
+  })
+
+  test('a service that takes one copy for each Delete keeps the last one: nothing is created', async () => {
+    world.standIn.changeProfile({ doubles: 'first' })
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.calls()
+    expect(await repaired()).toMatchObject({
+      error: null,
+      duplicates: [{ outcomes: [{ call: 'delete', result: 'done' }] }],
+    })
+    expect(world.calls()).toMatchObject({ Create: 0, Delete: 2 })
+    await inSync()
+  })
+
+  test('with a list that lags, the listing is there once in the end', async () => {
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.standIn.changeProfile({ listLag: 2 })
+    expect(await repaired()).toMatchObject({ error: null })
+    world.clock.advance(settle)
+    await inSync()
+  })
+
+  test('the store was lost: the next sync creates it, as nobody else knows what', async () => {
+    await loaded()
+    await createAgain(a)
+    world.loseStore()
+    const done = await world.executed('repair', 'north', '--yes')
+    expect(done.status).toBe(4)
+    expect(done.stdout).toContain(
+      `${a}, 2 copies: no single one can be named: all would go by their MLSNumber, and the next sync creates it`,
+    )
+    expect(done.stdout).toContain('create: left: what was sent is not known: the next sync creates it from the feed')
+    expect(idsOf(a)).toEqual([])
+    await world.run()
+    world.clock.advance(settle)
+    await world.run()
+    await inSync()
+  })
+
+  test('stays within limits.share, and says so', async () => {
+    world.configure({ north: { ...north, limits: { share: 20 } } })
+    await loaded()
+    for (const one of [a, b, c, d]) for (let copy = 0; copy < 2; copy++) await createAgain(one)
+    world.calls()
+    const { duplicates } = await repaired()
+    expect(duplicates.map(({ outcomes }) => outcomes[0].result)).toEqual(['done', 'done', 'done', 'left'])
+    expect(duplicates[3].outcomes[0].error).toContain('limits.share allows 3 more deletes within 24 hours')
+    expect(world.calls()).toMatchObject({ Create: 3, Delete: 3 })
+    expect(idsOf(d)).toHaveLength(3)
+    world.clock.advance(25 * hour)
+    expect(await repaired()).toMatchObject({
+      error: null,
+      duplicates: [{ outcomes: [{ result: 'done' }, { result: 'done' }] }],
+    })
+    await inSync()
+  })
+
+  test('what is not ours stays, and what became not ours since it was asked about', async () => {
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a, { ExtensionColumn: [] })
+    await nothingDone("no feed's mark")
+    for (let copy = 0; copy < 2; copy++) await createAgain(b)
+    const { duplicates } = await repaired(async () => {
+      world.standIn.edit(chatbot, b, { ExtensionColumn: [] })
+      return true
+    })
+    expect(duplicates.find(({ mlsNumber }) => mlsNumber === b)).toMatchObject({
+      outcomes: [{ result: 'left', error: expect.stringContaining("no feed's mark") as string }],
+    })
+    expect(idsOf(b)).toHaveLength(3)
+  })
+
+  test('a delta feed says nothing again, so nothing is taken off that might not come back', async () => {
+    world.configure({ north: { ...north, delivery: 'delta' } })
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    await nothingDone('or run listing-sync probe, which learns')
+  })
+
+  test('a Delete without an answer: no create, and a sync after `settle` puts it right', async () => {
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'late', requests: 1000 } })
+    expect(await repaired()).toMatchObject({ duplicates: [{ outcomes: [{ call: 'delete', result: 'unknown' }] }] })
+    world.standIn.clearFaults()
+    world.standIn.landLateCalls()
+    expect(idsOf(a)).toEqual([])
+    await world.run()
+    world.clock.advance(settle)
+    await world.run()
+    await inSync()
+  })
+
+  test.each<[string, FaultRuleInput['fault'], number]>([
+    ['refused', { kind: 'refuse' }, 0],
+    ['lost', { kind: 'reset', when: 'after-reading' }, settle],
+    ['lost, and carried out', { kind: 'reset', when: 'after-carrying-out' }, 0],
+    ['refused with the keys', { kind: 'credentials' }, 0],
+  ])('a Create that is %s: the next sync creates it, of a source that has not changed, too', async (_, fault, wait) => {
+    const server = await startFeedServer()
+    try {
+      server.give(zillowFeed(all))
+      world.configure({ north: { ...north, source: `${server.url}/north.xml` } })
+      await world.run()
+      await world.run()
+      expect(await world.run()).toMatchObject({ result: 'ok' })
+      expect(server.statuses.at(-1)).toBe(304)
+      for (let copy = 0; copy < 2; copy++) await createAgain(a)
+      world.standIn.addFault({ operations: ['Create'], fault })
+      const { duplicates } = await repaired()
+      const outcomes = [
+        { result: 'done' },
+        { call: 'create', error: expect.stringContaining('the next sync') as string },
+      ]
+      expect(duplicates).toMatchObject([{ outcomes }])
+      world.standIn.clearFaults()
+      world.clock.advance(wait)
+      await world.run()
+      expect(idsOf(a)).toHaveLength(1)
+      await inSync()
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('a Create that is refused, and no list is complete any more: created all the same', async () => {
+    world.configure({ north }, { profile: { pageSize: 5 } })
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+    await repaired()
+    world.standIn.clearFaults()
+    world.standIn.addFault({ operations: ['List'], page: 3, fault: { kind: 'status', status: 500 } })
+    expect(await world.run()).toMatchObject({
+      remote: { complete: false },
+      changes: [{ kind: 'create', mlsNumber: a }],
+    })
+    expect(idsOf(a)).toHaveLength(1)
+    world.standIn.clearFaults()
+    await inSync()
+  })
+})
+
+test.each(['list-id', 'unknown'])(
+  'a delete that surely had no effect counts for nothing (IDs: %s)',
+  async (nativeId) => {
+    world.configure({ north }, { profile: { nativeId }, attempts: 2 })
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    const allowed: number[] = []
+    const agree = async (plan: RepairPlan): Promise<boolean> => allowed.push(plan.allowed) > 0
+    for (const fault of [{ kind: 'status', status: 429 }, { kind: 'refuse' }] as const) {
+      world.standIn.addFault({ operations: ['Delete'], fault })
+      expect(await repaired(agree)).toMatchObject({ duplicates: [{ outcomes: [{ result: 'failed' }] }] })
+      world.standIn.clearFaults()
+    }
+    expect(await repaired(agree)).toMatchObject({ error: null })
+    await createAgain(b)
+    await repaired(agree)
+    expect(allowed).toEqual([5, 5, 5, 4])
+  },
+)

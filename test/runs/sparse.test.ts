@@ -66,6 +66,17 @@ it('a new price and a sale go over the listing confirmed last, which keeps all t
   expect(again.counts.unchanged).toBe(2)
 })
 
+it('a change goes over what is still to be sent, which no later record repeats', async () => {
+  await withHomes(home('1'))
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+  world.deliver(list(home('2')))
+  expect((await world.run()).result).toBe('partial')
+  world.standIn.clearFaults()
+  world.deliver(list(stub('2', 'current', '<price>599000</price><priceView>$599,000</priceView>')))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, reject: 0 } })
+  expect(world.listing('AG1-2')).toMatchObject({ SalePrice: 599000, PropertyType: 'Townhouse', City: 'Greendale' })
+})
+
 it('a price that may not be shown any more goes', async () => {
   await withHomes(home('1'))
   world.deliver(list(stub('1', 'current', '<price display="no">650000</price>')))

@@ -110,6 +110,19 @@ describe('a list item in canonical form', () => {
     expect(shown({ ExtensionColumn: two }).owner).toBeNull()
   })
 
+  test.each([
+    ['north/1f3a9c02.57', 'north', { store: '1f3a9c02', run: 57 }],
+    [' north/00000000.0 ', 'north', { store: '00000000', run: 0 }],
+    ['north', 'north', undefined],
+    ['north/1f3a9c02', 'north/1f3a9c02', undefined],
+    ['north/1F3A9C02.5', 'north/1F3A9C02.5', undefined],
+    ['north/1f3a9c02.5.6', 'north/1f3a9c02.5.6', undefined],
+    ['/1f3a9c02.5', null, { store: '1f3a9c02', run: 5 }],
+  ])('the mark %j is of feed %j, by %j', (value, owner, by) => {
+    const found = shown({ ExtensionColumn: JSON.stringify([{ Key: ownerKey, value }]) })
+    expect([found.owner, found.by]).toEqual([owner, by])
+  })
+
   test('an item without MLSNumber is nothing', () => {
     for (const MLSNumber of ['', ' ', null, undefined]) expect(read(testItem(1, { MLSNumber }))).toBeNull()
     expect(shown({ MLSNumber: ' 0017 ' }).mlsNumber).toBe('0017')

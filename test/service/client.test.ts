@@ -38,6 +38,17 @@ test('a create carries the chatbot, every field in order, and the ownership mark
   expect([writer.calls.create, other.calls.create]).toEqual([1, 1])
 })
 
+test('once it is told, the mark says which store writes, and in which run', async () => {
+  world = await startWorld(() => ({ body: success('id-1') }))
+  const writer = world.chatbot('SN-1', { mark: 'north' })
+  const other = world.chatbot('SN-1')
+  for (const one of [writer, other]) one.sign({ store: '1f3a9c02', run: 57 })
+  for (const one of [writer, other]) await one.create(testListing(), nothing)
+  const [marked, unmarked] = world.server.seen.map(({ body }) => body)
+  expect(marked.ExtensionColumn).toEqual([{ Key: ownerKey, value: 'north/1f3a9c02.57' }])
+  expect(unmarked).not.toHaveProperty('ExtensionColumn')
+})
+
 test('an update names its listing by MLSNumber and clears fields in the way of the profile', async () => {
   const clear = ['City', 'Images', 'ExtensionColumn', 'SalePrice', 'Description'] as const
   const { Images: _, SalePrice: __, ...listing } = testListing()
@@ -54,7 +65,7 @@ test('an update names its listing by MLSNumber and clears fields in the way of t
   await stopWorld(world)
 
   world = await startWorld(() => ({ body: success(1) }), {
-    profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'omit' },
+    profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'omit', nativeId: 'unknown' },
   })
   await world.chatbot('SN-1').update(listing, clear, nothing)
   expect(world.server.seen[0].body).toEqual({ ...listing, ...key })

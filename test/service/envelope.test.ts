@@ -89,10 +89,38 @@ describe('what an answer means', () => {
     expect(answer).toEqual({ value: 'id-9', unsettled: false })
   })
 
-  test('an answer of more than 32 MB is not read', async () => {
-    const world = await startWorld(() => ({ body: Buffer.alloc(33 * 1024 * 1024, 32) }), { attempts: 1 })
-    const listing = world.chatbot('SN').lookUp('A-1')
-    await expect(listing).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
+  test('an answer longer than maxAnswerBytes is not read, whatever it says', async () => {
+    const body = (bytes: number) => success({ ...page, filler: 'x'.repeat(bytes) })
+    const page = { List: [], VirtualCount: 0 }
+    let length = 60_000
+    const world = await startWorld(() => ({ body: body(length) }), { attempts: 1, maxAnswerBytes: 64 * 1024 })
+    expect(await world.chatbot('SN').lookUp('A-1')).toMatchObject([])
+    length = 70_000
+    await expect(world.chatbot('SN').lookUp('A-1')).rejects.toMatchObject({
+      kind: 'transient',
+      effect: 'unknown',
+      message: expect.stringContaining('it is longer than maxAnswerBytes of the service'),
+    })
+    await stopWorld(world)
+  })
+
+  test('an answer nested thousands deep is in no documented form', async () => {
+    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const answer = (levels: number) =>
+      `{"Version":"1","Success":true,"Code":200,"Message":"\\"${'['.repeat(200)}","Data":{"VirtualCount":0,"List":[],"More":${deep(levels)}}}`
+    let levels = 90
+    const world = await startWorld(() => ({ body: answer(levels) }), { attempts: 1 })
+    expect(await world.chatbot('SN').lookUp('A-1')).toMatchObject([])
+    for (levels of [100, 200_000])
+      await expect(world.chatbot('SN').lookUp('A-1')).rejects.toMatchObject({ message: /not in its documented form/ })
+    await stopWorld(world)
+  })
+
+  test('headers without end', async () => {
+    const world = await startWorld(() => ({ body: '', headers: { 'x-long': 'x'.repeat(100_000) } }), { attempts: 1 })
+    await expect(world.chatbot('SN').lookUp('A-1')).rejects.toMatchObject({
+      message: /its headers are longer than 16 kB/,
+    })
     await stopWorld(world)
   })
 
@@ -117,7 +145,7 @@ describe('what an answer means', () => {
     plain.close()
   })
 
-  test('a certificate that nobody vouches for: nothing is sent', async () => {
+  test('a certificate that nobody vouches for: nothing is sent; one of service.ca is trusted', async () => {
     const [key, cert] = ['key', 'certificate'].map((name) => readFileSync(`fixtures/tls/${name}.pem`))
     let asked = 0
     const safe = createSafeServer({ key, cert }, (_, response) => {
@@ -125,11 +153,16 @@ describe('what an answer means', () => {
       response.end(JSON.stringify({ Data: 'x', Version: '1', Success: true, Code: 200, Message: '' }))
     }).listen(0, '127.0.0.1')
     await once(safe, 'listening')
-    const world = await startWorld(() => 'silence', { attempts: 1, baseUrl: `https://127.0.0.1:${portOf(safe)}` })
+    const baseUrl = `https://127.0.0.1:${portOf(safe)}`
+    const world = await startWorld(() => 'silence', { attempts: 1, baseUrl })
     const create = world.chatbot('SN').create(testListing(), () => {})
     await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
     expect(asked).toBe(0)
     await stopWorld(world)
+    const vouched = await startWorld(() => 'silence', { attempts: 1, baseUrl, ca: cert.toString() })
+    expect(await vouched.chatbot('SN').create(testListing(), () => {})).toMatchObject({ value: 'x' })
+    expect(asked).toBe(1)
+    await stopWorld(vouched)
     safe.close()
   })
 

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Limiter } from '../../src/service/limiter.ts'
+import { Lane, Limiter } from '../../src/service/limiter.ts'
 import { ManualClock } from './clock.ts'
 
 /** Sends `count` calls of `duration` milliseconds at once; returns their start times. */
-function flood(limiter: Limiter, clock: ManualClock, count: number, duration = 0): number[] {
+function flood(limiter: Limiter, clock: ManualClock, count: number, duration = 0, lane = new Lane(4)): number[] {
   const starts: number[] = []
   for (let i = 0; i < count; i++) {
-    void limiter.take().then(async () => {
+    void limiter.take(lane).then(async () => {
       starts.push(clock.now())
       if (duration > 0) await clock.sleep(duration)
-      limiter.done()
+      limiter.done(lane)
     })
   }
   return starts
@@ -41,18 +41,19 @@ test('no window of one second sees more than rate + 1 calls, and the rate is rea
         const clock = new ManualClock()
         let timers = 0
         clock.lateness = () => lateness[timers++ % lateness.length]
-        const limiter = new Limiter(clock, rate, concurrency)
-        const all: number[][] = []
-        for (const { after, calls } of bursts) {
+        const limiter = new Limiter(clock, rate)
+        const lanes = [new Lane(concurrency), new Lane(concurrency)]
+        const all: number[][][] = [[], []]
+        for (const [number, { after, calls }] of bursts.entries()) {
           await clock.advance(after)
-          all.push(flood(limiter, clock, calls))
+          all[number % 2].push(flood(limiter, clock, calls, 0, lanes[number % 2]))
         }
         await clock.advance(600 * 1000)
-        const starts = all.flat()
+        const starts = all.flat(2).toSorted((a, b) => a - b)
         expect(starts).toHaveLength(bursts.reduce((sum, { calls }) => sum + calls, 0))
         expect(mostInOneSecond(starts)).toBeLessThanOrEqual(rate + 1)
         // First come, first served.
-        expect(starts).toEqual(starts.toSorted((a, b) => a - b))
+        for (const own of all) expect(own.flat()).toEqual(own.flat().toSorted((a, b) => a - b))
       },
     ),
     { numRuns: 60 },
@@ -69,7 +70,7 @@ test.for([
     const clock = new ManualClock()
     let timers = 0
     clock.lateness = () => (timers++ * 7) % (late + 1)
-    const limiter = new Limiter(clock, rate, 4)
+    const limiter = new Limiter(clock, rate)
     const starts = flood(limiter, clock, rate * 70)
     await clock.advance(60_000)
     expect(starts.length).toBeGreaterThanOrEqual(rate * 60 * 0.99)
@@ -80,19 +81,45 @@ test.for([
 
 test('the concurrency bounds the calls under way', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 100, 3)
-  const starts = flood(limiter, clock, 9, 500)
+  const limiter = new Limiter(clock, 100)
+  const starts = flood(limiter, clock, 9, 500, new Lane(3))
   await clock.advance(499)
   expect([starts.length, limiter.running, limiter.waiting]).toEqual([3, 3, 6])
   await clock.advance(2000)
   expect([starts.length, limiter.running, limiter.waiting]).toEqual([9, 0, 0])
 })
 
+test('calls that hang take no place of another chatbot', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 10)
+  const [hanging, lively] = [new Lane(2), new Lane(2)]
+  const hung = flood(limiter, clock, 8, 60_000, hanging)
+  const starts = flood(limiter, clock, 20, 100, lively)
+  await clock.advance(3000)
+  expect([hung.length, starts.length, hanging.running, lively.running]).toEqual([2, 20, 2, 0])
+  await clock.advance(60_000)
+  expect([hung.length, hanging.running]).toEqual([4, 2])
+})
+
+test('the pause of one chatbot is its own, and who waits for it keeps nobody', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 10)
+  const [paused, lively] = [new Lane(4), new Lane(4)]
+  limiter.pause(3_600_000, paused)
+  expect([limiter.paused(paused), limiter.paused(lively)]).toEqual([3_600_000, 0])
+  const later = flood(limiter, clock, 2, 0, paused)
+  const starts = flood(limiter, clock, 20, 0, lively)
+  await clock.advance(3000)
+  expect([later.length, starts.length]).toEqual([0, 20])
+  await clock.advance(3_600_000)
+  expect([later.length, clock.sleeping]).toEqual([2, 0])
+})
+
 test('a pause holds everyone, and a shorter one does not end it', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 10, 4)
-  limiter.pause(5000)
-  limiter.pause(100)
+  const limiter = new Limiter(clock, 10)
+  limiter.pause(5000, null)
+  limiter.pause(100, null)
   const begin = clock.now()
   const starts = flood(limiter, clock, 3)
   await clock.advance(4999)
@@ -103,21 +130,22 @@ test('a pause holds everyone, and a shorter one does not end it', async () => {
 
 test('who would wait longer than he may is sent away, at once or when the pause begins', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 1, 4)
-  await limiter.take()
-  const [patient, hasty] = [limiter.take(undefined, 60_000), limiter.take(undefined, 2000)]
-  limiter.pause(5000)
+  const limiter = new Limiter(clock, 1)
+  const lane = new Lane(4)
+  await limiter.take(lane)
+  const [patient, hasty] = [limiter.take(lane, undefined, 60_000), limiter.take(lane, undefined, 2000)]
+  limiter.pause(5000, null)
   await expect(hasty).rejects.toBeUndefined()
-  await expect(limiter.take(undefined, 2000)).rejects.toThrow('longer than the caller waits')
-  expect([limiter.paused, limiter.waiting]).toEqual([5000, 1])
+  await expect(limiter.take(lane, undefined, 2000)).rejects.toThrow('longer than the caller waits')
+  expect([limiter.paused(lane), limiter.waiting]).toEqual([5000, 1])
   await clock.advance(5000)
   await expect(patient).resolves.toBeUndefined()
-  expect([limiter.paused, limiter.waiting, clock.sleeping]).toEqual([0, 0, 0])
+  expect([limiter.paused(lane), limiter.waiting, clock.sleeping]).toEqual([0, 0, 0])
 })
 
 test('the rate halves once for calls refused together, has a floor, and grows back to the configured one', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 16, 4)
+  const limiter = new Limiter(clock, 16)
   const sentAt = clock.now()
   await clock.advance(10)
   for (let i = 0; i < 4; i++) limiter.slowDown(sentAt)
@@ -138,14 +166,15 @@ test('the rate halves once for calls refused together, has a floor, and grows ba
 
 test('an aborted call leaves the queue, keeps its reason and leaves no timer behind', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 1, 4)
+  const limiter = new Limiter(clock, 1)
   const starts = flood(limiter, clock, 1)
   const stop = new AbortController()
-  const waiting = [limiter.take(stop.signal), limiter.take(stop.signal)]
+  const lane = new Lane(4)
+  const waiting = [limiter.take(lane, stop.signal), limiter.take(lane, stop.signal)]
   expect(limiter.waiting).toBe(2)
   stop.abort(new Error('enough'))
   for (const take of waiting) await expect(take).rejects.toThrow('enough')
-  await expect(limiter.take(stop.signal)).rejects.toThrow('enough')
+  await expect(limiter.take(lane, stop.signal)).rejects.toThrow('enough')
   await setImmediate()
   expect([limiter.waiting, limiter.running, clock.sleeping, starts.length]).toEqual([0, 0, 0, 1])
   const later = flood(limiter, clock, 1)
@@ -155,12 +184,12 @@ test('an aborted call leaves the queue, keeps its reason and leaves no timer beh
 
 test('a clock that is set back costs a slot at most, or a pause once more', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, 2, 4)
+  const limiter = new Limiter(clock, 2)
   const starts = flood(limiter, clock, 2)
   clock.setBack(3_600_000)
   await clock.advance(1000)
   expect(starts).toHaveLength(2)
-  limiter.pause(3000)
+  limiter.pause(3000, null)
   const later = flood(limiter, clock, 2)
   clock.setBack(3_600_000)
   await clock.advance(6500)
@@ -169,9 +198,9 @@ test('a clock that is set back costs a slot at most, or a pause once more', asyn
 
 test('without a limit nobody waits, even after a 429', async () => {
   const clock = new ManualClock()
-  const limiter = new Limiter(clock, Infinity, 1000)
+  const limiter = new Limiter(clock, Infinity)
   limiter.slowDown(clock.now())
-  const starts = flood(limiter, clock, 500)
+  const starts = flood(limiter, clock, 500, 0, new Lane(1000))
   await setImmediate()
   expect(starts).toHaveLength(500)
 })

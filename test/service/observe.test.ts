@@ -24,7 +24,14 @@ function asQuery({ PageNumber, PageSize, MLSNumber }: Record<string, unknown>): 
 async function begin(list: (query: Query, number: number) => Reply, profile: Partial<ServiceProfile> = {}) {
   const world = await startWorld(({ body }, number) => list(asQuery(body), number), {
     attempts: 2,
-    profile: { pageSize: 10, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty', ...profile },
+    profile: {
+      pageSize: 10,
+      deleteBatch: 50,
+      virtualCount: 'unknown',
+      clear: 'empty',
+      nativeId: 'unknown',
+      ...profile,
+    },
   })
   worlds.push(world)
   return world

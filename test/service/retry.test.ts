@@ -154,18 +154,36 @@ describe('Retry-After', () => {
 })
 
 describe('the breaker', () => {
-  test('ten failures in a row stop that call and every later one, of every chatbot', async () => {
+  test('ten failures in a row stop that call and every later one', async () => {
     const { chatbot, server } = await begin(() => busy)
-    const writers = [chatbot('SN-1'), chatbot('SN-2')]
+    const writer = chatbot('SN')
     const errors: unknown[] = []
     for (let i = 0; i < 6; i++) {
-      await writers[i % 2].update(testListing(), [], nothing).catch((error: unknown) => errors.push(error))
+      await writer.update(testListing(), [], nothing).catch((error: unknown) => errors.push(error))
     }
     expect(server.seen).toHaveLength(10)
     const transient = { kind: 'transient', effect: 'unknown' }
     const later = { kind: 'stopped', effect: 'none' }
     expect(errors).toMatchObject([transient, transient, { kind: 'stopped', effect: 'unknown' }, later, later, later])
     expect(errors[2]).toMatchObject({ message: expect.stringMatching(/10 calls in a row failed/) })
+  })
+
+  test.for<[string, Reply]>([
+    ['403', { status: 403, body: '' }],
+    ['503', busy],
+    ['503 with a Retry-After of an hour', { status: 503, headers: { 'retry-after': '3600' }, body: '' }],
+    ['a reset', 'reset'],
+  ])('a chatbot that answers %s stops no other', async ([, reply]) => {
+    const { chatbot } = await begin(({ body }) => (body.SerialNumber === 'SN-1' ? reply : { body: success(1) }))
+    const [failing, right] = [chatbot('SN-1'), chatbot('SN-2')]
+    const update = (writer: typeof failing) => writer.update(testListing(), [], nothing)
+    const waiting = Array.from({ length: 12 }, () => update(failing))
+    const others = Array.from({ length: 12 }, () => update(right))
+    const ended = await Promise.allSettled(waiting)
+    for (const { status } of ended) expect(status).toBe('rejected')
+    for (const other of others) await expect(other).resolves.toMatchObject({ value: 1 })
+    await expect(update(failing)).rejects.toMatchObject({ effect: 'none' })
+    await expect(update(right)).resolves.toMatchObject({ value: 1 })
   })
 
   test.for([refusal(400, 'no'), success(1)])('an answer between failures begins the count anew: %j', async (body) => {
@@ -207,7 +225,7 @@ describe('ends from our side', () => {
   test('a call without an answer ends at its timeout, with an unknown effect', async () => {
     const server = await startServer(() => 'silence')
     const clock = new ManualClock()
-    const pool = openConnections(server.baseUrl, 2, clock)
+    const pool = openConnections({ baseUrl: server.baseUrl, ca: null, maxAnswerBytes: 2 ** 25 }, clock)
     const request = { path: '/x', headers: {}, body: '{}', signal: undefined }
     const early = pool.send({ ...request, timeout: 30_000 })
     await server.received(1)
@@ -233,15 +251,15 @@ describe('ends from our side', () => {
 
   test('what is ended before it could be written is never written', async () => {
     const server = await startServer(({ body }) => (body.number === 3 ? { body: success(1) } : 'silence'))
-    const pool = openConnections(server.baseUrl, 1, new ManualClock())
+    const pool = openConnections({ baseUrl: server.baseUrl, ca: null, maxAnswerBytes: 2 ** 25 }, new ManualClock())
     const begin = (number: number, signal?: AbortSignal) =>
       pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 1000, signal })
     const stops = [new AbortController(), new AbortController()]
     const sent = begin(1, stops[0].signal)
     await server.received(1)
-    const queued = begin(2, stops[1].signal)
+    const connecting = begin(2, stops[1].signal)
     stops[1].abort()
-    await expect(queued).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
+    await expect(connecting).rejects.toMatchObject({ kind: 'transient', effect: 'none' })
     stops[0].abort()
     await expect(sent).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
     await expect(begin(3)).resolves.toMatchObject({ status: 200 })

@@ -105,10 +105,12 @@ export function testSettings(baseUrl: string, settings: Partial<ServiceSettings>
   return {
     baseUrl,
     ...testKeys,
+    ca: null,
+    maxAnswerBytes: 32 * 1024 * 1024,
     timeout: 1_000_000,
     concurrency: 4,
     rate: Infinity,
-    profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty' },
+    profile: { pageSize: 100, deleteBatch: 50, virtualCount: 'unknown', clear: 'empty', nativeId: 'unknown' },
     patience: 60_000,
     attempts: 4,
     backoff: { base: 500, max: 10_000 },

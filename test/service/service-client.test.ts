@@ -142,7 +142,7 @@ describe('Edit', () => {
     expect((await problemsOf(client.edit(wrong as never))).toSorted()).toEqual([
       'AIResponseLanguage: takes the full name of a language, such as English',
       'ChatBubbleColor: takes rgb(r,g,b): write rgb(0,120,255)',
-      'Name: takes text; put 5 in quotes, exactly as it is spelled',
+      'Name: takes text; put it in quotes, exactly as it is spelled',
       'Temperature: takes a whole number',
       'UserMessageColor: takes 0 to 255 for each part, not "rgb(0,0,256)"',
       'VerifyDomain: takes true or false',

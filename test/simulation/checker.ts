@@ -1,20 +1,67 @@
 /** The invariants of docs/design.md, judged as calls reach the service and when runs and histories end. */
-import type { Report } from '../../src/report/report.ts'
+import type { Listing } from '../../src/core/listing.ts'
+import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
-import { feedKeys, listingOf } from './feed.ts'
+import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
 import { ownerOf } from './service.ts'
+import { walks } from './service-mishaps.ts'
 import type { ModelService, Row, Witness, WriteCall } from './service.ts'
-import { feedName, hour, Violation } from './world.ts'
+import type { VirtualTime } from './time.ts'
+import { feedName, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
+import { hour, settle } from './time.ts'
+
+interface Deleted {
+  feed: string
+  key: string
+  at: number
+  clock: number
+  isRenumbered: boolean
+  /** A person let it go, or every delivery said it for long enough: it counts for nothing. */
+  isFree: boolean
+}
+
+/** What the checker goes by that a store can know, too, as of a moment. */
+export interface Memory {
+  held: Set<string>
+  letGo: Set<string>
+  deleted: Deleted[]
+  wholeAt: Map<string, number>
+  loaded: Set<string>
+  goneSince: Map<string, number>
+  absences: Map<string, Map<string, number>>
+  guard: ReturnType<GuardModel['memory']>
+}
+
+/** Of a new store. */
+export const noMemory: Memory = {
+  held: new Set(),
+  letGo: new Set(),
+  deleted: [],
+  wholeAt: new Map(),
+  loaded: new Set(),
+  goneSince: new Map(),
+  absences: new Map(),
+  guard: new Map(),
+}
+
+/** What was so as a call was made. */
+interface Known {
+  approved: ReadonlySet<string>
+  ours: readonly Set<string>[]
+  delivery: Delivery
+  place: { disk: Disk }
+}
 
 export class Checker implements Witness {
   /** The feed whose run is under way or was the last. */
   feed = feedName
   run = 0
   service!: ModelService
-  disk!: Disk
+  /** Where the store of the daemon at work lies: it may be another one after a power cut. */
+  place!: { disk: Disk }
   delivery!: Delivery
   dry = false
   /** The first violation; a run must not be able to swallow it. */
@@ -24,6 +71,8 @@ export class Checker implements Witness {
   countsDeletes = true
   #swarm!: Swarm
   #startedAt = 0
+  /** The same by the machine's clock, as all that the program itself can know. */
+  #clockAtStart = 0
   /** MLSNumbers of the feed when its run began, at least and at most. */
   #ours: readonly Set<string>[] = []
   /** When the calls of the last second went out. */
@@ -35,7 +84,7 @@ export class Checker implements Witness {
   #everListed = new Set<string>()
   readonly #past = new Map<string, { absences: Map<string, number>; everListed: Set<string> }>()
   /** What was approved when a call arrived, and how many were the feed's. */
-  readonly #known = new WeakMap<WriteCall, { approved: ReadonlySet<string>; ours: readonly Set<string>[] }>()
+  readonly #known = new WeakMap<WriteCall, Known>()
   /** When a whole delivery of each feed came last, as far as the program can know. */
   readonly #wholeAt = new Map<string, number>()
   /** Feeds of which a whole delivery was carried over. */
@@ -50,7 +99,11 @@ export class Checker implements Witness {
   #taken = new Set<string>()
   /** Since when each listing is gone from the whole deliveries of its feed. */
   readonly #goneSince = new Map<string, number>()
-  #deleted: { feed: string; key: string; at: number }[] = []
+  /** What left, and what came again under another number in the same delivery. */
+  #deleted: Deleted[] = []
+  /** Deletes that are held, and those that a person let go meanwhile, as `feed MLSNumber`. */
+  #held = new Set<string>()
+  #letGo = new Set<string>()
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
@@ -58,16 +111,22 @@ export class Checker implements Witness {
   #lookedUp = new Set<string>()
   /** Approved deletes count for nothing. */
   approved: ReadonlySet<string> = new Set()
+  /** MLSNumbers that an effect twice or too late made a second listing of, perhaps. */
+  readonly #mayBeTwice = new Set<string>()
   readonly #trace: string[] | null
-  readonly #now: () => number
+  readonly #time: VirtualTime
 
-  constructor(trace: string[] | null, now: () => number) {
+  constructor(trace: string[] | null, time: VirtualTime) {
     this.#trace = trace
-    this.#now = now
+    this.#time = time
+  }
+
+  get disk(): Disk {
+    return this.place.disk
   }
 
   trace(line: string): void {
-    this.#trace?.push(`${new Date(this.#now()).toISOString().slice(5, 19)} ${line}`)
+    this.#trace?.push(`${new Date(this.#time.now).toISOString().slice(5, 19)} ${line}`)
   }
 
   fail(what: string): void {
@@ -84,7 +143,8 @@ export class Checker implements Witness {
     this.#absences = past.absences
     this.#everListed = past.everListed
     this.#swarm = swarm
-    this.#startedAt = this.#now()
+    this.#startedAt = this.#time.now
+    this.#clockAtStart = this.#time.clock
     this.#sent = []
     this.#waitUntil = 0
     this.delivery = delivery
@@ -92,7 +152,10 @@ export class Checker implements Witness {
     this.#keysRefused = false
     this.#affected = new Set()
     this.#lookedUp = new Set()
-    this.approved = this.disk.approved(this.feed, this.#now())
+    // Of deletes the program's own word is not enough: a person must have seen this one held, and nothing said otherwise since.
+    const isTrue = (part: string): boolean =>
+      !part.startsWith('delete ') || this.#letGo.has(`${feed} ${part.slice('delete '.length)}`)
+    this.approved = new Set([...this.disk.approved(this.feed, this.#time.clock)].filter(isTrue))
     const keysOf = (rows: readonly Row[]): Set<string> => new Set(rows.map(({ listing }) => listing.MLSNumber))
     const isOurs = ({ by, feed: whose }: Row): boolean =>
       swarm.ownership === 'mirror' || (by === 'us' && whose === feed)
@@ -111,22 +174,69 @@ export class Checker implements Witness {
     }
     this.#rows = ours.filter(isSure)
     this.#isFirstLoad = !this.#loaded.has(feed)
-    this.#isRare = this.#startedAt - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
+    this.#isRare = this.#clockAtStart - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
     this.#taken = new Set()
     for (const key of delivery.listings.keys()) this.#everListed.add(key)
     const keys = new Set([...feedKeys, ...this.#everListed])
-    this.#guard.begin(feed, delivery, keys, this.#now())
+    this.#guard.begin(feed, delivery, keys, this.#time.clock)
     if (!delivery.whole) return
     for (const key of keys)
       if (!isIn(delivery, key)) {
         this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
-        if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#now())
+        if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#time.clock)
       }
   }
 
   /** A person lets through what is held. */
   approves(feed: string): void {
     this.#guard.approves(feed)
+    for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
+  }
+
+  /** What the store can know at most. */
+  memory(): Memory {
+    const { deleted, wholeAt, loaded, goneSince } = {
+      deleted: this.#deleted,
+      wholeAt: this.#wholeAt,
+      loaded: this.#loaded,
+      goneSince: this.#goneSince,
+    }
+    const absences = new Map([...this.#past].map(([feed, past]) => [feed, past.absences]))
+    return structuredClone({
+      held: this.#held,
+      letGo: this.#letGo,
+      deleted,
+      wholeAt,
+      loaded,
+      goneSince,
+      absences,
+      guard: this.#guard.memory(),
+    })
+  }
+
+  /** The store is what it was then; what came since is in none. */
+  storePutBack(memory: Memory): void {
+    this.recall(memory)
+    this.#lostAt = this.#time.now
+  }
+
+  /** From now on it judges by what a store of that time knows. */
+  recall(memory: Memory): void {
+    const { held, letGo, deleted, wholeAt, loaded, goneSince, absences, guard } = structuredClone(memory)
+    this.#deleted = deleted
+    this.#held = held
+    this.#letGo = letGo
+    for (const [all, then] of [
+      [this.#wholeAt, wholeAt],
+      [this.#goneSince, goneSince],
+    ] as const) {
+      all.clear()
+      for (const [key, at] of then) all.set(key, at)
+    }
+    this.#loaded.clear()
+    for (const feed of loaded) this.#loaded.add(feed)
+    for (const [feed, past] of this.#past) past.absences = absences.get(feed) ?? new Map()
+    this.#guard.putBack(guard)
   }
 
   /** The store was lost, and the ledger with it. */
@@ -134,8 +244,10 @@ export class Checker implements Witness {
     this.#deleted = []
     this.#wholeAt.clear()
     this.#loaded.clear()
+    this.#held.clear()
+    this.#letGo.clear()
     this.#guard.storeLost()
-    this.#lostAt = this.#now()
+    this.#lostAt = this.#time.now
   }
 
   affected(key: string): void {
@@ -151,7 +263,7 @@ export class Checker implements Witness {
   }
 
   sent(kind: string): void {
-    const now = this.#now()
+    const { now } = this.#time
     if (this.#keysRefused) this.fail(`credentials: a ${kind} went out after the service had refused the keys`)
     if (now < this.#waitUntil)
       this.fail(`8: a ${kind} went out ${this.#waitUntil - now} ms before the service's Retry-After`)
@@ -166,7 +278,7 @@ export class Checker implements Witness {
 
   arrived(call: WriteCall): void {
     const { kind, keys } = call
-    this.#known.set(call, { approved: this.approved, ours: this.#ours })
+    this.#known.set(call, { approved: this.approved, ours: this.#ours, delivery: this.delivery, place: this.place })
     this.#guard.arrived(call)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
@@ -178,46 +290,122 @@ export class Checker implements Witness {
       if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
       const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed)
-      if (others !== undefined) this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
-      if (kind === 'delete') this.#judgeDelete(key)
-      else if (!this.delivery.holds.has(key)) this.fail(`${kind} of ${key}, which the feed does not hold`)
+      const mayTake = this.#swarm.isRanked && feedName === this.feed && kind === 'update'
+      if (others !== undefined && !mayTake)
+        this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
+      // Of a copy it is judged what it leaves, once it has gone.
+      if (kind === 'delete' && call.rows === undefined) this.#judgeDelete(key)
+      else if (kind !== 'delete' && !this.delivery.holds.has(key))
+        this.fail(`${kind} of ${key}, which the feed does not hold`)
       if (kind === 'create') this.#judgeCreate(key)
+      const entry = this.delivery.listings.get(key)
+      if (call.listing !== null && entry !== undefined && !entry.isPartial) this.#judgeMoving(entry, call.listing)
     }
   }
 
+  /** What moves by itself goes out as it is that day, in the feed's own zone. */
+  #judgeMoving(entry: Entry, { DaysOnMarket, Tours }: Listing): void {
+    const today = dayIn(this.#swarm.timezone, this.#clockAtStart)
+    const days = (Date.parse(today) - Date.parse(entry.listedOn ?? '2026-11-01')) / (24 * hour)
+    if (DaysOnMarket !== Math.max(0, days))
+      this.fail(`moving: ${entry.key} is ${days} days on the market, not ${DaysOnMarket}`)
+    const tours = [this.#clockAtStart, this.#time.clock].map((at) => toursAt(entry, at))
+    if (!tours.includes(Tours || undefined))
+      this.fail(`moving: the tours of ${entry.key} are ${tours[0]}, not ${Tours}`)
+  }
+
   /** Nothing may be taken for known of a listing while an earlier call may still change it. */
-  landsLate({ kind, keys, at }: WriteCall): void {
+  landsLate(call: WriteCall): void {
+    const { kind, keys, at } = call
     if (at <= this.#lostAt) return
+    if (!this.#mayLand(call)) return
     for (const key of keys) {
       // What lands on nothing changes nothing.
       if (kind !== 'create' && this.service.living(key).length === 0) continue
-      const row = this.disk.row(key)
+      const row = this.#known.get(call)!.place.disk.row(key)
       const expected =
-        row !== null && row.suspectUntil !== null && row.suspectUntil > this.#now() && row.baseline === null
+        row !== null && row.suspectUntil !== null && row.suspectUntil > this.#time.clock && row.baseline === null
       if (row === null || (row.flight === null && !expected))
         this.fail(`late: a ${kind} of ${key} lands, and the store does not expect it`)
     }
   }
 
-  deleted(key: string, call: WriteCall): void {
-    const { feed, at } = call
-    const known = this.#known.get(call)!
-    if (feed === this.feed && at >= this.#startedAt) this.#taken.add(key)
-    // What was sent before the store was lost is in no ledger.
-    if (at <= this.#lostAt || known.approved.has(`delete ${key}`)) return
-    if ((this.#goneSince.get(`${feed} ${key}`) ?? at) <= at - believedAfter) return
-    this.#deleted.push({ feed, key, at })
-    // The first load is no loss, whatever it lacks.
-    if (!this.#loaded.has(feed) || !this.countsDeletes) return
-    const inADay = this.#deletedInADay(feed, at)
-    const wholeAt = this.#wholeAt.get(feed) ?? at
-    const most = Math.max(...sizesWith(known.ours, inADay).map((ours) => allowed(ours, at - wholeAt > rareAfter)))
-    if (inADay.size > most) this.fail(`5: ${inADay.size} deletes in 24 hours (${[...inADay].join()}), ${most} allowed`)
+  /** Whether a call may still take effect, as far as the program has to reckon with it (docs/faults.md, A1). */
+  #mayLand({ at, clock }: WriteCall): boolean {
+    // What a clock that was set forward and back has told to be over stays so.
+    return this.#time.now < at + settle && this.#time.clock < clock + settle
   }
 
-  #deletedInADay(feed: string, at: number): Set<string> {
-    const counted = this.#deleted.filter((one) => one.feed === feed && one.at > at - 24 * hour && one.at <= at)
-    return new Set(counted.map(({ key }) => key))
+  /**
+   * A1 does not hold for this call, so nobody could wait for it. What it does is done as by a person: an update is an edit, a
+   * delete takes a listing that comes again, a create may make it a second one. That one has to be told from then on, and
+   * all else about it stays as strict.
+   */
+  landed(call: WriteCall): void {
+    if (this.#mayLand(call)) return
+    const { kind, keys } = call
+    for (const key of keys) {
+      if (kind === 'create') this.#mayBeTwice.add(key)
+      const rows = this.service.living(key)
+      if (kind === 'create') rows.at(-1)!.onlyByMark = true
+      for (const row of kind === 'update' ? rows : []) {
+        Object.assign(row, { edited: true, editedAt: this.#time.now })
+        if (!row.seen) row.tainted = true
+      }
+    }
+  }
+
+  repeated({ kind, keys }: WriteCall): void {
+    // Without an idempotency key nobody can prevent it.
+    if (kind === 'create') for (const key of keys) this.#mayBeTwice.add(key)
+  }
+
+  deleted(key: string, call: WriteCall): void {
+    const { feed, at, clock } = call
+    if (call.rows !== undefined) {
+      if (this.service.living(key).length === 0) this.fail(`2: the last copy of ${key} is taken off`)
+      return
+    }
+    const known = this.#known.get(call)!
+    if (feed === this.feed && at >= this.#startedAt) this.#taken.add(key)
+    this.#letGo.delete(`${feed} ${key}`)
+    // What was sent before the store was lost is in no ledger.
+    if (at <= this.#lostAt) return
+    const isBelieved = (this.#goneSince.get(`${feed} ${key}`) ?? clock) <= clock - believedAfter
+    const isFree = isBelieved || known.approved.has(`delete ${key}`)
+    const isRenumbered = known.delivery.holds.has(otherSpelling(key))
+    this.#deleted.push({ feed, key, at, clock, isRenumbered, isFree })
+    if (isFree) return
+    // The first load is no loss, whatever it lacks.
+    if (!this.#loaded.has(feed) || !this.countsDeletes) return
+    const inADay = this.#deletedInADay(feed, call, (one) => !one.isFree)
+    const left = this.#deletedInADay(feed, call, (one) => !one.isFree && !one.isRenumbered)
+    const wholeAt = this.#wholeAt.get(feed) ?? clock
+    const most = Math.max(
+      ...this.#sizesWith(known.ours, inADay).map((ours) => allowed(ours, clock - wholeAt > rareAfter)),
+    )
+    // What comes again under another number counts apart, where both are in one plan.
+    const tooMany = left.size > most ? left : inADay.size > most * 2 ? inADay : null
+    if (tooMany !== null) this.fail(`5: ${tooMany.size} deletes in 24 hours (${[...tooMany].join()}), ${most} allowed`)
+  }
+
+  /** How many listings of a feed there may be, with those that left: all that lies between the least and the most. */
+  #sizesWith(ours: readonly ReadonlySet<string>[], left: ReadonlySet<string>): number[] {
+    const sizes = ours.map((some) => new Set([...some, ...left]).size)
+    // Of so few that a list shows, all may change.
+    const least = Math.min(...sizes, this.#isListTrue ? Infinity : 2)
+    return Array.from({ length: Math.max(...sizes) - least + 1 }, (_, more) => least + more)
+  }
+
+  /** What left up to a moment and within 24 hours before it: after the clock was set back, also what it says is still to come. */
+  #deletedInADay(
+    feed: string,
+    now: Pick<WriteCall, 'at' | 'clock'>,
+    counts: (one: Deleted) => boolean = () => true,
+  ): Set<string> {
+    const isLate = ({ at, clock }: Deleted): boolean => clock > now.clock - 24 * hour && at <= now.at
+    const some = this.#deleted.filter((one) => one.feed === feed && isLate(one) && counts(one))
+    return new Set(some.map(({ key }) => key))
   }
 
   /** Made by a person after our delete, before the program looked: it can't tell that from a delete that did nothing. */
@@ -226,16 +414,23 @@ export class Checker implements Witness {
     return this.service.living(key).some(({ by, writtenAt }) => by === 'person' && writtenAt >= at)
   }
 
+  /** Whether lists show what is there in this history. */
+  get #isListTrue(): boolean {
+    const { service, mishaps } = this.#swarm
+    return service.glitch === 0 && service.order !== 'shifting' && !walks.some(({ name }) => mishaps[name] > 0)
+  }
+
   #judgeCreate(key: string): void {
     if (this.service.living(key).some((row) => row.by === 'us')) this.fail(`3: ${key} created, though ours is there`)
-    if ((this.service.landing.get(key) ?? 0) > 0)
+    const landing = [...this.service.underWay].filter(({ kind, keys }) => kind === 'create' && keys.includes(key))
+    if (landing.some((call) => this.#mayLand(call)))
       this.fail(`3: ${key} created, though an earlier create may still land`)
   }
 
   #judgeDelete(key: string): void {
     const { holds, unreadable, saidGone, whole } = this.delivery
     // What a person let go, or every delivery lacked for long enough, goes though this one is empty.
-    const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#now() - believedAfter
+    const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#time.clock - believedAfter
     const isApproved = this.approved.has(`delete ${key}`)
     const isLetGo = this.delivery.records === 0 ? isBelieved || isApproved : isApproved && unreadable.has(key)
     const cameBack = unreadable.has(key) && this.disk.cameKeylessAfter(this.feed, key)
@@ -248,13 +443,14 @@ export class Checker implements Witness {
     // F123: a look-up of this run showed what its list had not.
     if (rows.some(({ shownAt, editedAt, lookedUpAt }) => editedAt > shownAt && lookedUpAt > editedAt))
       this.fail(`delete of ${key}, which a person edited after the list, as a look-up had shown`)
-    const isListTrue = this.#swarm.service.glitch === 0 && this.#swarm.service.order !== 'shifting'
-    if (isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
+    if (this.#isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
       this.fail(`1: delete of ${key}, which the list showed ${rows.length} times`)
   }
 
   /** A run has ended and says so. */
-  ended(report: Report, startedAt: number): void {
+  ended(report: Report): void {
+    const [startedAt, clockAtStart] = [this.#startedAt, this.#clockAtStart]
+    const present = { at: this.#time.now, clock: this.#time.clock }
     const { delivery, counts } = report
     const { records, listings, removals, filtered, duplicates, rejects } = delivery
     this.trace(
@@ -268,23 +464,28 @@ export class Checker implements Witness {
       this.fail(`7: records ${JSON.stringify(delivery)}`)
     if (delivery.complete && records !== this.delivery.records)
       this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
-    const { glitch, order } = this.#swarm.service
-    const isListTrue = glitch === 0 && order !== 'shifting' && this.#swarm.ownership !== 'mirror'
+    const isListTrue = this.#isListTrue && this.#swarm.ownership !== 'mirror'
     if (report.command !== 'diff')
       this.#guard.ended({
         report,
         delivery: this.delivery,
-        startedAt,
+        startedAt: clockAtStart,
         approved: this.approved,
-        sizes: sizesWith(this.#ours, this.#deletedInADay(this.feed, this.#now())),
+        sizes: this.#sizesWith(
+          this.#ours,
+          this.#deletedInADay(this.feed, present, (one) => !one.isFree),
+        ),
         ours: isListTrue ? this.#ours[2] : null,
-        rows: this.#rows.filter(({ listing }) => this.service.living(listing.MLSNumber).length < 2),
+        shown: this.#rows.flatMap(({ shownAt, listing: { MLSNumber: key } }) =>
+          shownAt >= startedAt && this.service.living(key).length < 2 ? key : [],
+        ),
         owned: this.#owned,
         isFirstLoad: this.#isFirstLoad,
         isRare: this.#isRare,
       })
-    if (this.delivery.whole && report.error === null && report.command !== 'diff') {
-      this.#wholeAt.set(this.feed, startedAt)
+    const isComplete = this.delivery.whole || (this.delivery.isDelta === true && this.delivery.records >= 0)
+    if (isComplete && report.error === null && report.command !== 'diff') {
+      this.#wholeAt.set(this.feed, clockAtStart)
       const asks = report.holds.some(({ rule }) => rule === 'older' || rule === 'unrecognisable')
       if (!asks && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
     }
@@ -308,21 +509,28 @@ export class Checker implements Witness {
         if (report.applied !== null && report.error === null && kind !== 'hold' && outcome === null)
           this.fail(`7: no outcome for ${kind} ${mlsNumber}`)
     }
-    const inADay = new Set([...this.#deletedInADay(this.feed, this.#now())].filter((key) => !this.#isMadeAgain(key)))
-    if (inADay.size > 0 && this.disk.deletedSince(this.feed, this.#now() - 24 * hour) < inADay.size)
+    const inADay = new Set([...this.#deletedInADay(this.feed, present)].filter((key) => !this.#isMadeAgain(key)))
+    if (inADay.size > 0 && this.disk.deletedSince(this.feed, this.#time.clock - 24 * hour) < inADay.size)
       this.fail(`5: ${[...inADay].join()} were deleted in 24 hours, and the ledger has fewer`)
     for (const { kind, mlsNumber: key, outcome } of changes)
       if (
         kind === 'delete' &&
         outcome?.result === 'done' &&
         this.#taken.has(key) &&
-        !this.disk.hasLeft(this.feed, key, startedAt)
+        !this.disk.hasLeft(this.feed, key, clockAtStart)
       )
         this.fail(`ledger: ${key} was taken off, and nothing says that it left`)
-    const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
+    const created = changes.filter(({ kind, outcome }) => kind === 'create' && outcome?.result === 'done')
+    for (const { mlsNumber } of created) {
+      const old = changes.find((one) => one.mlsNumber === otherSpelling(mlsNumber))
+      if (old?.kind === 'hold' && old.held === 'delete' && old.cause === 'guard')
+        this.fail(`home: ${mlsNumber} was created, and the same home stays as ${old.mlsNumber}`)
+    }
     // A run that is not whole ends no hold: an approval of what the feed no longer wants stays. A delete wants nothing else.
-    const isWhole = delivery.complete && report.remote.complete && report.command === 'sync'
-    const stillApproved = this.disk.approved(this.feed, this.#now())
+    const isWhole = this.delivery.whole && report.remote.complete && report.command === 'sync'
+    if (report.digest !== '' && report.command !== 'diff') this.#noteHeld(changes, isWhole)
+    const lacksOurs = changes.some(({ kind, cause }) => kind === 'create' && cause === 'gone-from-service')
+    const stillApproved = this.disk.approved(this.feed, this.#time.clock)
     for (const { kind, mlsNumber, cause, outcome } of changes) {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
       if (outcome?.result === 'done' && isApproved && (isWhole || kind === 'delete'))
@@ -354,45 +562,70 @@ export class Checker implements Witness {
     }
   }
 
-  /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. */
-  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>): void {
+  /** A whole run says which deletes are held; any other adds to them. An approval ends where the listing is there again. */
+  #noteHeld(changes: readonly ReportedChange[], isWhole: boolean): void {
+    const isOfFeed = (key: string): boolean => key.startsWith(`${this.feed} `)
+    if (isWhole) for (const key of this.#held) if (isOfFeed(key)) this.#held.delete(key)
+    for (const { kind, cause, held, mlsNumber } of changes) {
+      const canBeApproved = cause === 'guard' || cause === 'unreadable'
+      if (kind === 'hold' && held === 'delete' && canBeApproved) this.#held.add(`${this.feed} ${mlsNumber}`)
+    }
+    if (!isWhole) return
+    for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#letGo.delete(`${this.feed} ${key}`)
+  }
+
+  /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. `told`: said to be there twice. */
+  converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, told: ReadonlySet<string>): void {
     const { ownership, drift } = this.#swarm
     const alone = ownership === 'mirror'
     const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
     const mayDiffer = ({ by, edited }: Row): boolean => drift !== 'overwrite' && (edited || by === 'person')
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
-      if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || row.tainted || isAnothers(row)))
-        continue
+      if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || isAnothers(row))) continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
+      if (rows.length > 1 && this.#mayBeTwice.has(key)) {
+        if (!told.has(key)) this.fail(`4: ${rows.length} rows for ${key}, and nobody is told`)
+        continue
+      }
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
         const difference = differenceOf(rows[0], entry, version)
-        if (difference !== null && !mayDiffer(rows[0])) this.fail(`4: ${key} is not as in the feed: ${difference}`)
+        // What a person changed before anybody saw it is taken for the service's own form: of that alone nobody is told.
+        if (difference !== null && !mayDiffer(rows[0]) && !rows[0].tainted)
+          this.fail(`4: ${key} is not as in the feed: ${difference}`)
         if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== this.feed)
           this.fail(`4: ${key} has lost its mark`)
       }
     }
     for (const row of this.service.rows) {
-      const { by, listing, countedAsGone } = row
-      if (countedAsGone && ownership === 'snapshot') continue
+      const { by, listing, onlyByMark } = row
+      if (onlyByMark && ownership === 'snapshot') continue
       const key = listing.MLSNumber
-      if (isAnothers(row) || (by !== 'us' && !alone) || delivery.listings.has(key) || stuck.has(key)) continue
+      // What a delta does not say to be gone stays, whoever made it.
+      if (
+        isAnothers(row) ||
+        (by !== 'us' && (!alone || delivery.isDelta)) ||
+        delivery.listings.has(key) ||
+        stuck.has(key)
+      )
+        continue
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }
 }
 
-/** How many listings of a feed there may be, with those that left: all that lies between the least and the most. */
-function sizesWith(ours: readonly ReadonlySet<string>[], left: ReadonlySet<string>): number[] {
-  const sizes = ours.map((some) => new Set([...some, ...left]).size)
-  const least = Math.min(...sizes)
-  return Array.from({ length: Math.max(...sizes) - least + 1 }, (_, more) => least + more)
+const calendars = new Map<string, Intl.DateTimeFormat>()
+/** The day in a zone, YYYY-MM-DD. */
+function dayIn(timezone: string, instant: number): string {
+  const calendar = calendars.get(timezone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: timezone })
+  calendars.set(timezone, calendar)
+  return calendar.format(instant)
 }
 
 function differenceOf({ listing }: Row, entry: Entry, version: number): string | null {
   const wanted = listingOf(entry, version)
-  for (const field of ['SalePrice', 'Url', 'Description'] as const)
+  for (const field of ['SalePrice', 'Url', 'Status', 'Description'] as const)
     if ((listing[field] ?? '') !== (wanted[field] ?? '')) return `${field} is ${listing[field]}, not ${wanted[field]}`
   const fee = (one: typeof wanted): string =>
     (one.ExtensionColumn ?? []).map(({ Key, value }) => (Key === 'Fee' ? value : '')).join('')

@@ -8,7 +8,8 @@ import { Choices } from './choices.ts'
 import { listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { Program } from './program.ts'
-import { calmed, drawSwarm, hour, minute } from './world.ts'
+import { calmed, drawSwarm } from './world.ts'
+import { hour, minute } from './time.ts'
 
 type State = 'listing' | 'removal' | 'filtered'
 type Truth = Map<string, Entry & { state: State }>

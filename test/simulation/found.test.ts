@@ -5,8 +5,9 @@ import { listingOf } from './feed.ts'
 import type { Delivery, Entry } from './feed.ts'
 import { Program } from './program.ts'
 import type { Row } from './service.ts'
-import { calmed, drawSwarm, feedName, hour, minute } from './world.ts'
+import { calmed, drawSwarm, feedName } from './world.ts'
 import type { Swarm } from './world.ts'
+import { hour, minute } from './time.ts'
 
 const entry = (key: string, price = 100): Entry => ({ key, price, text: null, fee: null })
 

@@ -7,8 +7,8 @@ import type { Listing } from '../../src/core/listing.ts'
 import type { Report } from '../../src/report/report.ts'
 import { listingOf } from './feed.ts'
 import type { Delivery } from './feed.ts'
-import type { Row, WriteCall } from './service.ts'
-import { hour, minute } from './world.ts'
+import type { WriteCall } from './service.ts'
+import { hour, minute } from './time.ts'
 
 /** `limits.share` of every feed, in percent. */
 export const share = 20
@@ -33,14 +33,21 @@ export function isIn({ holds, unreadable, records }: Delivery, key: string): boo
 const facts = {
   price: ({ SalePrice: was = 0 }: Listing, { SalePrice: is = 0 }: Listing) =>
     was > 1 && (is <= 1 || Math.max(was / is, is / was) > 1.5),
+  status: ({ Status: was }: Listing, { Status: is }: Listing) => was !== is,
   emptied: ({ Description: was = '' }: Listing, { Description: is = '' }: Listing) => was !== '' && is === '',
 }
 type Fact = keyof typeof facts
 type Word = string | number | undefined
 const kinds = Object.keys(facts) as Fact[]
 /** What is said of a fact; a call clears a text by an empty one. */
-const wordOf = (fact: Fact, { SalePrice, Description = '' }: Listing): Word =>
-  fact === 'price' ? SalePrice : Description
+const words: Record<Fact, (listing: Listing) => Word> = {
+  price: ({ SalePrice }) => SalePrice,
+  status: ({ Status }) => Status,
+  emptied: ({ Description = '' }) => Description,
+}
+const wordOf = (fact: Fact, listing: Listing): Word => words[fact](listing)
+/** How many may change it, however few there are. */
+const least: Record<Fact, number> = { price: 1, status: 3, emptied: 1 }
 
 /** A run that has ended, and what it is judged by. */
 export interface Judged {
@@ -53,8 +60,8 @@ export interface Judged {
   sizes: readonly number[]
   /** MLSNumbers that are this feed's; null: the list may show otherwise. */
   ours: ReadonlySet<string> | null
-  /** Of those, rows that are surely so and not there twice. */
-  rows: readonly Row[]
+  /** Of those, the ones that surely are, are not there twice, and were shown in this run. */
+  shown: readonly string[]
   /** MLSNumbers that the store knew for ours. */
   owned: ReadonlySet<string>
   /** No delivery was carried over whole before. */
@@ -106,6 +113,16 @@ export class GuardModel {
 
   storeLost(): void {
     this.#feeds.clear()
+  }
+
+  /** What a store can know of it. */
+  memory(): Map<string, OfFeed> {
+    return this.#feeds
+  }
+
+  putBack(memory: Map<string, OfFeed>): void {
+    this.#feeds.clear()
+    for (const [feed, of] of memory) this.#feeds.set(feed, of)
   }
 
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
@@ -171,8 +188,8 @@ export class GuardModel {
       }
     }
     of.changed = of.changed.filter(({ at }) => at > startedAt - 24 * hour)
-    const most = Math.max(...sizes.map((size) => allowed(size, isRare, 1)))
     for (const fact of isFirstLoad ? [] : kinds) {
+      const most = Math.max(...sizes.map((size) => allowed(size, isRare, least[fact])))
       const recent = of.changed.filter((one) => one.fact === fact)
       const keys = new Set(recent.map(({ key }) => key))
       if (recent.some(({ at }) => at === startedAt) && keys.size > most)
@@ -185,7 +202,8 @@ export class GuardModel {
     const waits = new Map<string, number>()
     for (const { rule, numbers, keys } of report.holds) {
       if (rule !== 'leaving' && !(rule === 'facts' && numbers['kind'] === 'price')) continue
-      for (const key of keys()) waits.set(`${rule} ${key}`, rule === 'facts' ? delivery.listings.get(key)!.price : 0)
+      for (const key of keys())
+        waits.set(`${rule} ${key}`, rule === 'facts' ? (delivery.listings.get(key)?.price ?? 0) : 0)
     }
     if (isWhole)
       for (const [name, since] of of.waiting)
@@ -206,15 +224,18 @@ export class GuardModel {
     for (const key of delivery.unreadable) if (!of.keylessSince.has(key)) of.keylessSince.set(key, startedAt)
     for (const key of of.goneSince.keys()) if (isIn(delivery, key)) of.goneSince.delete(key)
     const last = Math.max(...of.keylessSince.values())
-    for (const { mlsNumber: key, kind, cause } of report.changes())
-      if (kind === 'hold' && cause === 'unreadable' && owned.has(key) && (of.goneSince.get(key) ?? 0) > last)
+    for (const { mlsNumber: key, kind, cause } of report.changes()) {
+      if (kind !== 'hold' || cause !== 'unreadable' || !owned.has(key)) continue
+      const goneSince = of.goneSince.get(key) ?? 0
+      // By a clock that was set back since, it went at a time that is still to come: then nothing tells which was first.
+      if (goneSince > last && goneSince <= startedAt)
         this.#fail(`keyless: ${key} is held, though it went after the records without MLSNumber had come`)
+    }
   }
 
   /** Nothing of a delivery is carried out that leaves hardly anything as it is. */
-  #judgeStrange({ delivery, startedAt, approved, ours, rows }: Judged): void {
+  #judgeStrange({ delivery, approved, ours, shown }: Judged): void {
     if (ours === null || delivery.unreadable.size > 0) return
-    const shown = rows.filter(({ shownAt }) => shownAt >= startedAt).map(({ listing }) => listing.MLSNumber)
     const leaving = shown.filter((key) => !isIn(delivery, key) && !approved.has(`delete ${key}`))
     const staying = ours.size - leaving.length
     if (shown.length < 3 || staying >= ours.size * recognisable) return

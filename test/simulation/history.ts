@@ -1,13 +1,16 @@
 /** One history: a feed that moves, a service that fails, people, crashes; then calm, in which all must come right. */
+import { between } from './between.ts'
 import { Choices } from './choices.ts'
+import { letHappen } from './mishap.ts'
 import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
 import { byHand } from './service.ts'
 import type { Row } from './service.ts'
 import type { Fate } from './program.ts'
-import { Violation, calmed, drawSwarm, feedName, hour, minute, otherFeed } from './world.ts'
+import { Violation, calmed, drawSwarm, feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
+import { hour, minute } from './time.ts'
 
 export interface Told {
   seed: number
@@ -72,8 +75,8 @@ class History {
     this.#signal = signal ?? null
     this.#diesAt = diesAt ?? null
     this.#program.diesAt = this.#diesAt
-    this.#source = new Source(this.#choices, feedKeys)
-    this.#otherSource = new Source(this.#choices, otherKeys)
+    this.#source = new Source(this.#choices, feedKeys, this.#program.time)
+    this.#otherSource = new Source(this.#choices, otherKeys, this.#program.time)
     const happens = (_: string, value: unknown): unknown => (value === 0 || value === false ? undefined : value)
     this.#program.checker.trace(JSON.stringify(this.#swarm, happens))
   }
@@ -134,8 +137,11 @@ class History {
     const delivery = this.#source.deliver(swarm)
     // A lost store shows only by the marks on the service: without any, nobody can know of it.
     const names = swarm.twoFeeds ? [feedName, otherFeed] : [feedName]
-    const isMarked = names.every((name) => this.#program.service.rows.some(({ feed }) => feed === name))
+    const { service } = this.#program
+    const isMarked = names.every((name) => service.rows.some((row) => row.feed === name && service.isListed(row)))
     if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) await this.#program.loseStore()
+    this.#program.backUp()
+    await letHappen(between, swarm.mishaps, { choices, program: this.#program, delivery })
     if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
     await this.#untilEnded(delivery, feedName)
     if (swarm.twoFeeds && this.#fine && choices.mishap('the other feed runs', 0.8)) {
@@ -150,7 +156,8 @@ class History {
   }
 
   /** Runs of a feed on this delivery, until one of them is not killed. */
-  async #untilEnded(delivery: Delivery, name: string): Promise<void> {
+  async #untilEnded(sent: Delivery, name: string): Promise<void> {
+    let delivery = sent
     const choices = this.#choices
     const swarm = this.#swarm
     for (let lives = 0; this.#fine; lives++) {
@@ -170,6 +177,7 @@ class History {
       )
       if (report !== null) break
       this.#program.checker.trace('  killed')
+      delivery = delivery.again ?? delivery
       this.#program.time.pass(choices.pick('starts again after', [1000, minute, 10 * minute]))
     }
   }
@@ -188,7 +196,7 @@ class History {
     this.#program.become(calm)
     this.#source.mend()
     this.#otherSource.mend()
-    this.#program.time.pass(25 * hour)
+    this.#program.time.pass(25 * hour + this.#program.time.behind)
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
     const other = this.#swarm.twoFeeds ? this.#otherSource.deliver(calm) : null
@@ -202,10 +210,15 @@ class History {
       if (planned !== foretold.digest)
         return checker.fail(`6: the dry run foretold ${foretold.digest}, the run that followed planned ${planned}`)
       const changes = [...report.changes()]
-      if (other !== null) changes.push(...(await this.#program.run(other, {}, 'sync', otherFeed))!.changes())
+      let holds = report.holds.length
+      if (other !== null) {
+        const others = (await this.#program.run(other, {}, 'sync', otherFeed))!
+        changes.push(...others.changes())
+        holds += others.holds.length
+      }
       stuck = new Set(changes.filter(({ cause }) => cause === 'not-converging').map(({ mlsNumber }) => mlsNumber))
       if (stuck.size > 0 && !persons) checker.fail(`4: not converging, though nobody meddled: ${[...stuck].join()}`)
-      const asked = changes.some(({ cause }) => cause === 'guard')
+      const asked = holds > 0 || changes.some(({ cause }) => cause === 'guard')
       const waits = changes.some(({ cause }) => cause === 'in-flight' || cause === 'lost-store')
       if (waits && !waited) {
         waited = true
@@ -232,7 +245,8 @@ class History {
     const excepted = new Set(stuck)
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && others.has(mlsNumber)) excepted.add(mlsNumber)
-    checker.converged(delivery, this.#source.mappingVersion, excepted)
+    const told = new Set([...last.changes()].flatMap((one) => (one.cause === 'twice-shown' ? one.mlsNumber : [])))
+    checker.converged(delivery, this.#source.mappingVersion, excepted, told)
     for (const { kind, cause, mlsNumber } of last.changes())
       if ((kind === 'create' || kind === 'update' || kind === 'delete') && cause !== 'refresh')
         checker.fail(`4: ${kind} of ${mlsNumber} (${cause}), though all had come right`)
@@ -298,5 +312,6 @@ class History {
       service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
       this.#program.checker.trace(`  a person makes ${key} again`)
     }
+    service.remember()
   }
 }

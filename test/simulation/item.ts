@@ -21,6 +21,9 @@ export function itemOf({ id, listing }: Row, spelling: 'as-sent' | 'escaped'): R
     ParkingSpots: String(listing.ParkingSpots),
     SalePrice: `${listing.SalePrice}.00`,
     Description: text(listing.Description),
+    Address: listing.Address ?? '',
+    City: listing.City ?? '',
+    Tours: listing.Tours ?? '',
     ExtensionColumn: listing.ExtensionColumn?.length ? JSON.stringify(listing.ExtensionColumn) : '',
   }
 }

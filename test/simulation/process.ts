@@ -1,7 +1,9 @@
 /** One life of the program: its ports, each of which may be the last thing it ever does. */
+import Database from 'better-sqlite3'
 import { ServiceError } from '../../src/core/errors.ts'
 import type { Clock } from '../../src/core/machine.ts'
 import type { Send, SendResponse } from '../../src/service/send.ts'
+import { inStore } from '../../src/store/failure.ts'
 import type { Lease, Store, StoreReader } from '../../src/store/store.ts'
 import type { ModelService } from './service.ts'
 import type { VirtualTime } from './time.ts'
@@ -16,13 +18,26 @@ type Role = Exclude<keyof Store, 'isBehind' | 'lease' | 'close'>
 
 /** Every method that writes, by its role: a new one does not compile until it is here. */
 const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreReader[Name]>, true> } = {
-  snapshot: { confirm: true, forget: true, refuse: true, touch: true, setBaselines: true, endStreaks: true },
-  ledger: { begin: true, end: true, countDelete: true },
+  snapshot: {
+    confirm: true,
+    forget: true,
+    forgetIdentifier: true,
+    refuse: true,
+    touch: true,
+    setBaselines: true,
+  },
+  ledger: { begin: true, noteMissing: true, end: true },
   history: { noteAbsences: true, pruneAbsences: true },
   holds: { replace: true, decide: true, use: true },
-  runs: { record: true, recordVerified: true, recordLost: true, noteStart: true, noteSteady: true },
-  deliveries: { record: true, setValidators: true },
-  learnt: { setNumber: true, addForms: true, setSettings: true, forgetSettings: true },
+  runs: { record: true, recordVerified: true, recordLost: true, renew: true, noteStart: true, noteSteady: true },
+  deliveries: { record: true, notePending: true, prunePending: true, endPending: true },
+  learnt: { setNumber: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
+}
+
+/** Writes to the store that find no room, by number: the first of them, and the first one after. */
+export interface Full {
+  from: number
+  until: number
 }
 
 /** A process that dies at its `diesAt`th point: before or after a write to the store, before or after a call goes out. */
@@ -37,16 +52,19 @@ export class Life {
   readonly #tick: (points: number) => boolean
   readonly #time: VirtualTime
   readonly #leases: Lease[] = []
+  readonly #full: Full | null
+  #writes = 0
   readonly signal = new AbortController()
 
   constructor(
     time: VirtualTime,
-    fate: { diesAt?: number; stopsAt?: number; dry?: boolean; tick?: (points: number) => boolean } = {},
+    fate: { diesAt?: number; stopsAt?: number; dry?: boolean; full?: Full; tick?: (points: number) => boolean } = {},
   ) {
     this.#time = time
     this.#diesAt = fate.diesAt ?? null
     this.#stopsAt = fate.stopsAt ?? null
     this.#dry = fate.dry ?? false
+    this.#full = fate.full ?? null
     this.#tick = fate.tick ?? (() => false)
   }
 
@@ -54,7 +72,7 @@ export class Life {
     return {
       now: () => {
         this.#mustLive()
-        return this.#time.now
+        return this.#time.clock
       },
       sleep: (milliseconds, signal) =>
         new Promise((resolve, reject) => {
@@ -80,6 +98,7 @@ export class Life {
       lease: async (chatbot, now) => {
         this.#mustLive()
         this.#mustNotBeDry('lease')
+        this.#mustHaveRoom()
         const lease = await store.lease(chatbot, now)
         this.#leases.push(lease)
         return { ...lease, release: async () => (this.alive ? lease.release() : undefined) }
@@ -97,12 +116,23 @@ export class Life {
         if (!(name in writing)) return method(...values)
         this.#mustNotBeDry(`${role}.${name}`)
         this.#point()
+        this.#mustHaveRoom()
         const done = method(...values)
         this.#point()
         return done
       },
     ])
     return Object.fromEntries(wrapped)
+  }
+
+  /** A write to the store that a full disk refuses changes nothing. */
+  #mustHaveRoom(): void {
+    if (this.#full === null) return
+    this.#writes++
+    if (this.#writes < this.#full.from || this.#writes >= this.#full.until) return
+    inStore(':memory:', () => {
+      throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL')
+    })
   }
 
   #mustNotBeDry(name: string): void {

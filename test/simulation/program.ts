@@ -9,17 +9,20 @@ import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
 import { endpointOver } from '../support/endpoint.ts'
 import { Census } from './census.ts'
-import { Checker } from './checker.ts'
+import { Checker, noMemory } from './checker.ts'
+import type { Memory } from './checker.ts'
 import type { Choices } from './choices.ts'
-import { Disk, outlastsPowerCuts } from './disk.ts'
-import { lineFormat, mappingOf, openDelivery } from './feed.ts'
+import { Disk, emptyStore, Shelf, outlastsPowerCuts } from './disk.ts'
+import { lineFormat, mappingOf, openDelivery, openEndedFormat } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { share } from './guard-model.ts'
 import { Life } from './process.ts'
+import type { Full } from './process.ts'
 import { Scratch } from './scratch.ts'
 import { ModelService } from './service.ts'
-import { VirtualTime } from './time.ts'
-import { chatbot, feedName, hour, minute, otherFeed } from './world.ts'
+import type { Row } from './service.ts'
+import { VirtualTime, hour, minute, settle } from './time.ts'
+import { chatbot, feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 
 /** Calls under way at once. */
@@ -43,6 +46,8 @@ interface Task {
   delivery: Delivery
   name: string
   command: 'sync' | 'backfill' | 'diff'
+  /** Pages that its workspace has left; null: enough. */
+  room: number | null
 }
 
 /** One run under way. */
@@ -61,7 +66,19 @@ export class Program {
   /** Points at which a process could have died so far, over all lives; with `diesAt` one of them does. */
   points = 0
   diesAt: number | null = null
-  #disk = new Disk()
+  readonly #shelf: Shelf | null
+  /** How many stores there were so far. */
+  #stores = 0
+  /** What the checker knew at each backup. */
+  readonly #knownAt: Memory[] = []
+  #place: { disk: Disk }
+  /** Another program with a store of its own, and what that can know. */
+  #other: { place: { disk: Disk }; memory: Memory } | null = null
+  /** A fingerprint of the keys to the service. */
+  keys = 1
+  /** Of the next run: which writes to the store find no room, and how many pages the workspace has. */
+  fullStore: Full | null = null
+  fullWorkspace: number | null = null
   #unlost: Buffer | null = null
   mappingVersion = 1
   limits: Feed['plan']['limits'] = {
@@ -69,38 +86,48 @@ export class Program {
     growth: 75,
     confirm: 72 * hour,
     grace: { runs: 1, hours: 0 },
+    read: { stall: 10_000, total: 4 * 3_600_000 },
     isOff: false,
   }
   runs = 0
   /** MLSNumbers that may ever have been in a feed or on the service. */
-  mostRows = 20
+  mostRows = 40
   readonly #choices: Choices
   readonly #scratch = new Scratch()
 
   /** `signal` ends it wherever it is: what it is at then throws the signal's reason. `close` must follow. */
   constructor(choices: Choices, swarm: Swarm, trace: string[] | null, signal: AbortSignal | null = null) {
-    this.time = new VirtualTime(signal)
+    this.time = new VirtualTime(swarm.begins, signal)
     this.#choices = choices
     this.swarm = swarm
     this.limits.grace.runs = swarm.grace
-    this.checker = new Checker(trace, () => this.time.now)
+    this.checker = new Checker(trace, this.time)
     this.service = new ModelService(swarm, choices, this.time, this.checker)
     this.checker.service = this.service
-    this.#insert(this.#disk)
+    const isKept = Object.keys(swarm.mishaps).some((name) => name.includes('put back'))
+    this.#shelf = isKept ? new Shelf() : null
+    this.#place = { disk: this.#newStore() }
+    this.checker.place = this.#place
   }
 
   get store(): Store {
-    return this.#disk.store
+    return this.#place.disk.store
+  }
+
+  #newStore(): Disk {
+    const bytes = emptyStore(++this.#stores)
+    return this.#shelf?.open(bytes) ?? new Disk(bytes)
   }
 
   async close(): Promise<void> {
     await this.store.close()
+    await this.#other?.place.disk.store.close()
     this.#scratch.close()
+    this.#shelf?.clear()
   }
 
   #insert(disk: Disk): void {
-    this.#disk = disk
-    this.checker.disk = disk
+    this.#place.disk = disk
   }
 
   /** From now on other things go wrong. */
@@ -113,8 +140,28 @@ export class Program {
   async loseStore(): Promise<void> {
     this.checker.trace('the store is lost')
     await this.store.close()
-    this.#insert(new Disk())
+    this.#insert(this.#newStore())
     this.checker.storeLost()
+  }
+
+  /** Keeps a copy of the store, if one may be put back in this history. */
+  backUp(): void {
+    // One from before the first good run says nothing: it is as none.
+    const known = this.#place.disk.known()
+    const isKnown = ({ feed }: Row): boolean => feed === null || known.has(feed)
+    if (this.#shelf === null || known.size === 0 || !this.service.rows.every(isKnown)) return
+    this.#shelf.backUp(this.#place.disk.bytes())
+    this.#knownAt.push(this.checker.memory())
+  }
+
+  /** One of the backups takes the place of the store; `which`: from 0 for the oldest to 1. */
+  async putBack(which: number, withNote: boolean): Promise<void> {
+    if (this.#knownAt.length === 0) return
+    const number = Math.floor(which * this.#knownAt.length)
+    this.checker.trace(`backup ${number} of ${this.#knownAt.length} is put back${withNote ? ', its note too' : ''}`)
+    await this.store.close()
+    this.#insert(this.#shelf!.putBack(number, withNote))
+    this.checker.storePutBack(this.#knownAt[number])
   }
 
   /** The power is cut: the store is what the disk has of it. */
@@ -122,12 +169,28 @@ export class Program {
     this.checker.trace('  the power is cut')
     if (this.#unlost === null) return
     await this.store.close()
-    this.#insert(new Disk(this.#unlost))
+    this.#insert(this.#shelf?.open(this.#unlost) ?? new Disk(this.#unlost))
+  }
+
+  /** A run by another program, which has a store of its own and is told nothing of this one. */
+  async byAnother(delivery: Delivery): Promise<void> {
+    const mine = { place: this.#place, memory: this.checker.memory() }
+    const other = this.#other ?? { place: { disk: new Disk(emptyStore(1000)) }, memory: noMemory }
+    const turnTo = ({ place, memory }: typeof mine): void => {
+      this.#place = place
+      this.checker.place = place
+      this.checker.recall(memory)
+    }
+    turnTo(other)
+    this.checker.trace('another daemon')
+    await this.run(delivery)
+    this.#other = { place: this.#place, memory: this.checker.memory() }
+    turnTo(mine)
   }
 
   async approve(): Promise<void> {
     for (const name of [feedName, otherFeed]) {
-      await this.store.holds.decide(name, 'approved', 'somebody', this.time.now, null)
+      await this.store.holds.decide(name, 'approved', 'somebody', this.time.clock, null)
       this.checker.approves(name)
     }
   }
@@ -140,21 +203,25 @@ export class Program {
     name = feedName,
   ): Promise<Report | null> {
     const checker = this.checker
-    const startedAt = this.time.now
     const isDry = command === 'diff'
     this.#unlost = null
     const tick = (point: number): boolean => {
-      if (point === fate.keptUntil && !outlastsPowerCuts()) this.#unlost = this.#disk.bytes()
+      if (point === fate.keptUntil && !outlastsPowerCuts()) this.#unlost = this.#place.disk.bytes()
       return ++this.points === this.diesAt
     }
-    const life = new Life(this.time, { ...fate, dry: isDry, tick })
-    const bytes = isDry ? this.#disk.bytes() : null
+    const life = new Life(this.time, { ...fate, dry: isDry, tick, ...(this.fullStore && { full: this.fullStore }) })
+    const room = this.fullWorkspace
+    this.fullStore = null
+    this.fullWorkspace = null
+    const bytes = isDry ? this.#place.disk.bytes() : null
     checker.trace(`${command} ${name} ${JSON.stringify(fate)} feed holds ${[...delivery.holds].join()}`)
     checker.begin(delivery, this.swarm, isDry, name)
     this.runs++
-    const first = this.#begin({ delivery, name, command }, life, 0)
+    const first = this.#begin({ delivery, name, command, room }, life, 0)
     if (fate.secondAfter !== undefined && !isDry)
-      this.time.after(fate.secondAfter, () => this.#beginSecond({ delivery, name, command: 'sync' }, life, first))
+      this.time.after(fate.secondAfter, () =>
+        this.#beginSecond({ delivery, name, command: 'sync', room: null }, life, first),
+      )
     try {
       await this.time.until(() => first.ended || !life.alive)
     } catch (error) {
@@ -164,14 +231,14 @@ export class Program {
     const wasAlive = life.alive
     await life.bury()
     this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
-    if (bytes !== null && !bytes.equals(this.#disk.bytes())) checker.fail('6: a dry run changed the store')
+    if (bytes !== null && !bytes.equals(this.#place.disk.bytes())) checker.fail('6: a dry run changed the store')
     if (!wasAlive) {
       if (fate.keptUntil !== undefined) await this.#cutPower()
       return null
     }
     if (first.thrown !== null) throw first.thrown
     this.#judgeMemory(life)
-    checker.ended(first.report!, startedAt)
+    checker.ended(first.report!)
     return first.report
   }
 
@@ -182,7 +249,7 @@ export class Program {
       this.checker.fail(`9: ${mostUnderWay} changes held at once by ${concurrency} callers`)
     const left = getEventListeners(life.signal.signal, 'abort').length
     if (left > 0) this.checker.fail(`9: a run left ${left} listeners with the signal that lives as long as the daemon`)
-    const rows = this.#disk.rows()
+    const rows = this.#place.disk.rows()
     if (rows > this.mostRows) this.checker.fail(`9: ${rows} rows in the store for at most ${this.mostRows} listings`)
   }
 
@@ -197,7 +264,7 @@ export class Program {
     this.time.after(10 * minute, () => void (other.ended || second.bury()))
   }
 
-  #begin({ delivery, name, command }: Task, life: Life, place: number, told?: (report: Report) => void): Run {
+  #begin({ delivery, name, command, room }: Task, life: Life, place: number, told?: (report: Report) => void): Run {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const runtime = { clock: life.clock, random: () => this.#choices.unit('jitter'), log }
     const calls = new AbortController()
@@ -207,11 +274,14 @@ export class Program {
       deleteBatch: Math.max(3, maxKeys),
       virtualCount: virtualCount === 'total' ? ('total' as const) : ('unknown' as const),
       clear,
+      nativeId: 'unknown' as const,
     }
     const settings = {
       baseUrl: 'http://model.invalid',
       secretKey: 'key',
       sessionKey: null,
+      ca: null,
+      maxAnswerBytes: 32 * 1024 * 1024,
       concurrency,
       rate: this.swarm.rate,
       timeout: 30_000,
@@ -230,7 +300,7 @@ export class Program {
     const parts = {
       store: life.store(this.store),
       service,
-      workspace: this.census.workspace(this.#scratch.workspace(place)),
+      workspace: this.census.workspace(this.#scratch.workspace(place, room)),
       runtime,
       signal: life.signal.signal,
       progress: () => {},
@@ -256,26 +326,31 @@ export class Program {
     return {
       name,
       chatbot,
-      timezone: 'UTC',
-      mapping: mappingOf(mappingVersion),
+      timezone: this.swarm.timezone,
+      mapping: mappingOf(mappingVersion, this.swarm.feed.delta),
       source: `memory of ${name}`,
-      open: () => Promise.resolve(openDelivery(delivery)),
+      basis: '',
+      open: (validators) =>
+        Promise.resolve(
+          validators !== null && validators.etag === delivery.etag ? 'not-modified' : openDelivery(delivery),
+        ),
       decompress: (opened) => opened,
-      format: lineFormat,
+      format: delivery.isUnframed ? openEndedFormat : lineFormat,
       transport,
       plan: {
         limits: this.limits,
         ownership: this.swarm.ownership,
         drift: this.swarm.drift,
         volatile: { fields: volatile, refresh: 7 * 24 * hour },
-        settle: 15 * minute,
+        settle,
       },
-      outranks: new Set(),
+      outranks: new Set(this.swarm.isRanked && name === feedName ? [otherFeed] : []),
       deadline: 2 * hour,
       rate: 5,
       concurrency,
       deleteBatch,
-      keys: 1,
+      listIdsAreNative: false,
+      keys: this.keys,
     }
   }
 }

@@ -15,24 +15,34 @@ interface Made {
 const tables = ['delivered', 'delivered_listing', 'reject', 'change', 'bookkeeping']
 
 export class Scratch {
-  readonly #made: Made[] = []
+  readonly #made: (Made | undefined)[] = []
 
-  /** The workspace of this place, empty. It serves one run at a time. */
-  workspace(place = 0): Workspace {
-    const { database, shown, clear } = (this.#made[place] ??= make())
+  /** The workspace of this place, empty. It serves one run at a time. `room`: pages that the disk has left, in a new one. */
+  workspace(place = 0, room: number | null = null): Workspace {
+    const { database, shown, clear } = room === null ? (this.#made[place] ??= make()) : this.#small(room)
     clear()
     // Anew for each run: it holds in memory which rows of the snapshot were delivered.
     const delivery = createDelivery(database)
-    return { folder: '', ...delivery, ...shown, ...createPlan(database, delivery.isSeen), close: () => {} }
+    return { folder: '', ...delivery, ...shown, ...createPlan(database, delivery), close: () => {} }
+  }
+
+  #small(room: number): Made {
+    const made = make(512)
+    this.#made[7]?.database.close()
+    this.#made[7] = made
+    const pages = Number(made.database.pragma('page_count', { simple: true }))
+    made.database.pragma(`max_page_count = ${pages + room}`)
+    return made
   }
 
   close(): void {
-    for (const { database } of this.#made.splice(0)) database.close()
+    for (const made of this.#made.splice(0)) made?.database.close()
   }
 }
 
-function make(): Made {
+function make(pageSize = 4096): Made {
   const database = new Database(':memory:')
+  database.pragma(`page_size = ${pageSize}`)
   database.exec(schema)
   const shown = createShown(database)
   const statements = tables.map((table) => database.prepare(`DELETE FROM ${table}`))

@@ -1,13 +1,18 @@
 /** The listing service as a model: rows, answers that get lost, effects that come late, pages that shift, people who edit. */
 import { ServiceError } from '../../src/core/errors.ts'
 import { ownerKey } from '../../src/core/listing.ts'
+import { readMark } from '../../src/core/mark.ts'
 import type { ExtensionEntry, Listing } from '../../src/core/listing.ts'
 import type { SendRequest, SendResponse } from '../../src/service/send.ts'
 import type { Choices } from './choices.ts'
+import { letHappen } from './mishap.ts'
+import { answers, landings, oldest, walks } from './service-mishaps.ts'
+import type { Answered, Walk } from './service-mishaps.ts'
 import { itemOf } from './item.ts'
 import type { VirtualTime } from './time.ts'
-import { feedName, minute, otherFeed } from './world.ts'
+import { feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
+import { minute } from './time.ts'
 
 export interface Row {
   id: number
@@ -28,8 +33,8 @@ export interface Row {
   /** When a person last changed it, and when a look-up last showed it. */
   editedAt: number
   lookedUpAt: number
-  /** A delete left it out, and its answer says that it did not: only a mark on it tells that it is ours. */
-  countedAsGone: boolean
+  /** Only a mark on it can tell that it is ours: a delete left it out that says it did not, or it came when nobody waited any more. */
+  onlyByMark: boolean
 }
 
 export interface WriteCall {
@@ -38,8 +43,12 @@ export interface WriteCall {
   feed: string
   keys: string[]
   at: number
+  /** The same by the machine's clock. */
+  clock: number
   /** What it carries; null: a delete. */
   listing: Listing | null
+  /** A delete of these very rows, by what Create answered. */
+  rows?: number[]
 }
 
 /** What the checker is told. */
@@ -52,10 +61,14 @@ export interface Witness {
   arrived(call: WriteCall): void
   /** A call without answer takes effect now, some time after it was made. */
   landsLate(call: WriteCall): void
+  /** It has. */
+  landed(call: WriteCall): void
   /** A call took this row away. */
   deleted(key: string, call: WriteCall): void
   /** A create or update had an effect on a row of this MLSNumber. */
   affected(key: string): void
+  /** A call was carried out once more. */
+  repeated(call: WriteCall): void
   /** Any call was sent. */
   sent(kind: string): void
   refusedKeys(): void
@@ -70,7 +83,13 @@ export interface Witness {
 export const byHand = 'by hand'
 
 type Fate = 'carried out' | 'late' | 'never'
-type Body = Partial<Listing> & { Key?: string; Keys?: string[]; PageNumber?: number; PageSize?: number }
+type Body = Partial<Listing> & {
+  Key?: string
+  KeyType?: string
+  Keys?: string[]
+  PageNumber?: number
+  PageSize?: number
+}
 
 export class ModelService {
   rows: Row[] = []
@@ -84,6 +103,10 @@ export class ModelService {
   readonly #witness: Witness
   #lastId = 100
   #hidden: ReadonlySet<number> = new Set()
+  /** What the walk under way shows; null: what is there. */
+  #shows: readonly Row[] | null = null
+  /** The rows as they were, for lists that show that still. */
+  readonly #past: { at: number; rows: readonly Row[] }[] = []
   /** Rows hidden from a feed since a run of it last ended that saw them: no list is wrong of a row twice running (A3). */
   readonly #hiddenFrom = new Map<string, Set<number>>()
   #hiddenNow = new Set<number>()
@@ -139,7 +162,7 @@ export class ModelService {
       edited: false,
       editedAt: 0,
       lookedUpAt: 0,
-      countedAsGone: false,
+      onlyByMark: false,
     }
     this.rows.push(row)
     return row
@@ -156,6 +179,7 @@ export class ModelService {
     const brief = choices.integer('takes', 20, 400)
     const { run } = this.#witness
     this.#witness.sent(kind)
+    this.remember()
     if (choices.mishap(`connection refused to ${kind}`, service.refusedConnection))
       return after(5, new ServiceError('transient', 'No connection to the service'))
     if (choices.mishap(`too many calls at ${kind}`, service.tooMany)) {
@@ -190,13 +214,16 @@ export class ModelService {
       if (choices.mishap('list is a page for people', service.html)) return after(brief, page)
       return this.#time.after(brief, () => reply(this.#list(body)))
     }
-    const keys = body.Keys ?? [body.Key ?? body.MLSNumber!]
+    const native = body.KeyType === 'NativeId' ? this.#named(body.Keys ?? []) : null
+    const keys = native?.map(({ listing }) => listing.MLSNumber) ?? body.Keys ?? [body.Key ?? body.MLSNumber!]
     const call: WriteCall = {
       kind: kind as WriteCall['kind'],
       feed: this.#witness.feed,
       keys,
       at: this.#time.now,
+      clock: this.#time.clock,
       listing: kind === 'delete' ? null : (body as Listing),
+      ...(native !== null && { rows: native.map(({ id }) => id) }),
     }
     this.#witness.arrived(call)
     if (this.#losesNext?.kind === kind) {
@@ -209,11 +236,16 @@ export class ModelService {
     const lost = choices.mishap(`answer to ${kind} is lost`, Math.max(service.lost, lostMore))
     const failed = !lost && choices.mishap(`${kind} fails`, service.failure)
     const html = !lost && !failed && choices.mishap(`${kind} is answered by a page for people`, service.html)
-    if (!lost && !failed && !html) return this.#time.after(brief, () => reply(this.#carryOut(call, body)))
+    if (!lost && !failed && !html) return this.#time.after(brief, () => reply(this.#answer(call, body)))
     const fate = this.#fate(call, body)
     this.#witness.trace(`  ${kind} ${keys.join()} ${lost ? 'lost' : failed ? 'failed' : 'html'}: ${fate}`)
     if (lost) after(choices.unit('lost by timeout') < 0.5 ? request.timeout : brief, lostAnswer())
     else after(brief, failed ? failure(choices.pick('failure', [500, 502, 503])) : page)
+  }
+
+  /** The rows of which Create answered these identifiers. */
+  #named(identifiers: readonly string[]) {
+    return this.rows.filter(({ id }) => identifiers.includes(`id-${id * 7}`))
   }
 
   /** What becomes of a call whose answer says nothing. */
@@ -221,8 +253,15 @@ export class ModelService {
     const choices = this.#choices
     const { carriedOut, late } = this.swarm.service
     if (choices.unit('carried out') >= carriedOut) return 'never'
+    const landing = { choices, after: 0 }
+    void letHappen(landings, this.swarm.mishaps, landing)
+    if (landing.after > 0) {
+      this.#landLate(call, body, landing.after)
+      return 'late'
+    }
     if (!choices.mishap(`${call.kind} lands late`, late)) {
       this.#carryOut(call, body)
+      this.remember()
       return 'carried out'
     }
     this.#landLate(call, body, choices.integer('late by', 1000, 10 * minute))
@@ -239,7 +278,25 @@ export class ModelService {
       this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
       this.#carryOut(call, body)
+      this.remember()
+      this.#witness.landed(call)
     })
+  }
+
+  /** Carries a call out and answers it. */
+  #answer(call: WriteCall, body: Body): SendResponse {
+    const carryOut = (): SendResponse => {
+      this.#witness.repeated(call)
+      return this.#carryOut(call, body)
+    }
+    const answered: Answered = { choices: this.#choices, call, carryOut, answer: this.#carryOut(call, body) }
+    void letHappen(answers, this.swarm.mishaps, answered)
+    this.remember()
+    const { Data } = JSON.parse(answered.answer.body) as { Data: { SuccessCount?: number } | null }
+    // A number as large as was asked for hides one that was left out (docs/faults.md, F114).
+    if (call.kind === 'delete' && (Data?.SuccessCount ?? 0) >= call.keys.length)
+      for (const row of call.keys.flatMap((key) => this.living(key))) row.onlyByMark = true
+    return answered.answer
   }
 
   #carryOut(call: WriteCall, body: Body): SendResponse {
@@ -263,26 +320,23 @@ export class ModelService {
         // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
         const stays = row.listing.Description === byHand
         const tainted = stays && (row.tainted || row.shownAt < row.editedAt)
+        if (row.by === 'us') row.feed = call.feed
         Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }
       return ok(swarm.service.updateCountsChanges ? changed : rows.length)
     }
     if (call.keys.length > swarm.service.maxKeys) return ok(null, 400, 'too many keys')
     let count = 0
-    const leftOut: Row[] = []
     for (const key of call.keys) {
       const rows = this.living(key)
       if (rows.length === 0) continue
-      if (choices.mishap('delete leaves one out', swarm.service.partialDelete)) {
-        leftOut.push(...rows)
-        continue
-      }
-      this.rows = this.rows.filter((row) => row.listing.MLSNumber !== key)
-      count += rows.length
+      if (choices.mishap('delete leaves one out', swarm.service.partialDelete)) continue
+      const isMeant = (row: (typeof rows)[number]): boolean =>
+        row.listing.MLSNumber === key && (call.rows?.includes(row.id) ?? true)
+      count += this.rows.filter(isMeant).length
+      this.rows = this.rows.filter((row) => !isMeant(row))
       this.#witness.deleted(key, call)
     }
-    // It counts rows: one that a person doubled since the list hides one that was left out (docs/faults.md, F114).
-    if (count >= call.keys.length) for (const row of leftOut) row.countedAsGone = true
     return ok({ SuccessCount: count })
   }
 
@@ -291,7 +345,8 @@ export class ModelService {
     const choices = this.#choices
     if (filter === undefined && PageNumber === 1) this.#beginWalk()
     if (filter !== undefined) this.#witness.lookedUp(filter)
-    let rows = this.rows.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
+    const all = filter === undefined ? (this.#shows ?? this.rows) : this.rows
+    let rows = all.filter((row) => filter !== undefined || !this.#hidden.has(row.id))
     if (filter !== undefined && service.lookUp === 'exact')
       rows = rows.filter((row) => row.listing.MLSNumber === filter)
     if (filter !== undefined && service.lookUp === 'part')
@@ -304,15 +359,41 @@ export class ModelService {
     if (items.length === 0 && service.afterLastPage === 'repeat' && rows.length > 0)
       items = rows.slice(Math.floor((rows.length - 1) / size) * size)
     for (const row of items) {
-      if (filter === undefined) row.shownAt = this.#time.now
+      if (filter === undefined) this.#isShown(row)
       else if (row.listing.MLSNumber === filter) row.lookedUpAt = this.#time.now
     }
     const counts = { total: rows.length, page: items.length, none: 0 }
     return ok({ List: items.map((row) => itemOf(row, service.spelling)), VirtualCount: counts[service.virtualCount] })
   }
 
+  /** Of an old list only what is so still was shown. */
+  #isShown({ id, listing }: Row): void {
+    const row = this.rows.find((one) => one.id === id && one.listing === listing)
+    if (row !== undefined) row.shownAt = this.#time.now
+  }
+
+  /** Whether every list that is walked from now on shows what was written to this row last (docs/faults.md, A2). */
+  isListed({ writtenAt }: Row): boolean {
+    return !this.#mayBeOld || writtenAt <= this.#time.now - oldest
+  }
+
+  get #mayBeOld(): boolean {
+    return walks.some(({ name }) => (this.swarm.mishaps[name] ?? 0) > 0)
+  }
+
+  /** Notes what is there, if lists may be old in this history. */
+  remember(): void {
+    if (!this.#mayBeOld) return
+    this.#past.push({ at: this.#time.now, rows: this.rows.map((row) => ({ ...row })) })
+  }
+
   #beginWalk(): void {
     const choices = this.#choices
+    const asOf = (milliseconds: number): readonly Row[] =>
+      (this.#past.findLast(({ at }) => at <= this.#time.now - milliseconds) ?? this.#past[0]).rows
+    const walk: Walk = { choices, before: asOf, rows: this.rows }
+    void letHappen(walks, this.swarm.mishaps, walk)
+    this.#shows = walk.shows ?? null
     if (this.#hidesNext.length > 0) {
       this.#hidden = new Set(this.#hidesNext.flatMap((key) => this.living(key)).map(({ id }) => id))
       this.#hidesNext = []
@@ -341,7 +422,8 @@ export class ModelService {
 /** The mark of ownership on a row, where there is one. */
 export function ownerOf(row: Row): string | null {
   const entries: ExtensionEntry[] = row.listing.ExtensionColumn ?? []
-  return entries.find(({ Key }) => Key === ownerKey)?.value ?? null
+  const mark = entries.find(({ Key }) => Key === ownerKey)?.value
+  return mark === undefined ? null : readMark(mark).feed
 }
 
 const page: SendResponse = { status: 200, headers: {}, body: '<html>maintenance</html>' }

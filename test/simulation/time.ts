@@ -1,12 +1,34 @@
+export const minute = 60_000
+export const hour = 60 * minute
+/** Within so long a call without answer takes effect, or never does (docs/faults.md, A1). */
+export const settle = 15 * minute
+
 /** Time of a simulation: it stands still until all that can go on has gone on, then jumps to what is due next. */
 export class VirtualTime {
-  now = Date.parse('2026-11-21T12:00:00Z')
+  now: number
+  /** How far the machine's clock is ahead of it. */
+  ahead = 0
+  /** The latest that it ever said. */
+  #latest = 0
   /** Sorted, the next one last. */
   readonly #due: { at: number; happen(): void }[] = []
   readonly #signal: AbortSignal | null
 
-  constructor(signal: AbortSignal | null = null) {
+  constructor(begins: string, signal: AbortSignal | null = null) {
+    this.now = Date.parse(begins)
     this.#signal = signal
+  }
+
+  /** What the machine's clock says: all that the program knows of time. */
+  get clock(): number {
+    const clock = this.now + this.ahead
+    this.#latest = Math.max(this.#latest, clock)
+    return clock
+  }
+
+  /** Until it says what it has said before, after it was set back. */
+  get behind(): number {
+    return this.#latest - this.clock
   }
 
   after(milliseconds: number, happen: () => void): void {

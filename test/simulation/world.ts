@@ -1,12 +1,14 @@
 /** What a history is made of, and what goes wrong in it: each switches a subset of its own on (swarm testing). */
 import type { Choices } from './choices.ts'
+import { drawShare, drawShares } from './mishap.ts'
+import type { Shares } from './mishap.ts'
+import { between } from './between.ts'
+import { serviceMishaps } from './service-mishaps.ts'
 
 export const chatbot = 'SN-1'
 export const feedName = 'north'
 /** Another feed of the same chatbot, which has some listings of its own and wants one that is the first's. */
 export const otherFeed = 'west'
-export const minute = 60_000
-export const hour = 60 * minute
 
 /** Thrown by the checks; its message names the invariant of docs/design.md. */
 export class Violation extends Error {
@@ -23,6 +25,11 @@ export interface Swarm {
   twoFeeds: boolean
   /** Calls a second that the program may make. */
   rate: number
+  timezone: string
+  /** When it begins, by the calendar. */
+  begins: string
+  /** Whether the first feed takes listings over from the other one. */
+  isRanked: boolean
   service: {
     refusedConnection: number
     lost: number
@@ -68,6 +75,15 @@ export interface Swarm {
     cut: number
     empty: number
     mapping: number
+    /** Records that tell only a new price. */
+    partial: number
+    /** Deliveries before which MLSNumbers are spelled otherwise. */
+    respelled: number
+    /** Documents without an end mark that are cut between two records; 0: all documents show their end. */
+    unframed: number
+    /** Whether a delivery tells only what changed since the last one, and whether it has an ETag. */
+    delta: boolean
+    validators: boolean
   }
   /** `remake`: some of ours at once are deleted and made anew by hand. */
   human: { edit: number; remove: number; make: number; double: number; remake: number }
@@ -84,7 +100,13 @@ export interface Swarm {
   lostStore: number
   dryRun: number
   approve: number
+  /** Of the tables of mishaps, by name. */
+  mishaps: Shares
 }
+
+const someDay = '2026-11-21T12:00:00Z'
+/** Before the clocks change, here and elsewhere, and before a year ends. */
+const oddDays = ['2026-10-24T22:00:00Z', '2026-10-31T23:00:00Z', '2027-03-13T20:00:00Z', '2026-12-31T09:00:00Z']
 
 export function drawSwarm(choices: Choices): Swarm {
   const some = (name: string, ...shares: number[]): number => choices.pick(`swarm ${name}`, [0, 0, ...shares])
@@ -98,6 +120,9 @@ export function drawSwarm(choices: Choices): Swarm {
     // A chatbot that belongs to one feed alone has no other.
     twoFeeds: ownership !== 'mirror' && choices.unit('swarm twoFeeds') < 0.3,
     rate: choices.pick('swarm rate', [Infinity, Infinity, 20, 5]),
+    timezone: choices.pick('swarm timezone', ['UTC', 'UTC', 'America/Chicago', 'Europe/Berlin', 'Pacific/Auckland']),
+    begins: choices.pick('swarm begins', [someDay, someDay, someDay, ...oddDays]),
+    isRanked: yes('isRanked'),
     service: {
       refusedConnection: some('refusedConnection', 0.05, 0.2),
       lost: some('lost', 0.03, 0.1, 0.3),
@@ -138,6 +163,11 @@ export function drawSwarm(choices: Choices): Swarm {
       cut: some('cut', 0.1, 0.3),
       empty: some('empty', 0.1),
       mapping: some('mapping', 0.1),
+      partial: some('partial', 0.3),
+      respelled: drawShare(choices, 'feed spells MLSNumbers otherwise', [0, 0, 0.1]),
+      unframed: drawShare(choices, 'a document without an end is cut at a line break', [0, 0, 0, 0.1, 0.3]),
+      delta: drawShare(choices, 'the feed tells only what changed since the last delivery', [0, 0, 0, 0, 0, 1]) > 0,
+      validators: drawShare(choices, 'the source has ETags', [0, 0, 1]) > 0,
     },
     human: {
       edit: some('edit', 0.2),
@@ -155,7 +185,15 @@ export function drawSwarm(choices: Choices): Swarm {
     lostStore: marks ? some('lostStore', 0.15) : 0,
     dryRun: some('dryRun', 0.3),
     approve: some('approve', 0.5),
+    mishaps: drawMishaps(choices, ownership),
   }
+}
+
+/** The tables of mishaps. A store that was put back is known by what the service shows, which marks alone tell whose it is. */
+function drawMishaps(choices: Choices, ownership: Swarm['ownership']): Shares {
+  const shares = drawShares(choices, [...serviceMishaps, ...between])
+  const isKept = (name: string): boolean => ownership !== 'snapshot' || !name.includes('put back')
+  return Object.fromEntries(Object.entries(shares).filter(([name]) => isKept(name)))
 }
 
 /** Everything switched off that goes wrong by itself; the service's answers to the open questions stay what they are. */
@@ -183,5 +221,6 @@ export function calmed(swarm: Swarm): Swarm {
     lostStore: 0,
     dryRun: 0,
     approve: 0,
+    mishaps: {},
   }
 }

@@ -1,8 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { StoreError } from '../../src/core/errors.ts'
 import { inStore } from '../../src/store/failure.ts'
 import { applicationId, migrations } from '../../src/store/migrations.ts'
@@ -36,17 +49,47 @@ function expectRefusal(file: string, words: string | RegExp): void {
   expect(readdirSync(dirname(file)).filter((name) => !name.endsWith('.lock'))).toEqual(['store.db'])
 }
 
-it('makes the store and its folder for this user alone, whole', async () => {
+it.each([
+  [0o077, 0o600],
+  [0o007, 0o660],
+  [0o022, 0o640],
+])('makes the store and its folder as the umask says, and for nobody else, whole (%o)', async (mask, mode) => {
   const file = join(freshFolder(), 'deep', 'down', 'store.db')
+  const before = process.umask(mask)
+  onTestFinished(() => void process.umask(before))
   const store = openStore(file)
   await store.lease('SN-1001', 0)
   await store.snapshot.confirm('SN-1001', [confirmation('A')])
   const names = readdirSync(dirname(file))
   expect(names.sort()).toEqual(['store.db', 'store.db-shm', 'store.db-wal', 'store.db.lock', 'store.db.serial'])
-  for (const name of names) expect(statSync(join(dirname(file), name)).mode & 0o777).toBe(0o600)
+  for (const name of names) expect(statSync(join(dirname(file), name)).mode & 0o777).toBe(mode)
+  expect(statSync(dirname(file)).mode & 0o777).toBe(0o770 & ~mask)
   await store.close()
   await store.close()
   expect(readdirSync(dirname(file)).sort()).toEqual(['store.db', 'store.db.lock', 'store.db.serial'])
+})
+
+it.each(['', '.serial', '.lock', '-wal'])('follows no link in place of store.db%s', async (beside) => {
+  const file = newFile()
+  await filled(file)
+  const other = join(freshFolder(), 'other')
+  writeFileSync(other, 'of somebody else')
+  if (beside === '') renameSync(file, `${file}.moved`)
+  else rmSync(file + beside, { force: true })
+  symlinkSync(other, file + beside)
+  for (const open of [openStore, openStoreReader]) {
+    expect(() => open(file)).toThrow(StoreError)
+    expect(() => open(file)).toThrow('this is a symbolic link, which the store does not follow')
+  }
+  expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+})
+
+it('makes no store through a link to nothing', () => {
+  const file = newFile()
+  const other = join(freshFolder(), 'other')
+  symlinkSync(other, file)
+  expect(() => openStore(file)).toThrow('this is a symbolic link')
+  expect(existsSync(other)).toBe(false)
 })
 
 it('keeps what was written, with a lineage of its own', async () => {
@@ -127,7 +170,7 @@ it('brings an older store up to date and keeps a copy of how it was', async () =
     'store.db.lock',
     `store.db.version-${migrations.length}`,
   ])
-  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  expect(statSync(copy).mode & 0o007).toBe(0)
   expect(() => openStore(file)).toThrow('run the newer program')
   const before = openStore(copy)
   expect(await flattened(before.snapshot.rows('SN-1001'))).toHaveLength(400)

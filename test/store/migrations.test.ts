@@ -49,13 +49,13 @@ it('keeps listings, with neither home nor birth', async () => {
     (await snapshot.knownRecords('SN-1', 'north', 'mapping')).find('raw'),
   ])
   const known = { content: 'content', raw: 'raw', mapping: 'mapping', sentAt: now, baseline: 'baseline' }
-  const unknown = { home: null, bornAt: null }
+  const unknown = { home: null, bornAt: null, identifier: null, missedAt: null }
   expect(listings).toEqual([
     [
       expect.objectContaining({ id: 7, key: 'A', owned: true, ...known, ...unknown }),
       expect.objectContaining({ id: 8, key: 'B', owned: false, flight: 'create', flightAt: now, ...unknown }),
     ],
-    new Map([[7, { listing: { MLSNumber: 'A' }, moving: {}, echo: {} }]]),
+    new Map([[7, { listing: { MLSNumber: 'A' }, moving: {} }]]),
     [7],
   ])
 })
@@ -155,13 +155,23 @@ it('knows which feeds were loaded before, to which chatbot, and when they were l
     INSERT INTO generation VALUES ('north', 'a', 'digest', 1, ${now}, 'document', ${now})`
   const looked = await opened(rows, async ({ deliveries, runs }) => [
     await Promise.all(['north', 'south', 'west'].map((feed) => deliveries.last(feed))),
-    await deliveries.validators('north'),
     await runs.lastSuccess('north'),
   ])
-  const none = { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] }
+  const none = {
+    loaded: null,
+    completeAt: null,
+    written: null,
+    mapping: null,
+    keyless: [],
+    lastKey: null,
+    validators: null,
+  }
   expect(looked).toEqual([
-    [{ ...none, loaded: { chatbot: 'SN-1', at: now }, completeAt: now }, { ...none, completeAt: now - 1 }, none],
-    { etag: '1' },
+    [
+      { ...none, loaded: { chatbot: 'SN-1', at: now }, completeAt: now, validators: { etag: '1' } },
+      { ...none, completeAt: now - 1 },
+      none,
+    ],
     now,
   ])
 })

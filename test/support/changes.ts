@@ -18,6 +18,7 @@ import type { Gone, Sides } from '../../src/plan/proof.ts'
 export const wholeSides: Sides = {
   delivery: { complete: true, reasons: [] },
   mode: 'full',
+  agrees: null,
   keyless: [],
   remote: { complete: true, reasons: [] },
 }
@@ -27,6 +28,7 @@ export const goneOf = (mlsNumber: string, changes: Partial<Gone> = {}): Gone => 
   isDelivered: false,
   home: null,
   absentSince: 1,
+  wasAbsent: false,
   isApproved: false,
   ...changes,
 })
@@ -50,6 +52,7 @@ export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Crea
   kind: 'create',
   cause: 'new',
   unseen: false,
+  firstLook: false,
   home: null,
   isBack: false,
   counts: ['create'],
@@ -61,6 +64,7 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   ...sends,
   kind: 'update',
   cause: 'changed',
+  shownHash: null,
   fields: [{ field: 'Bedrooms', from: 3, to: 4 }],
   clear: [],
   again: false,

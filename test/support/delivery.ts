@@ -2,6 +2,8 @@
  * One delivery through the feed stage as a run takes it: real bytes in a file, the real transport, format, mapping, store
  * and workspace; what became of every record, and what is said of the whole.
  */
+import { noDelivery } from '../../src/store/deliveries.ts'
+import { systemClock } from '../../src/core/machine.ts'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,20 +68,18 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
       chatbot: 'SN-1',
       source: 'feed',
       open: () => Promise.resolve({ ...opened, charset }),
-      decompress: (source: Opened) => decompressed(source, { maxBytes: 1e9, scratch: folder, member: null }),
+      decompress: (source: Opened) => decompressed(source, { ...transportSettings.parse({}), scratch: folder }),
       format: formats[mapping.format],
       transport,
       mapping,
       plan: planSettings.parse({}),
     }
     const moment = { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' }
-    const tools = { store, workspace, signal, progress: () => undefined }
+    const tools = { store, workspace, signal, runtime: { clock: systemClock }, progress: () => undefined }
     const { summary, notes } = await receive(feed, tools, {
       moment,
       validators: null,
-      lastResult: null,
-      held: 0,
-      last: { loaded: null, completeAt: null, written: null, mapping: null, keyless: [] },
+      last: noDelivery,
     })
     const rows = [...workspace.delivered()]
     const listings = rows.filter(({ kind }) => kind === 'listing').map((row) => [row.key, row.listing().listing])

@@ -1,20 +1,12 @@
 /** Builds the three sides of a plan from a few words, so that a test says only what its situation is about. */
 import { contentHash } from '../../src/core/hash.ts'
 import { compareKeys } from '../../src/core/listing.ts'
-import type { FieldName, Listing, Moving, Shown } from '../../src/core/listing.ts'
+import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src/core/listing.ts'
 import type { PlanStep, Bookkeeping, Change } from '../../src/plan/change.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
-import type {
-  PlanInputs,
-  PlanSettings,
-  DeliveredRow,
-  History,
-  Recalled,
-  ShownRow,
-  SnapshotRow,
-} from '../../src/plan/inputs.ts'
-import { planChanges, settleDoubts } from '../../src/plan/plan.ts'
+import type { PlanInputs, PlanSettings, DeliveredRow, History, ShownRow, SnapshotRow } from '../../src/plan/inputs.ts'
+import { planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from './pages.ts'
 
@@ -24,6 +16,7 @@ export const limits: PlanSettings['limits'] = {
   growth: 75,
   confirm: 72 * 3_600_000,
   grace: { runs: 1, hours: 0 },
+  read: { stall: 10_000, total: 4 * 3_600_000 },
   isOff: false,
 }
 export const minute = 60_000
@@ -60,12 +53,14 @@ export class PlanWorld {
     now,
     today: '2026-11-21',
     delivery: { complete: true, reasons: [] },
+    agrees: null,
     keyless: [],
     remote: { complete: true, reasons: [] },
     remoteStartedAt: now,
     mode: 'full',
     deletes: true,
     mapping: 'mapping-1',
+    forms: new Set(),
     ownership: 'tag',
     outranks: () => false,
     drift: 'overwrite',
@@ -74,8 +69,6 @@ export class PlanWorld {
     settle: 15 * minute,
     lostUntil: null,
   }
-  /** Fields known to be shown in a form of the service's own. */
-  knownForms: FieldName[] = []
   /** Rows of the store in a page. */
   pageSize = 1000
   /** What is fetched does not come. */
@@ -85,7 +78,7 @@ export class PlanWorld {
   #shown: ShownRow[] = []
   #histories = new Map<string, History>()
   #seen = new Set<number>()
-  #recalled = new Map<number, Recalled>()
+  #recalled = new Map<number, MovingListing>()
 
   delivers(one: Listing, moving: Moving = {}): this {
     return this.#deliver({
@@ -157,7 +150,7 @@ export class PlanWorld {
   }
 
   /** A confirmed listing of ours that was seen as sent, unless `changes` says otherwise. */
-  remembers(sent: Listing, changes: Partial<SnapshotRow> = {}, echo: Recalled['echo'] = {}, moving: Moving = {}): this {
+  remembers(sent: Listing, changes: Partial<SnapshotRow> = {}, moving: Moving = {}): this {
     const id = this.#snapshot.length + 1
     const row: SnapshotRow = {
       id,
@@ -170,12 +163,15 @@ export class PlanWorld {
       mapping: 'mapping-1',
       home: homeOf(sent),
       bornAt: null,
+      identifier: null,
+      missedAt: null,
       sentAt: now - minute,
       baseline: `hash-${sent.MLSNumber}`,
       movesAt: null,
       suspectUntil: null,
-      streak: 0,
-      streakReason: null,
+      undone: 0,
+      putRightAt: null,
+      ignored: false,
       flight: null,
       flightAt: null,
       refusedContent: null,
@@ -185,7 +181,7 @@ export class PlanWorld {
       ...changes,
     }
     this.#snapshot.push(row)
-    this.#recalled.set(id, { listing: sent, moving, echo })
+    this.#recalled.set(id, { listing: sent, moving })
     return this
   }
 
@@ -241,12 +237,10 @@ export class PlanWorld {
         walked.push(...value)
         continue
       }
-      const doubts = walked.filter((step) => step.step === 'doubt')
-      const steps = [...walked.filter((step) => step.step !== 'doubt'), ...settleDoubts(doubts, value, this.knownForms)]
       return {
-        changes: steps.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
-        unchanged: steps.filter((step) => step.step === 'unchanged').length,
-        notes: steps.flatMap((step) => (step.step === 'bookkeeping' ? [step.entry] : [])),
+        changes: walked.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
+        unchanged: walked.filter((step) => step.step === 'unchanged').length,
+        notes: walked.flatMap((step) => (step.step === 'bookkeeping' ? [step.entry] : [])),
         facts: value,
         recalled,
         fetches,

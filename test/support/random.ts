@@ -21,4 +21,4 @@ export function testSeed(fixed = 20_261_121): number {
 }
 
 /** How many histories the simulation plays; other random tests take their size from it. `npm run test:all` sets 2000. */
-export const HISTORIES = Number(process.env['HISTORIES'] ?? 250)
+export const HISTORIES = Number(process.env['HISTORIES'] ?? 120)

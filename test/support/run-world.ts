@@ -88,7 +88,7 @@ export class RunWorld {
   }
 
   /** `store`: of another container, which knows nothing of this one's. */
-  configure(feeds: Record<string, object>, service: object = {}, store = './store.db'): void {
+  configure(feeds: Record<string, object>, service: object = {}, store = './store.db', more: object = {}): void {
     const written = Object.entries(feeds).map(([name, feed]) => [
       name,
       { chatbot, source: `./${name}.xml`, preset: 'zillow', ...feed },
@@ -103,6 +103,7 @@ export class RunWorld {
         ...service,
       },
       store,
+      ...more,
       feeds: Object.fromEntries(written),
     }
     writeFileSync(this.configFile, stringify(config))

@@ -38,6 +38,8 @@ export interface SftpServer {
   port: number
   /** Every attempt to log in, by its method. */
   attempts: string[]
+  /** Entries of folders that were sent. */
+  names: number
   connections: number
   /** Called for each block that is asked for; what it gives is done instead. */
   onRead: (offset: number) => 'cut' | 'stall' | null
@@ -72,6 +74,7 @@ export async function startSftpServer(options: SftpServerOptions): Promise<SftpS
   const it: SftpServer = {
     port: (server.address() as AddressInfo).port,
     attempts: [],
+    names: 0,
     connections: 0,
     onRead: () => null,
     onOpen: () => {},
@@ -141,7 +144,9 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
     const held = handles.get(handle.readUInt32BE())
     if (held === undefined || !('entries' in held)) return sftp.status(request, FAILURE)
     if (held.entries.length === 0) return sftp.status(request, EOF)
-    return sftp.name(request, held.entries.splice(0, 100))
+    const names = held.entries.splice(0, 100)
+    it.names += names.length
+    return sftp.name(request, names)
   })
   sftp.on('OPEN', (request, path) =>
     guarded(request, () => {

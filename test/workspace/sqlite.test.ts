@@ -14,7 +14,7 @@ it('leaves nothing behind, and two at once are strangers', () => {
   const folder = freshFolder()
   const one = openWorkspace(folder)
   const other = openWorkspace(folder)
-  one.addBookkeeping([{ op: 'steady', snapshot: 1 }])
+  one.addBookkeeping([{ op: 'absent', key: 'A' }])
   expect([...other.bookkeeping()]).toEqual([])
   one.close()
   expect([...other.bookkeeping()]).toEqual([])

@@ -23,6 +23,7 @@ const settled = <T>(value: T): Answer<T> => ({ value, unsettled: false })
 export class MemoryChatbot implements Chatbot {
   readonly calls = { create: 0, update: 0, delete: 0, list: 0 }
   readonly mark: string
+  readonly stamp = null
   readonly #rows: Map<string, Row>
   readonly #now: () => number
   #lastId: number
@@ -38,6 +39,9 @@ export class MemoryChatbot implements Chatbot {
   get shown(): ReadonlyMap<string, { readonly listing: Listing }> {
     return this.#rows
   }
+
+  /** Nobody else fills this chatbot. */
+  sign(): void {}
 
   async observe(sink: Parameters<Chatbot['observe']>[0]) {
     const items = Array.from(this.#rows.values(), ({ shown }) => shown)
@@ -71,7 +75,7 @@ export class MemoryChatbot implements Chatbot {
     return settled(mlsNumbers.filter((key) => this.#rows.delete(key)).length)
   }
 
-  deleteById(): Promise<never> {
+  deleteByNativeId(): Promise<never> {
     throw new Error('nothing is repaired here')
   }
 

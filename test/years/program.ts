@@ -11,7 +11,8 @@ import { sync } from '../../src/sync.ts'
 import { Disk } from '../simulation/disk.ts'
 import { lineFormat } from '../simulation/feed.ts'
 import { Scratch } from '../simulation/scratch.ts'
-import { chatbot, feedName, hour, minute } from '../simulation/world.ts'
+import { hour, minute } from '../simulation/time.ts'
+import { chatbot, feedName } from '../simulation/world.ts'
 import { MemoryChatbot, volatile } from './chatbot.ts'
 import type { Content } from './incidents.ts'
 import type { Entry } from './office.ts'
@@ -23,6 +24,7 @@ export const defaultLimits: Limits = {
   growth: 75,
   confirm: 72 * hour,
   grace: { runs: 1, hours: 0 },
+  read: { stall: 10_000, total: 4 * 3_600_000 },
   isOff: false,
 }
 
@@ -134,6 +136,7 @@ export class OfficeProgram {
       timezone: 'UTC',
       mapping,
       source: 'memory',
+      basis: '',
       open: () => Promise.resolve(opened),
       decompress: (one) => ({ bytes: one.bytes, end: () => one.end() }),
       format: lineFormat,
@@ -150,6 +153,7 @@ export class OfficeProgram {
       rate: 5,
       concurrency: 3,
       deleteBatch: 100,
+      listIdsAreNative: false,
       keys: 1,
     }
   }

@@ -2,7 +2,8 @@
  * `npm run years -- [--years N] [--seed S] [--sizes 3,8,40] [--schedule nightly|weekly|hourly] [--attended [--days N]]
  * [--world FILE] [--only KIND]… [--save FILE] [--with FILE]… [--quiet]`: offices over years on the real program, and the
  * table of what they had to show. Ends with 1 where a number is missed. `--attended`: after so many days somebody approves
- * what is right and refuses what is wrong. `--only`: nothing but the trials of these kinds of incidents or harmless changes.
+ * what is right and refuses what is wrong. `--only`: nothing but the trials of these kinds of incidents or harmless changes;
+ * `--no-trials`: the years alone.
  * `--save` writes what was found, `--with` adds it to another table: with `--years 0` to one of its own.
  */
 import { randomInt } from 'node:crypto'
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     days: { type: 'string', default: '1' },
     world: { type: 'string' },
     only: { type: 'string', multiple: true },
+    'no-trials': { type: 'boolean', default: false },
     save: { type: 'string' },
     with: { type: 'string', multiple: true, default: [] },
     quiet: { type: 'boolean', default: false },
@@ -73,7 +75,7 @@ for (const size of sizes) {
         told.years.push(office)
         tell(`${size} listings, ${schedule}, ${count} years, seed ${office.seed}: ${office.events.length} holds`)
       }
-  if (!schedules.includes('nightly')) continue
+  if (values['no-trials'] || !schedules.includes('nightly')) continue
   for (const [i] of offices(size, 'nightly').entries()) {
     let damaged = 0
     for await (const trial of playTrials({ ...setting, seed: seedOf(seed, size, i) }, size, values.only)) {
@@ -85,7 +87,7 @@ for (const size of sizes) {
     )
   }
 }
-if (values.only === undefined && years > 0) told.cases = await playCases(setting)
+if (values.only === undefined && !values['no-trials'] && years > 0) told.cases = await playCases(setting)
 if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(told))
 for (const file of values.with) {
   const earlier = JSON.parse(readFileSync(file, 'utf8')) as Told

@@ -12,6 +12,7 @@ const longestHead = 64 * 1024
 /** BLM, Rightmove's bulk upload. */
 export const blm: Format<HeaderOptions> = {
   title: 'BLM',
+  hasEndMark: true,
   nested: false,
   options: headerOptions,
   detect: (head) =>
@@ -34,7 +35,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
   async function* records(): AsyncGenerator<RawRecord[]> {
     let rest: Buffer = Buffer.alloc(0)
     let ended = false
-    for await (const block of source.blocks()) {
+    for await (const block of source.blocks(undefined, () => rest.length)) {
       // The rest is still read, so that the transport can tell whether it is complete.
       if (ended) {
         seeAfterEnd(block)

@@ -70,6 +70,11 @@ export class CsvSplitter {
     return rows
   }
 
+  /** Bytes of a row whose end has not come yet. */
+  get waiting(): number {
+    return this.buffer.length - this.rowStart
+  }
+
   /** What follows the last line end, unless it is white space. */
   end(): LastRow | null {
     const raw = this.buffer.subarray(this.rowStart)

@@ -40,7 +40,7 @@ const options = z
 type CsvOptions = z.output<typeof options>
 
 /** Delimited text, with a header row or with columns by position. */
-export const csv: Format<CsvOptions> = { title: 'CSV', nested: false, options, detect, read }
+export const csv: Format<CsvOptions> = { title: 'CSV', hasEndMark: false, nested: false, options, detect, read }
 
 /** A text whose first line has several cells. Longer delimiters are only known from presets. */
 function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptions> | null {
@@ -60,13 +60,14 @@ function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptio
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): Reading {
   const source = decoded(bytes, options)
   let dialect: Dialect | null = null
+  let context: string | null = null
   let cells: ((raw: Buffer) => string[]) | null = null
   const rows = csvRecords((raw) => (cells ? cells(raw) : []), options)
 
   async function* records(): AsyncGenerator<RawRecord[]> {
     const { default: Papa } = await import('papaparse')
     let splitter: CsvSplitter | null = null
-    for await (const block of source.blocks(sampleBytes)) {
+    for await (const block of source.blocks(sampleBytes, () => splitter?.waiting ?? 0)) {
       if (!splitter) {
         refuseOthers(block, 'CSV', ['an HTML page', 'XML', 'JSON'])
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter ?? null, options.quote)
@@ -85,7 +86,8 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): 
 
   return {
     records: records(),
-    context: () => JSON.stringify([rows.names(), dialect]),
+    // Asked for every batch, and a header may be long.
+    context: () => (context ??= JSON.stringify([rows.names(), dialect])),
     end: () => ({ reasons: rows.reasons }),
     parse(record) {
       refuseBroken(record)

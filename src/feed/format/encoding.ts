@@ -19,7 +19,7 @@ export function decoded(source: AsyncIterable<Buffer>, options: EncodingHints) {
   async function* bytes(): AsyncGenerator<Buffer> {
     let decode: ((block?: Buffer) => Buffer) | null = null
     let begun = false
-    for await (const block of joined(source, headBytes)) {
+    for await (const block of joined(source, () => headBytes)) {
       const isFirst = !begun
       begun = true
       if (isFirst) {
@@ -35,24 +35,25 @@ export function decoded(source: AsyncIterable<Buffer>, options: EncodingHints) {
   }
   return {
     /**
-     * The document in blocks of at least `atLeast` bytes except the last: a network delivers a few kilobytes at a time,
-     * and rescanning a long record for each of them would take quadratic time.
+     * The document in blocks of at least `atLeast` bytes except the last, and as many as wait for more: a network delivers a
+     * few kilobytes at a time, and copying and rescanning a long record for each of them would take quadratic time. With
+     * blocks that double, each byte is looked at a few times only, however long a record may be.
      * Transcoded to UTF-8 if another encoding is declared; otherwise the original bytes, without their BOM.
      * Throws `FeedError` for a binary file or an unknown encoding.
      */
-    blocks: (atLeast = 256 * 1024) => joined(bytes(), atLeast),
+    blocks: (atLeast = 256 * 1024, waiting = () => 0) => joined(bytes(), () => Math.max(atLeast, waiting())),
     /** The text of one record; throws `RecordError` if it is declared as UTF-8 and is not. */
     text: (raw: Buffer): string => recordText(raw, declared, options.encoding),
   }
 }
 
-async function* joined(bytes: AsyncIterable<Buffer>, atLeast: number): AsyncGenerator<Buffer> {
+async function* joined(bytes: AsyncIterable<Buffer>, atLeast: () => number): AsyncGenerator<Buffer> {
   let blocks: Buffer[] = []
   let size = 0
   for await (const block of bytes) {
     blocks.push(block)
     size += block.length
-    if (size < atLeast) continue
+    if (size < atLeast()) continue
     yield blocks.length === 1 ? block : Buffer.concat(blocks)
     blocks = []
     size = 0

@@ -90,6 +90,8 @@ export interface Detected<Own extends FormatOptions = FormatOptions> {
 
 /** What a run needs of a format. */
 export interface Reader<Own extends FormatOptions = FormatOptions> {
+  /** Whether a whole document shows its end. If not, a cut between two records looks like one. */
+  hasEndMark: boolean
   /** Reads a document; `bytes` are decompressed. Large libraries are loaded with the first document. */
   read(bytes: AsyncIterable<Buffer>, options: ReadOptions & Own): Reading
 }

@@ -5,6 +5,8 @@ import { lessThan, nameAt, slash, tagEnd } from './markup.ts'
 
 /** ReplyCode for "no records found", which is not an error. */
 const noRecords = '20201'
+/** So many reasons of a server are kept. */
+const mostReasons = 10
 
 /**
  * Cuts a RETS COMPACT answer into its DATA rows and reads the elements between them. The document is flat: every element is
@@ -39,6 +41,11 @@ export class RetsSplitter {
     this.buffer = this.buffer.subarray(open < 0 ? this.buffer.length : open)
     if (this.buffer.length > this.maxRecordBytes + 1024) this.skipLongRow(records)
     return records
+  }
+
+  /** Bytes of an element whose end has not come yet. */
+  get waiting(): number {
+    return this.buffer.length
   }
 
   /** Ends the document and returns the unfinished row, if any; `reasons` is valid from here. */
@@ -89,7 +96,8 @@ export class RetsSplitter {
   }
 
   private take(columns: Buffer): void {
-    if (this.columns !== null && !this.columns.equals(columns)) {
+    if (this.columns?.equals(columns)) return
+    if (this.columns !== null) {
       throw new FeedError('the document holds COLUMNS twice and they differ: give each answer its own feed')
     }
     this.columns = Buffer.from(columns)
@@ -119,7 +127,7 @@ export class RetsSplitter {
       if (records !== null && /^\d{1,9}$/.test(records)) this.counted = Number(records)
     } else if (name === 'DELIMITER') this.delimiter = delimiterOf(attribute(tag, 'value') ?? '')
     else if (name === 'MAXROWS') {
-      this.reasons.push('the server stopped at its row limit (MAXROWS): the other rows are on further pages')
+      this.doubt('the server stopped at its row limit (MAXROWS): the other rows are on further pages')
     }
   }
 
@@ -130,7 +138,11 @@ export class RetsSplitter {
     const reply = (attribute(tag, 'ReplyText') ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200)
     const text = `the server answered with ReplyCode ${code.slice(0, 10)}${reply === '' ? '' : `: ${reply}`}`
     if (first && code !== noRecords) throw new FeedError(text)
-    this.reasons.push(text)
+    this.doubt(text)
+  }
+
+  private doubt(reason: string): void {
+    if (this.reasons.length < mostReasons && !this.reasons.includes(reason)) this.reasons.push(reason)
   }
 
   private skipLongRow(records: RawRecord[]): void {

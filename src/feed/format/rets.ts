@@ -10,15 +10,18 @@ import { xmlShape } from './xml-shape.ts'
 
 /** `framed`: whether COLUMNS has the delimiter before its first and after its last name. */
 interface Columns {
-  raw: string
+  raw: Buffer
   delimiter: string
   framed: [boolean, boolean]
   header: ReturnType<typeof headerColumns>
+  /** What else the meaning of a row depends on (`Reading.context`). */
+  context: string
 }
 
 /** RETS COMPACT and COMPACT-DECODED, answers of a server as saved. */
 export const retsCompact: Format<HeaderOptions> = {
   title: 'RETS COMPACT',
+  hasEndMark: true,
   nested: false,
   options: headerOptions,
   /** RETS STANDARD-XML has its records in REData and is read as XML. */
@@ -41,19 +44,22 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
   let columns: Columns | null = null
 
   function current(): Columns | null {
-    if (splitter.columns === null) return null
-    const raw = splitter.columns.toString('latin1')
+    const raw = splitter.columns
+    if (raw === null) return null
+    // The same bytes, not equal ones: asked for every row, and the columns may be long.
     if (columns?.raw === raw && columns.delimiter === splitter.delimiter) return columns
-    const cells = decodeEntities(source.text(splitter.columns)).split(splitter.delimiter)
+    const cells = decodeEntities(source.text(raw)).split(splitter.delimiter)
     const framed: Columns['framed'] = [cells[0].trim() === '', (cells.at(-1) ?? '').trim() === '']
     const names = cells.slice(framed[0] ? 1 : 0, framed[1] ? -1 : undefined)
-    columns = { raw, delimiter: splitter.delimiter, framed, header: headerColumns(names, options.requiredHeaders) }
+    const header = headerColumns(names, options.requiredHeaders)
+    const context = JSON.stringify([header.names, framed, splitter.delimiter])
+    columns = { raw, delimiter: splitter.delimiter, framed, header, context }
     return columns
   }
 
   async function* records(): AsyncGenerator<RawRecord[]> {
     let begun = false
-    for await (const block of source.blocks()) {
+    for await (const block of source.blocks(undefined, () => splitter.waiting)) {
       if (!begun) refuseOthers(block, 'RETS', ['an HTML page', 'JSON'])
       begun = true
       const batch = splitter.push(block)
@@ -66,7 +72,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
 
   return {
     records: records(),
-    context: () => JSON.stringify([current()?.header.names, current()?.framed, splitter.delimiter]),
+    context: () => current()?.context ?? '',
     end: () => ({ reasons: splitter.reasons }),
     parse(record): RecordFields {
       refuseBroken(record)

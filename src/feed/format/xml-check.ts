@@ -53,9 +53,9 @@ function afterDeclaration(text: string, at: number, record: string): number {
   if (text.startsWith('<!--', at)) return expected(text.indexOf('-->', at + 4), 'a comment is not closed') + 3
   if (!text.startsWith('<![CDATA[', at)) throw new RecordError('there is a "<!" that begins neither comment nor CDATA')
   const end = expected(text.indexOf(']]>', at + 9), 'a CDATA section is not closed')
-  // Well formed, but surely an error: a section without its end swallowed the next record.
-  const taken = text.indexOf(`</${record}>`, at)
-  if (taken >= 0 && taken < end)
+  // Well formed, but surely an error: a section without its end swallowed the next record. Searched within the section only,
+  // and where the name fits in: there may be many sections, and the name may be long.
+  if (end - at > record.length && text.slice(at, end).includes(`</${record}>`))
     throw new RecordError(`a CDATA section runs over </${shown(record)}>; its end is missing`)
   return end + 3
 }
@@ -69,9 +69,10 @@ function tagEnd(text: string, from: number): number {
     if (code === 34 || code === 39) {
       if (!afterEquals) throw new RecordError('a tag holds a quote that belongs to no attribute')
       const close = expected(text.indexOf(text[index], index + 1), "an attribute's value is not closed")
-      const inner = text.indexOf('<', index + 1)
+      const value = text.slice(index + 1, close)
+      const inner = value.indexOf('<')
       // XML forbids any "<" there. What looks like a tag may have replaced a part of the value.
-      if (inner >= 0 && inner < close && /[/!?A-Za-z]/.test(text[inner + 1]))
+      if (inner >= 0 && /[/!?A-Za-z]/.test(value[inner + 1] ?? ''))
         throw new RecordError("an attribute's value holds a tag; its closing quote may be missing")
       index = close
       afterEquals = false

@@ -14,9 +14,13 @@ export class XmlOutline {
   readonly reasons: string[] = []
   private readonly path: string[][]
   private readonly open: string[] = []
+  /** Their names without prefixes. */
+  private readonly locals: string[] = []
   /** How many of the open elements, from the root, are on the record's path. */
   private matched = 0
   private root: string | null = null
+  /** Whether a DOCTYPE with declarations has ended. */
+  private hasDoctype = false
 
   /** `record`: names from the root, joined by `/`; a segment may have alternatives, joined by `|` (REAXML's kinds). */
   constructor(record: string) {
@@ -30,9 +34,13 @@ export class XmlOutline {
     return this.open.length
   }
 
-  /** The path from the root of an element that would open here, without prefixes. */
-  pathTo(name: string): string {
-    return [...this.open, name].map(localName).join('/')
+  /** Whether an element that would open here is at this path from the root, without prefixes. */
+  isAt(path: readonly string[], name: string): boolean {
+    // The path is compared name by name, never made: open names may be long, and there may be many elements below them.
+    const above = path.length - 1
+    return (
+      above === this.open.length && path[above] === localName(name) && this.locals.every((one, at) => one === path[at])
+    )
   }
 
   isRecord(name: string): boolean {
@@ -46,6 +54,7 @@ export class XmlOutline {
     if (this.open.length >= deepest) throw new FeedError(`the document nests elements deeper than ${deepest}`)
     if (this.matched === this.open.length && this.fits(name)) this.matched++
     this.open.push(name)
+    this.locals.push(localName(name))
   }
 
   endTag(name: string): void {
@@ -55,6 +64,7 @@ export class XmlOutline {
       this.doubt(`<${shown(this.open.at(-1) ?? '')}> is not closed before </${shown(name)}>`)
     }
     this.open.length = index
+    this.locals.length = index
     this.matched = Math.min(this.matched, index)
   }
 
@@ -70,14 +80,20 @@ export class XmlOutline {
   /** Index of the `>` that ends a DOCTYPE; -1: not in this buffer. External subsets are never fetched. */
   doctypeEnd(buffer: Buffer, from: number): number {
     const close = buffer.indexOf('>', from)
-    const subset = buffer.indexOf('[', from)
+    if (/^<!doctype\s+html/i.test(buffer.toString('latin1', from, from + 100)))
+      throw new FeedError('the document is an HTML page, not XML')
+    if (!buffer.subarray(from, close < 0 ? undefined : close).includes('[')) return close
+    // Each may be long, and only the first one means anything.
+    if (this.root !== null || this.hasDoctype) {
+      this.doubt('there is a DOCTYPE where none may be')
+      return close
+    }
     const text = buffer.toString('latin1', from, from + longestDoctype)
-    if (/^<!doctype\s+html/i.test(text)) throw new FeedError('the document is an HTML page, not XML')
-    if (subset < 0 || (close >= 0 && close < subset)) return close
     const whole = /^[^\]]*(?:\](?!\s*>)[^\]]*)*\]\s*>/.exec(text)?.[0]
     if (/<!ENTITY/i.test(whole ?? text)) {
       throw new FeedError('the document declares entities of its own in its DOCTYPE, which is not accepted')
     }
+    this.hasDoctype = whole !== undefined
     if (whole !== undefined) return from + whole.length - 1
     if (text.length >= longestDoctype) throw new FeedError('the document has an endless DOCTYPE')
     return -1

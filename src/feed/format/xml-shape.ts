@@ -8,6 +8,9 @@ interface Element {
 }
 
 const deepest = 6
+/** Elements further down are counted only, and longer names left out: end tags look through what is open. */
+const deepestOpen = 100
+const longestName = 200
 const mostPaths = 2000
 
 /**
@@ -31,6 +34,8 @@ export function xmlShape(head: Buffer) {
 function outline(head: Buffer): Element[] {
   const elements = new Map<string, Element>()
   const open: Open = []
+  /** Elements open below those in `open`. */
+  let below = 0
   let position = head.indexOf(lessThan)
   while (position >= 0) {
     const second = head[position + 1]
@@ -39,11 +44,14 @@ function outline(head: Buffer): Element[] {
     else if (second === slash) {
       end = head.indexOf(greaterThan, position)
       const name = nameAt(head, position + 2, 'utf8')
-      const index = open.findLastIndex((element) => element.name === name)
+      const index = below > 0 ? -1 : open.findLastIndex((element) => element.name === name)
+      if (below > 0) below--
       if (end >= 0 && index >= 0) open.length = index
     } else if (startsName(second)) {
       end = tagEnd(head, position + 1)
-      if (end >= 0) enter(elements, open, nameAt(head, position + 1, 'utf8'), head[end - 1] === slash)
+      const selfClosing = head[end - 1] === slash
+      if (end >= 0 && open.length < deepestOpen) enter(elements, open, nameAt(head, position + 1, 'utf8'), selfClosing)
+      else if (end >= 0 && !selfClosing) below++
     } else end = position
     if (end < 0) break
     position = head.indexOf(lessThan, end + 1)
@@ -59,7 +67,7 @@ function enter(elements: Map<string, Element>, open: Open, name: string, selfClo
   const depth = open.length + 1
   if (parent?.element && parent.element.children.size < 50) parent.element.children.add(local)
   let element: Element | null = null
-  if (depth <= deepest && (parent === undefined || parent.element !== null)) {
+  if (depth <= deepest && local.length <= longestName && (parent === undefined || parent.element !== null)) {
     const path = parent?.element ? `${parent.element.path}/${local}` : local
     element = elements.get(path) ?? null
     if (element === null && elements.size < mostPaths) {

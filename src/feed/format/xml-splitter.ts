@@ -10,8 +10,8 @@ const joinBytes = 64 * 1024
 interface XmlSplitterOptions {
   /** The root's own count of records (`FormatOptions.counter`). */
   counter?: string
-  /** Called for every start tag before the first record, with the element's path from the root. */
-  beforeRecords?: (path: string, tag: Buffer) => void
+  /** Called for every start tag before the first record; `isAt`: whether its element is at a path from the root. */
+  beforeRecords?: (isAt: (path: readonly string[]) => boolean, tag: Buffer) => void
 }
 
 /**
@@ -87,6 +87,11 @@ export class XmlSplitter {
       )
     }
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
+  }
+
+  /** Bytes of a record or tag whose end has not come yet. */
+  get waiting(): number {
+    return this.buffer.length - this.position
   }
 
   /** Why the document may be incomplete or malformed. */
@@ -175,7 +180,8 @@ export class XmlSplitter {
     }
     if (this.counter !== undefined && this.outline.depth === 0)
       this.declared = declaredIn(this.buffer.toString('latin1', open, end + 1), this.counter) || this.declared
-    if (this.count === 0) this.beforeRecords?.(this.outline.pathTo(name), this.buffer.subarray(open, end + 1))
+    if (this.count === 0)
+      this.beforeRecords?.((path) => this.outline.isAt(path, name), this.buffer.subarray(open, end + 1))
     this.outline.startTag(name, this.buffer[end - 1] === slash)
     this.position = end + 1
     return true
@@ -241,7 +247,8 @@ export class XmlSplitter {
 
 /** How many records the root's start tag declares in `attribute` (`listing_count`), as written; '': it does not say. */
 function declaredIn(tag: string, attribute: string): string {
-  const attributes = [...tag.matchAll(/([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')/g)]
+  // A match begins where a name does: tried within it, too, a long name would take quadratic time.
+  const attributes = [...tag.matchAll(/(?<![^\s=<>"'])([^\s=<>"']+)\s*=\s*("[^"]*"|'[^']*')/g)]
   return (
     attributes
       .findLast(([, name]) => name === attribute)?.[2]

@@ -57,6 +57,7 @@ function mayComeAgain(path: string, record: string): boolean {
 
 /** XML documents with one element for each record. */
 export const xml: Format<XmlOptions> = {
+  hasEndMark: true,
   title: 'XML',
   nested: true,
   options,
@@ -89,15 +90,15 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const splitter = new XmlSplitter(options.record, options.maxRecordBytes, {
     counter: options.counter,
-    beforeRecords(path, tag) {
-      header.read(path, tag)
-      written.read(path, tag)
+    beforeRecords(isAt, tag) {
+      header.read(isAt, tag)
+      written.read(isAt, tag)
     },
   })
   const severalNames = options.record.split('/').at(-1)?.includes('|') ?? false
   async function* records(): AsyncGenerator<RawRecord[]> {
     parseRecord = (await import('./xml-record.ts')).parseXmlRecord
-    for await (const block of source.blocks()) {
+    for await (const block of source.blocks(undefined, () => splitter.waiting)) {
       const batch = splitter.push(block)
       if (batch.length > 0) yield batch
     }
@@ -128,13 +129,13 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
 function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf: (tag: Buffer) => RecordFields) {
   const wanted = Object.entries(paths).map(([name, path]) => {
     const at = path.lastIndexOf('/')
-    return { name, path: path.slice(0, at), attribute: path.slice(at + 1) }
+    return { name, path: path.slice(0, at).split('/'), attribute: path.slice(at + 1) }
   })
   /** Name → value as found, without names that the document lacks. */
   const found: Record<string, string> = Object.create(null)
-  /** Takes a start tag before the first record; `path` is the element's, from the root and without prefixes. */
-  function read(path: string, tag: Buffer): void {
-    const here = wanted.filter((each) => each.path === path && found[each.name] === undefined)
+  /** Takes a start tag before the first record; `isAt`: whether its element is at a path from the root, without prefixes. */
+  function read(isAt: (path: readonly string[]) => boolean, tag: Buffer): void {
+    const here = wanted.filter((each) => found[each.name] === undefined && isAt(each.path))
     if (here.length === 0) return
     const attributes = attributesOf(tag)
     for (const { name, attribute } of here) {

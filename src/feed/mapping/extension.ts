@@ -56,7 +56,9 @@ export function compileExtension(
           if (child === '' || name.startsWith('@') || name === '#text') continue
           if (except.has(name) || named.has(name) || name === ownerKey) continue
           const texts = typeof child === 'string' ? leaves(child) : childrenOf(node, name).flatMap(leaves)
-          if (texts.length > 0) grouped.set(name, [...(grouped.get(name) ?? []), ...texts])
+          const present = grouped.get(name)
+          if (present !== undefined) for (const text of texts) present.push(text)
+          else if (texts.length > 0) grouped.set(name, texts)
         }
       }
     }

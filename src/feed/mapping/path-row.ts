@@ -10,17 +10,35 @@ import { wordKey } from './vocabulary.ts'
 
 interface Slot {
   select: Select
+  finder: Finder
   headers: string[]
 }
 
+/** How many names of headers are remembered at most. */
+const mostKnown = 100_000
+
 /**
- * A header is found by its exact spelling, else by `wordKey`; which one a path means is worked out once for each set of
- * headers.
+ * A header is found by its exact spelling, else by `wordKey`. Which paths a header may be for is worked out once for each
+ * name, not for each row: rows that lack their last cells differ in their headers, and names may be long.
  */
 export function rowPaths(): Paths {
   const slots = new Map<string, Slot>()
-  const known = new Map<string, string[][]>()
+  const known = new Map<string, readonly { slot: Slot; header: Header }[]>()
   let current: string[] = []
+
+  function meaningsOf(name: string) {
+    let meanings = known.get(name)
+    if (meanings === undefined) {
+      const written = { name, key: wordKey(name) }
+      meanings = [...slots.values()].flatMap((slot) => {
+        const header = slot.finder.look(written)
+        return header === null ? [] : { slot, header }
+      })
+      if (known.size >= mostKnown) known.clear()
+      known.set(name, meanings)
+    }
+    return meanings
+  }
 
   return {
     nested: false,
@@ -28,8 +46,10 @@ export function rowPaths(): Paths {
       const present = slots.get(path)
       if (present) return present.select
       if (path.trim() === '') throw new PathError('an empty header name')
-      const slot: Slot = { headers: [], select: rowSelect(path, () => slot.headers) }
+      const slot: Slot = { headers: [], finder: finderOf(path), select: rowSelect(path, () => slot.headers) }
       slots.set(path, slot)
+      known.clear()
+      current = []
       return slot.select
     },
     prepare(record) {
@@ -37,30 +57,63 @@ export function rowPaths(): Paths {
       let same = true
       for (const name in record) if (name !== current[count++]) same = false
       if (same && count === current.length) return
-      current = Object.keys(record)
-      const signature = current.join('\u0000')
-      let headers = known.get(signature)
-      if (headers === undefined) {
-        headers = [...slots.keys()].map((path) => headersOf(path, current))
-        if (known.size < 100) known.set(signature, headers)
+      // Not before all is done: a reading may be ended here.
+      current = []
+      const found = new Map<Slot, Header[]>()
+      for (const name in record) {
+        for (const { slot, header } of meaningsOf(name)) {
+          const headers = found.get(slot)
+          if (headers === undefined) found.set(slot, [header])
+          else headers.push(header)
+        }
       }
-      let index = 0
-      for (const slot of slots.values()) slot.headers = headers[index++]
+      for (const slot of slots.values()) slot.headers = slot.finder.choose(found.get(slot) ?? [])
+      current = Object.keys(record)
+    },
+  }
+}
+
+/** A header that may be for a path: spelled like it, or fitting; `numbers`: those in its name, by which they are sorted. */
+interface Header {
+  name: string
+  isExact: boolean
+  numbers: readonly number[]
+}
+
+/** Finds the headers of one path. */
+interface Finder {
+  /** A header as the path sees it, null if it is not for the path; `key`: its `wordKey`. */
+  look(written: { name: string; key: string }): Header | null
+  /** Those that the path means, in reading order. */
+  choose(headers: readonly Header[]): string[]
+}
+
+function finderOf(path: string): Finder {
+  const pattern = patternOf(path)
+  const key = wordKey(path)
+  const isPerUnit = perUnit.test(path)
+  const fits = (name: string, nameKey: string): boolean =>
+    pattern === null ? nameKey === key && perUnit.test(name) === isPerUnit : pattern.test(name.trim())
+  return {
+    look({ name, key }) {
+      const isExact = name === path
+      if (!isExact && !fits(name, key)) return null
+      return { name, isExact, numbers: pattern === null ? [] : (name.match(/\d+/g) ?? []).map(Number) }
+    },
+    choose(headers) {
+      const exact = headers.find(({ isExact }) => isExact)
+      if (exact !== undefined) return [exact.name]
+      if (pattern === null) return headers.slice(0, 1).map(({ name }) => name)
+      const sorted = path.endsWith('*') ? headers : headers.toSorted((a, b) => compareNumbers(a.numbers, b.numbers))
+      return sorted.map(({ name }) => name)
     },
   }
 }
 
 /** The headers that a path means, in reading order. */
 export function headersOf(path: string, names: readonly string[]): string[] {
-  if (names.includes(path)) return [path]
-  const pattern = patternOf(path)
-  if (pattern) {
-    const found = names.filter((name) => pattern.test(name.trim()))
-    return path.endsWith('*') ? found : found.toSorted(compareNumbersIn)
-  }
-  const key = wordKey(path)
-  const alike = names.find((name) => wordKey(name) === key && perUnit.test(name) === perUnit.test(path))
-  return alike === undefined ? [] : [alike]
+  const finder = finderOf(path)
+  return finder.choose(names.flatMap((name) => finder.look({ name, key: wordKey(name) }) ?? []))
 }
 
 function rowSelect(path: string, headers: () => string[]): Select {
@@ -82,9 +135,8 @@ function rowSelect(path: string, headers: () => string[]): Select {
 /** `$/SQUARE FEET` is a price and must not stand in for a missing `SQUARE FEET`. */
 const perUnit = /\p{Sc}\s*\//u
 
-/** Sorted by name, `image[10].url` comes before `image[2].url`. */
-function compareNumbersIn(header: string, other: string): number {
-  const [mine, others] = [header, other].map((name) => (name.match(/\d+/g) ?? []).map(Number))
+/** Sorted by name, `image[10].url` would come before `image[2].url`. */
+function compareNumbers(mine: readonly number[], others: readonly number[]): number {
   const differing = mine.findIndex((number, index) => number !== others[index])
   return differing < 0 ? mine.length - others.length : mine[differing] - (others[differing] ?? -1)
 }

@@ -5,7 +5,7 @@ import type { RecordNode } from '../format/format.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Converter, Making, Read } from './converters/converter.ts'
 import { converters, usualConverter } from './converters/converters.ts'
-import { readableLine, webAddress, isKey } from './converters/text.ts'
+import { readableLine, unreadableAddress, webAddress, isKey } from './converters/text.ts'
 import { didYouMean, isFieldName } from './names.ts'
 import type { Paths, Select } from './path.ts'
 import { converterKeys, everyRule, pathSchema } from './rule-keys.ts'
@@ -132,7 +132,7 @@ function template(rule: Rule, field: FieldRule | null, { paths, before }: Surrou
       if (saysNothing(part)) return undefined
       text += isUrl ? encodeURIComponent(part.toWellFormed()) : part
     }
-    if (isUrl) return webAddress(text) ?? new Unreadable(text, 'needs an address that begins with http:// or https://')
+    if (isUrl) return webAddress(text) ?? unreadableAddress(text)
     if (field?.name === 'MLSNumber' && !isKey(text)) return new Unreadable(text, 'needs 1 to 500 characters')
     return text
   }

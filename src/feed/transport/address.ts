@@ -45,6 +45,11 @@ function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }
 
+/** A web address for people: without user, password, query and fragment. */
+export function nameOf(url: URL): string {
+  return `${url.origin}${url.pathname}`
+}
+
 /** A percent-decoded part of an address; null: invalid encoding. */
 export function decoded(part: string): string | null {
   try {
@@ -73,22 +78,38 @@ function hiddenPassword({ pathname, search, hash }: URL): string | null {
     : null
 }
 
-/** The password; a user name such as "anonymous" is no secret. */
+/** The password, and tokens in the path; a user name such as "anonymous" is no secret. */
 export function remoteSecrets(address: string): string[] {
-  const password = URL.parse(address)?.password ?? ''
-  return password === '' ? [] : [password, decoded(password) ?? password]
+  const url = URL.parse(address)
+  if (url === null) return []
+  return [url.password, decoded(url.password) ?? url.password, ...pathTokens(url)].filter((secret) => secret !== '')
 }
 
 /**
- * The password, or a user name alone, which is often a token, and long values of the query; short ones are words such as
- * "xml" or "full".
+ * The password, or a user name alone, which is often a token; tokens in the path; and long values of the query, or short ones
+ * that are called keys: others are words such as "xml" or "full".
  */
 export function webSecrets(address: string): string[] {
   const url = URL.parse(address)
   if (url === null) return []
   const credential = url.password === '' ? url.username : url.password
-  const values = [...url.searchParams.values()].filter((value) => value.length >= 8)
-  return [credential, decoded(credential) ?? credential, ...values]
+  const values = [...url.searchParams].flatMap(([name, value]) =>
+    value.length >= 8 || /key|token|secret|pass|pwd|auth|sig/i.test(name) ? value : [],
+  )
+  return [credential, decoded(credential) ?? credential, ...pathTokens(url), ...values].filter(
+    (secret) => secret !== '',
+  )
+}
+
+/** Steps of a path that look like tokens: a UUID, or letters and digits in one long run that changes between them often. */
+function pathTokens({ pathname }: URL): string[] {
+  return pathname.split('/').flatMap((step) => {
+    const uuids = step.match(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi) ?? []
+    const runs = (step.match(/[\w-]{16,}/g) ?? []).filter(
+      (run) => (run.match(/\d(?=[a-z])|[a-z](?=\d)/gi) ?? []).length >= 4,
+    )
+    return [...uuids, ...runs]
+  })
 }
 
 /** `login` as written; any part may have a wrong type. */
@@ -100,7 +121,7 @@ export type LoginProblems = (source: string, login: WrittenLogin) => Located[]
 export const logins = {
   sftp: loginProblems(['user', 'password', 'privateKey', 'passphrase', 'hostKey'], lackingForSftp),
   ftp: loginProblems(['user', 'password'], lackingForFtp),
-  ftps: loginProblems(['user', 'password', 'ca'], lackingForFtp),
+  ftps: loginProblems(['user', 'password'], lackingForFtp),
 }
 
 /** `takes`: the keys that the scheme takes; `lacking`: what else is wrong with them. */

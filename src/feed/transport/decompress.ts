@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { FeedError, messageOf } from '../../core/errors.ts'
+import { assertRoom } from '../../core/room.ts'
 import { inflated, outputBlock } from './inflate.ts'
 import type { Decoder, DecompressionLimits } from './inflate.ts'
 import type { Opened, TransportEnd } from './transport.ts'
@@ -14,6 +15,10 @@ export interface DecompressionOptions extends DecompressionLimits {
   scratch: string
   /** Which member of an archive is the feed, as a glob; null: the only possible one. */
   member: string | null
+  /** Most members of an archive. */
+  maxFiles: number
+  /** Bytes that stay free on the disk with the scratch folder. */
+  keepFree: number
 }
 
 /**
@@ -50,10 +55,10 @@ export function decompressed(opened: Opened, options: DecompressionOptions) {
     const own = opened.contentEncoding === null ? opened.file : undefined
     const file = own ?? join(options.scratch, 'archive.zip')
     try {
-      if (own === undefined) await putAside(archive.bytes, file)
+      if (own === undefined) await putAside(archive.bytes, file, options)
       else await archive.close()
       const reasons = [...opened.end().reasons, ...layers.flatMap((each) => each.reasons)]
-      const unpacked = unzipped({ file, name: opened.name, reasons }, options.member, options, layer())
+      const unpacked = unzipped({ file, name: opened.name, reasons }, options, layer())
       const { head, bytes, close } = await beginning(unpacked)
       try {
         if (isZip(head)) throw new FeedError(`${opened.name} is an archive inside an archive, which is not supported`)
@@ -71,7 +76,8 @@ export function decompressed(opened: Opened, options: DecompressionOptions) {
       const sent = opened.end()
       const reasons = [...sent.reasons, ...layers.flatMap((each) => each.reasons)]
       const proven = layers.length > 0 ? layers.every((each) => each.proven) : sent.proven
-      return { proven: proven && reasons.length === 0, reasons }
+      const doubt = layers.length > 0 ? undefined : sent.doubt
+      return { proven: proven && reasons.length === 0, reasons, doubt }
     },
   }
 }
@@ -135,9 +141,19 @@ function decoderFor(contentEncoding: string): Decoder {
 }
 
 /** Writes an archive to a file: its directory is at its end. */
-async function putAside(bytes: AsyncIterable<Buffer>, file: string): Promise<void> {
+async function putAside(
+  bytes: AsyncIterable<Buffer>,
+  file: string,
+  { scratch, keepFree }: DecompressionOptions,
+): Promise<void> {
+  async function* whileThereIsRoom(): AsyncGenerator<Buffer> {
+    for await (const block of bytes) {
+      assertRoom(scratch, block.length, keepFree)
+      yield block
+    }
+  }
   try {
-    await pipeline(bytes, createWriteStream(file, { mode: 0o600 }))
+    await pipeline(whileThereIsRoom, createWriteStream(file, { mode: 0o600 }))
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new FeedError(

@@ -81,6 +81,12 @@ export async function newestOf(
   )
 }
 
+/** Throws `FeedError` for a folder of more entries than are looked at. */
+export function assertFewFiles(count: number, maxFiles: number, folder: string): void {
+  if (count > maxFiles)
+    throw new FeedError(`${folder} holds more than ${maxFiles} files (maxFiles); move old deliveries away`)
+}
+
 /** Waits while a file must not change. Rejects with the signal's reason if the run is stopped. */
 export async function waitUnchanged(milliseconds: number, { clock, signal }: TransportOptions): Promise<void> {
   await clock.sleep(milliseconds, signal).catch((error: unknown) => {

@@ -9,9 +9,9 @@ import { callbackify } from 'node:util'
 import { Client, FTPError } from 'basic-ftp'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { RemoteAddress } from './address.ts'
+import { assertFewFiles } from './folder.ts'
 import { networkWords, remoteTransport } from './remote.ts'
-import type { Connection, Transfer } from './remote.ts'
-import type { Login } from './settings.ts'
+import type { Connection, RemoteLogin, Transfer } from './remote.ts'
 import type { Transport } from './transport.ts'
 
 /** On this port TLS begins with the first byte; on others the client asks for it (AUTH TLS). */
@@ -25,22 +25,28 @@ export function ftpWith(stall?: number): Transport {
   return remoteTransport({ connect, explain }, stall)
 }
 
-async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
+async function connect(
+  address: RemoteAddress,
+  login: RemoteLogin,
+  signal: AbortSignal,
+  stall: number,
+): Promise<Connection> {
   const client = new Client(stall)
   signal.addEventListener('abort', () => client.close(), { once: true })
   const { scheme, host, port } = address
   const secure = scheme === 'ftp' ? false : port === implicitTlsPort ? 'implicit' : true
   const { user = 'anonymous', password = 'anonymous@', ca } = login
   try {
-    const secureOptions = ca === undefined ? {} : { ca }
+    const secureOptions = ca === null ? {} : { ca }
     await client.access({ host, port: port ?? 21, user, password, secure, secureOptions })
   } catch (error) {
     client.close()
     throw error
   }
   return {
-    async list(directory) {
+    async list(directory, maxFiles) {
       const found = await client.list(directory)
+      assertFewFiles(found.length, maxFiles, 'the folder')
       return found.map(({ name, size, modifiedAt, isDirectory, isSymbolicLink }) => ({
         name,
         size,
@@ -82,7 +88,7 @@ async function look(client: Client, path: string): Promise<Awaited<ReturnType<Co
 function counted(file: FileHandle, maxBytes: number, transfer: Transfer): Writable {
   const append = async (block: Buffer): Promise<void> => {
     transfer.bytes += block.length
-    if (transfer.bytes > maxBytes) throw new Error(`the file has more than the ${maxBytes} bytes accepted`)
+    if (transfer.bytes > maxBytes) throw new Error(`the file has more than the ${maxBytes} bytes accepted (maxBytes)`)
     await file.appendFile(block)
   }
   return new Writable({ write: (block: Buffer, _, done) => callbackify(append)(block, done) })
@@ -97,9 +103,10 @@ function explain(error: unknown, printed: (text: string) => string): string {
     return error.code === 550 ? `it is not there or may not be read ${own}` : `the server refused a command ${own}`
   }
   if (/CERT|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
-    return `the certificate of the server is not trusted (${code}); one of a private authority needs login.ca`
+    return `the certificate of the server is not trusted (${code}); one of a private authority needs ca`
   }
   if (/^ERR_SSL|EPROTO/.test(code)) return `the TLS connection failed (${code})`
+  if (/Maximum bytes exceeded|control response exceeded/.test(message)) return 'the server says more than can be taken'
   if (/timeout/i.test(message)) return 'the server was silent for too long'
   if (/FIN packet|closed connection|socket hang up|ECONNRESET/i.test(message)) return 'the connection was lost'
   return networkWords(error, printed)

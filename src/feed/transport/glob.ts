@@ -1,7 +1,8 @@
 import { glob as matches } from 'node:fs/promises'
-import { isAbsolute, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { isPattern } from './address.ts'
 import { look, openUnchanged } from './file.ts'
-import { newestOf } from './folder.ts'
+import { assertFewFiles, newestOf } from './folder.ts'
 import type { Entry } from './folder.ts'
 import type { Transport } from './transport.ts'
 
@@ -12,14 +13,17 @@ import type { Transport } from './transport.ts'
 export const glob: Transport = async (source, options) => {
   options.signal.throwIfAborted()
   const pattern = isAbsolute(source) ? source : resolve(options.directory, source)
+  let folder = dirname(pattern)
+  while (isPattern(folder)) folder = dirname(folder)
   const matching: Entry[] = []
   for await (const match of matches(pattern, { cwd: options.directory })) {
     const path = resolve(options.directory, match)
     // A broken link matches too, and a match may be gone by now.
     const entry = await look(path).catch(() => null)
+    assertFewFiles(matching.length + 1, options.maxFiles, folder)
     matching.push(entry ?? { path, size: null, time: 0, regular: false })
   }
   const choice = { nameOf: (path: string) => (path === pattern ? source : path), ready: options.ready }
   const hasMarker = async (path: string): Promise<boolean> => (await look(path)) !== null
-  return openUnchanged(await newestOf(matching, pattern, look, hasMarker, choice), options)
+  return openUnchanged(await newestOf(matching, pattern, look, hasMarker, choice), folder, options)
 }

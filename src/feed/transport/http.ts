@@ -1,11 +1,10 @@
-import { lookup as systemLookup } from 'node:dns'
-import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { FeedError, codeOf } from '../../core/errors.ts'
 import type { Clock } from '../../core/machine.ts'
-import { decoded } from './address.ts'
-import { PrivateAddressError, addressGuard, isPrivateAddress } from './private-address.ts'
+import { nameOf } from './address.ts'
+import { reachOf } from './reach.ts'
+import type { Reach, ReachParts } from './reach.ts'
 import type { Opened, Transport, TransportEnd, TransportOptions } from './transport.ts'
 
 /** Milliseconds to connect, and to wait for headers or for the next bytes (docs/faults.md, F18). */
@@ -15,11 +14,8 @@ const bodyTimeout = 60_000
 
 const maxRedirects = 3
 
-/** Replaced by tests: how names are resolved, and which addresses are private. */
-export interface HttpParts {
-  lookup?: LookupFunction
-  isPrivate?: (address: string) => boolean
-}
+const unframed =
+  'the server gives no length, so a lost connection looks like its end; let it send Content-Length or chunks, or a .gz or .zip file, or fetch the file over SFTP or FTP'
 
 /**
  * A document over HTTP(S), by one GET. User and password in the address become Basic authentication and are never shown.
@@ -27,19 +23,19 @@ export interface HttpParts {
  */
 export const http: Transport = httpWith({})
 
-export function httpWith({ lookup = systemLookup, isPrivate = isPrivateAddress }: HttpParts): Transport {
-  return async (source, options) => fetched(parsedUrl(source), options, addressGuard(lookup, isPrivate))
+/** The same with other names, for tests. */
+export function httpWith(parts: ReachParts): Transport {
+  return async (source, options) => fetched(parsedUrl(source), options, parts)
 }
 
-type AddressGuard = ReturnType<typeof addressGuard>
-
-async function fetched(configured: URL, options: TransportOptions, guard: AddressGuard) {
-  const connect = { timeout: connectTimeout, lookup: guard.lookup }
+async function fetched(configured: URL, options: TransportOptions, parts: ReachParts) {
+  const reach = reachOf(configured, options, parts)
+  const connect = { timeout: connectTimeout, lookup: reach.lookup, ...(options.ca !== null && { ca: options.ca }) }
   const agent = new Agent({ connect, headersTimeout, bodyTimeout, connections: 1 })
   const deadline = AbortSignal.timeout(options.transferTimeout)
   const signal = AbortSignal.any([options.signal, deadline])
   try {
-    const { response, name } = await followed(configured, agent, guard, signal, options)
+    const { response, name } = await followed(configured, agent, reach, signal, options)
     if (response.statusCode === 304 && options.validators) {
       await agent.destroy()
       return 'not-modified' as const
@@ -56,72 +52,40 @@ async function fetched(configured: URL, options: TransportOptions, guard: Addres
   }
 }
 
-/**
- * Follows redirects itself: secrets are only sent to the configured origin, and a server on the internet can't redirect
- * into this network (docs/faults.md, F20, F21).
- */
+/** Follows redirects itself, as each has to be judged. */
 async function followed(
   configured: URL,
   agent: Agent,
-  guard: AddressGuard,
+  reach: Reach,
   signal: AbortSignal,
-  options: TransportOptions,
+  { validators }: TransportOptions,
 ) {
   let url = configured
-  guard.checkLiteral(url.hostname)
   for (let redirects = 0; ; redirects++) {
-    const headers = headersFor(url, configured, options)
-    const asked = request(nameOf(url) + url.search, { dispatcher: agent, signal, headers })
-    const response = await asked.catch((error: unknown) => {
-      throw error instanceof PrivateAddressError ? refusedRedirect(configured, url, error) : error
-    })
-    // A source on a private network may redirect within it.
-    if (redirects === 0) guard.restricted = !options.allowPrivateRedirects && !guard.sawPrivate
+    const headers = { ...plainHeaders(validators), ...reach.headers(url) }
+    const response = await request(nameOf(url) + url.search, { dispatcher: agent, signal, headers })
     const location = response.headers.location
     if (![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== 'string') {
       return { response, name: nameOf(url) }
     }
     await response.body.dump()
-    const name = nameOf(url)
     if (redirects >= maxRedirects) {
       throw new FeedError(
         `${nameOf(configured)} redirects more than ${maxRedirects} times (HTTP ${response.statusCode})`,
       )
     }
-    const next = URL.parse(location, url.href)
-    if (next === null) throw new FeedError(`${name} redirects to an address that can't be read`)
-    if (next.protocol !== 'http:' && next.protocol !== 'https:') {
-      throw new FeedError(`${name} redirects to ${next.protocol}, which is not followed`)
-    }
-    if (url.protocol === 'https:' && next.protocol === 'http:') {
-      throw new FeedError(`${name} redirects from https to http, which is not followed`)
-    }
-    try {
-      guard.checkLiteral(next.hostname)
-    } catch (error) {
-      throw refusedRedirect(configured, next, error as PrivateAddressError)
-    }
-    url = next
+    url = reach.next(url, location)
   }
 }
 
-function refusedRedirect(configured: URL, to: URL, { message: address }: PrivateAddressError): FeedError {
-  return new FeedError(
-    `${nameOf(configured)} redirects to ${nameOf(to)}, at the private address ${address}, which is not followed; set allowPrivateRedirects for the feed to allow it`,
-  )
-}
-
-function headersFor(url: URL, configured: URL, options: TransportOptions): Record<string, string> {
-  const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip', 'user-agent': 'listing-sync' }
-  if (options.validators?.etag) headers['if-none-match'] = options.validators.etag
-  if (options.validators?.lastModified) headers['if-modified-since'] = options.validators.lastModified
-  if (url.origin !== configured.origin) return headers
-  if (configured.username !== '' || configured.password !== '') {
-    const credentials = [configured.username, configured.password].map((part) => decoded(part) ?? part).join(':')
-    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+function plainHeaders(validators: TransportOptions['validators']): Record<string, string> {
+  return {
+    accept: '*/*',
+    'accept-encoding': 'gzip',
+    'user-agent': 'listing-sync',
+    ...(validators?.etag && { 'if-none-match': validators.etag }),
+    ...(validators?.lastModified && { 'if-modified-since': validators.lastModified }),
   }
-  for (const [name, value] of Object.entries(options.headers)) headers[name.toLowerCase()] = value
-  return headers
 }
 
 function opened(
@@ -134,7 +98,7 @@ function opened(
   const length = header(response, 'content-length')
   const expected = length === null ? null : Number(length)
   if (expected !== null && expected > options.maxBytes) {
-    throw new FeedError(`${name} sends ${expected} bytes, more than the ${options.maxBytes} accepted`)
+    throw new FeedError(`${name} sends ${expected} bytes, more than maxBytes, ${options.maxBytes}`)
   }
   const framed = expected !== null || header(response, 'transfer-encoding')?.toLowerCase().includes('chunked') === true
   const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? ''
@@ -152,7 +116,7 @@ function opened(
           return
         }
         if (size > options.maxBytes) {
-          end.reasons.push(`more than ${options.maxBytes} bytes were sent; the rest was not read`)
+          end.reasons.push(`more than ${options.maxBytes} bytes were sent (maxBytes); the rest was not read`)
           return
         }
         yield block
@@ -160,7 +124,8 @@ function opened(
       }
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
       // Without length or chunks a lost connection looks like the end: only the document can show it.
-      else end.proven = framed
+      else if (framed) end.proven = true
+      else end.doubt = unframed
     } catch (error) {
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
       if (options.signal.aborted) end.reasons.push(`the transfer was stopped after ${got}`)
@@ -196,11 +161,6 @@ function parsedUrl(source: string): URL {
   if (url === null) throw new FeedError('the address of the feed is not a valid URL')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new FeedError(`${url.protocol} is not HTTP`)
   return url
-}
-
-/** Without user, password, query and fragment. */
-function nameOf(url: URL): string {
-  return `${url.origin}${url.pathname}`
 }
 
 function header(response: Dispatcher.ResponseData, name: string): string | null {

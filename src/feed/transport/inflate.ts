@@ -4,12 +4,13 @@ import type { TransportEnd } from './transport.ts'
 
 export interface DecompressionLimits {
   /** Most bytes of the document. */
-  maxBytes: number
+  maxUnpackedBytes: number
+  /** How many times as long as what was sent a document over 10 MB may be (docs/faults.md, F7). */
+  maxRatio: number
 }
 
-/** Against bombs: a document over 10 MB may be at most 200 times as long as what was sent (docs/faults.md, F7). */
+/** Short documents may well repeat themselves. */
 const ratioFrom = 10 * 1024 * 1024
-const maxRatio = 200
 
 /** Bytes per block of a decoder. */
 export const outputBlock = 256 * 1024
@@ -81,7 +82,9 @@ export async function* inflated(
 
 /** The limit that a document of `output` bytes, sent as `input` bytes, exceeds; null: none. */
 export function excess(state: { input: number; output: number }, limits: DecompressionLimits): string | null {
-  if (state.output > limits.maxBytes) return `${limits.maxBytes} bytes`
-  if (state.output > ratioFrom && state.output > maxRatio * state.input) return `${maxRatio} times what was sent`
+  const { maxUnpackedBytes, maxRatio } = limits
+  if (state.output > maxUnpackedBytes) return `${maxUnpackedBytes} bytes (maxUnpackedBytes)`
+  if (state.output > ratioFrom && state.output > maxRatio * state.input)
+    return `${maxRatio} times what was sent (maxRatio)`
   return null
 }

@@ -1,9 +1,7 @@
 /**
  * Addresses that a server on the internet must not lead us to: this machine, its network, cloud metadata (docs/faults.md, F20).
  */
-import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
-import type { LookupFunction } from 'node:net'
 
 /** IPv4 networks that are not public: this one, private, shared (CGNAT), loopback, link-local, reserved, multicast. */
 const networks = [
@@ -35,44 +33,15 @@ export function isPrivateAddress(address: string): boolean {
   return family === 0 || blocked.check(bare, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Thrown before connecting; the message names the address. */
-export class PrivateAddressError extends Error {
-  override name = 'PrivateAddressError'
+/** Where clouds keep the keys of a machine, besides link-local addresses: AWS on IPv6, Alibaba, Oracle. */
+const metadata = new BlockList()
+metadata.addAddress('fd00:ec2::254', 'ipv6')
+for (const address of ['100.100.100.200', '192.0.0.192']) {
+  metadata.addAddress(address, 'ipv4')
+  for (const carrier of carriers) metadata.addAddress(`${carrier}${address}`, 'ipv6')
 }
 
-/** Decides where connections may go, and records whether any address was private. */
-export function addressGuard(lookup: LookupFunction, isPrivate: (address: string) => boolean) {
-  function check(addresses: readonly LookupAddress[]): void {
-    const found = addresses.find(({ address }) => isPrivate(address))
-    if (found === undefined) return
-    guard.sawPrivate = true
-    if (guard.restricted) throw new PrivateAddressError(found.address)
-  }
-  /** For the socket, which connects to the addresses checked here: the name can't resolve to others afterwards. */
-  const guardedLookup: LookupFunction = (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, [])
-      const addresses = found as LookupAddress[]
-      try {
-        check(addresses)
-      } catch (refusal) {
-        return callback(refusal as Error, [])
-      }
-      if (options.all) callback(null, addresses)
-      else callback(null, addresses[0].address, addresses[0].family)
-    })
-  }
-  const guard = {
-    /** Whether private addresses are refused. */
-    restricted: false,
-    /** Whether any address looked up or named so far was private. */
-    sawPrivate: false,
-    /** Checks a host that is an IP address, which is never looked up. Throws `PrivateAddressError`. */
-    checkLiteral(hostname: string): void {
-      const address = hostname.replace(/^\[(.*)\]$/, '$1')
-      if (isIP(address) !== 0) check([{ address, family: isIP(address) }])
-    },
-    lookup: guardedLookup,
-  }
-  return guard
+/** Whether an IP address is one of cloud metadata that is not link-local. */
+export function isMetadata(address: string): boolean {
+  return metadata.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
 }

@@ -9,10 +9,14 @@ import { printable, shorten } from '../../core/text.ts'
 import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
 import { openFile } from './file.ts'
+import { assertRoom, roomIn } from '../../core/room.ts'
 import { fileAt, holdUnchanged, newestOf, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
 import type { Login } from './settings.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
+
+/** File systems take no longer ones. */
+const longestName = 255
 
 /** An entry of a folder's list. */
 export type Listed = Omit<Entry, 'path'> & { name: string }
@@ -25,8 +29,8 @@ export interface Transfer {
 
 /** An open connection, logged in. */
 export interface Connection {
-  /** The entries of a folder; '' is the login folder. */
-  list(directory: string): Promise<Listed[]>
+  /** The entries of a folder; '' is the login folder. Throws `FeedError` if there are more than `maxFiles`. */
+  list(directory: string, maxFiles: number): Promise<Listed[]>
   /** What is at a path, links followed; null: nothing. */
   look(path: string): Promise<Entry | null>
   /** Writes a file to `target`, counting `transfer.bytes`; rejects as soon as they are more than `maxBytes`. */
@@ -34,12 +38,15 @@ export interface Connection {
   close(): void
 }
 
+/** `ca`: the authority whose certificates are trusted; null: the public ones. */
+export type RemoteLogin = Login & Pick<TransportOptions, 'ca'>
+
 export interface RemoteServer {
   /**
    * Connects and logs in. Aborting the signal closes everything opened. Gives up on a server that sends nothing for
    * `stall` milliseconds.
    */
-  connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection>
+  connect(address: RemoteAddress, login: RemoteLogin, signal: AbortSignal, stall: number): Promise<Connection>
   /** What went wrong, without a full stop: the number of bytes may follow. `printed` makes a server's text printable. */
   explain(error: unknown, printed: (text: string) => string): string
 }
@@ -56,7 +63,7 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
       const signal = AbortSignal.any([options.signal, deadline])
       const transfer: Transfer = { bytes: 0, of: null }
       const { user = options.login.user, password = options.login.password } = address
-      const login = { ...options.login, user, password }
+      const login = { ...options.login, ca: options.ca, user, password }
       const done = async (): Promise<T> => {
         const connection = await server.connect(address, login, signal, stall)
         try {
@@ -105,7 +112,9 @@ async function chosen(connection: Connection, address: RemoteAddress, options: T
   const { dir, base } = posix.parse(address.path)
   if (!isPattern(base)) return fileAt(address.path, look, choice)
   // Names from a server are not trusted: none may leave the folder or carry a command.
-  const listed = (await connection.list(dir)).filter(({ name }) => !/[/\p{Cc}]/u.test(name))
+  // A long one would keep a pattern with several stars busy.
+  const isName = (name: string): boolean => name.length <= longestName && !/[/\p{Cc}]/u.test(name)
+  const listed = (await connection.list(dir, options.maxFiles)).filter(({ name }) => isName(name))
   const entries = listed.map((file) => ({ ...file, path: posix.join(dir, file.name) }))
   const paths = new Set(entries.map(({ path }) => path))
   const matching = entries.filter(({ name }) => posix.matchesGlob(name, base))
@@ -121,15 +130,16 @@ async function fetched(
   options: TransportOptions,
 ): Promise<Opened> {
   const { path } = before
-  const { maxBytes } = options
+  const { maxBytes, scratch, keepFree } = options
   const name = nameOf(address, path)
   if (!before.regular) throw new FeedError(`${name} is not a regular file`)
   if (before.size !== null && before.size > maxBytes) {
-    throw new FeedError(`${name} has ${before.size} bytes, more than the ${maxBytes} accepted`)
+    throw new FeedError(`${name} has ${before.size} bytes, more than maxBytes, ${maxBytes}`)
   }
+  assertRoom(scratch, before.size ?? 0, keepFree)
   const target = join(await mkdtemp(join(options.scratch, 'delivery-')), 'delivery')
   transfer.of = before.size
-  await connection.download(path, target, maxBytes, transfer)
+  await connection.download(path, target, Math.min(maxBytes, roomIn(scratch, keepFree)), transfer)
   const after = await connection.look(path)
   const doubts: string[] = []
   if (before.size !== after?.size || before.time !== after.time) doubts.push('the file changed while it was fetched')

@@ -1,6 +1,6 @@
 /** How a feed's source is fetched and read, as the configuration of a feed writes it. */
 import { z } from 'zod'
-import { encoding, headerValue, positiveDuration, size, text } from '../../core/setting-kinds.ts'
+import { certificates, encoding, headerValue, positiveDuration, size, text, whole } from '../../core/setting-kinds.ts'
 
 const orNull = <Value>(value: Value | undefined): Value | null => value ?? null
 
@@ -20,7 +20,6 @@ export const loginSchema = z.strictObject({
     .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
     .optional()
     .describe("SFTP: fingerprint of the server's key, or a list of them (ssh-keyscan HOST | ssh-keygen -lf -)"),
-  ca: text('FTPS: certificates of a private authority as PEM, normally ${file:…}').optional(),
 })
 export type Login = z.output<typeof loginSchema>
 
@@ -52,13 +51,23 @@ export const transportSettings = z.strictObject({
   allowPrivateRedirects: z.boolean().prefault(false).meta({
     description: 'true: an http(s) source on the internet may redirect to an address of this machine or its network',
   }),
+  ca: certificates('An authority of your own for an https or ftps source'),
   login: loginSchema.prefault({}).meta({ description: 'Credentials for an sftp or ftp(s) source' }),
   ready: readySchema.prefault({}).meta({ description: 'When a dropped file counts as complete' }),
   endsWithLineBreak: z.boolean().prefault(true).meta({
     description: 'false: a CSV whose last row has no line break counts as complete, although it may have been cut off',
   }),
   maxBytes: size('Most bytes accepted of one delivery, as sent').prefault('16GB'),
+  maxUnpackedBytes: size('Most bytes of one delivery, unpacked').prefault('2GB'),
+  maxRatio: whole('How many times as long as what was sent a packed delivery over 10 MB may be', { min: 1 }).prefault(
+    200,
+  ),
+  maxFiles: whole('Most files in an archive, or in the folder of a pattern', { min: 1 }).prefault(100_000),
+  maxRecords: whole('Most records of one delivery', { min: 1 }).prefault(1_000_000),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
+  maxFields: whole('Most values of one record', { min: 1 }).prefault(10_000),
+  maxScratchBytes: size('Most bytes of the scratch database of one run').prefault('16GB'),
+  keepFree: size('Bytes of the disk with the scratch folder that a run leaves free').prefault('32MB'),
   transferTimeout: positiveDuration('Longest time for the whole transfer').prefault('30m'),
 })
 /** Times in milliseconds, sizes in bytes, null for what is not configured. */

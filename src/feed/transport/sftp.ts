@@ -5,14 +5,18 @@
 import { createHash } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
 import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
 import Client from 'ssh2-sftp-client'
 import { FeedError, codeOf, messageOf } from '../../core/errors.ts'
 import { printable } from '../../core/text.ts'
 import type { RemoteAddress } from './address.ts'
+import { assertFewFiles } from './folder.ts'
 import { networkWords, remoteTransport } from './remote.ts'
-import type { Connection, Transfer } from './remote.ts'
-import type { Login } from './settings.ts'
+import type { Connection, RemoteLogin, Transfer } from './remote.ts'
 import type { Transport } from './transport.ts'
+
+/** What a server says after the last entry of a folder (SSH_FX_EOF). */
+const endOfList = 1
 
 /** How long to wait for the server to end a finished connection, in milliseconds. */
 const goodbye = 1000
@@ -25,7 +29,12 @@ export function sftpWith(stall?: number): Transport {
   return remoteTransport({ connect, explain }, stall)
 }
 
-async function connect(address: RemoteAddress, login: Login, signal: AbortSignal, stall: number): Promise<Connection> {
+async function connect(
+  address: RemoteAddress,
+  login: RemoteLogin,
+  signal: AbortSignal,
+  stall: number,
+): Promise<Connection> {
   // Otherwise each small packet waits for the answer to the one before: 200 times slower.
   const socket = connectSocket({ host: address.host, port: address.port ?? 22, noDelay: true })
   const end = (): void => void socket.destroy()
@@ -48,7 +57,7 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
     answer(prompts.map(({ echo }) => (echo ? '' : (login.password ?? ''))))
   })
   try {
-    await client.connect({
+    const channel = await client.connect({
       sock: socket,
       hostVerifier,
       username: login.user,
@@ -58,12 +67,21 @@ async function connect(address: RemoteAddress, login: Login, signal: AbortSignal
       tryKeyboard: login.password !== undefined,
       readyTimeout: stall,
     })
+    return connectionOn(client, channel, socket)
   } catch (error) {
     socket.destroy()
     if (refusals.length > 0) throw new FeedError(`${address.origin}: ${refusals[0]}`, { cause: error })
     throw error
   }
-  return connectionOn(client, socket)
+}
+
+type Channel = Awaited<ReturnType<Client['connect']>>
+
+/** An entry of a folder, with the line that `ls -l` would print. */
+interface Listing {
+  filename: string
+  longname: string
+  attrs: { size: number; mtime: number }
 }
 
 interface Prompt {
@@ -71,7 +89,7 @@ interface Prompt {
 }
 type Answer = (answers: string[]) => void
 
-function connectionOn(client: Client, socket: Socket): Connection {
+function connectionOn(client: Client, channel: Channel, socket: Socket): Connection {
   /** The library has one message for every lost connection; the socket knows the cause. */
   const withCause = async <T>(answer: Promise<T>): Promise<T> => {
     try {
@@ -81,14 +99,14 @@ function connectionOn(client: Client, socket: Socket): Connection {
     }
   }
   return {
-    async list(directory) {
-      const found = await withCause(client.list(directory === '' ? '.' : directory))
-      return found.map(({ name, type, size, modifyTime }) => ({
-        name,
+    async list(directory, maxFiles) {
+      const found = await withCause(entriesOf(channel, directory === '' ? '.' : directory, maxFiles))
+      return found.map(({ filename, longname, attrs: { size, mtime } }) => ({
+        name: filename,
         size,
         // For a link this is its own time; null asks for a closer look at its target.
-        time: type === 'l' ? null : modifyTime,
-        regular: !'dbcps'.includes(type),
+        time: longname.startsWith('l') ? null : mtime * 1000,
+        regular: !/^[dbcps]/.test(longname),
       }))
     },
     async look(path) {
@@ -112,11 +130,31 @@ function connectionOn(client: Client, socket: Socket): Connection {
   }
 }
 
+/** The entries of a folder; the library would ask for more for as long as the server has some. */
+async function entriesOf(channel: Channel, directory: string, maxFiles: number): Promise<Listing[]> {
+  const handle = await promisify(channel.opendir.bind(channel))(directory)
+  const found: Listing[] = []
+  const more = (): Promise<Listing[] | null> =>
+    new Promise((resolve, reject) => {
+      channel.readdir(handle, (error, entries) => {
+        if (error === undefined || error === null) resolve(entries)
+        else if ('code' in error && error.code === endOfList) resolve(null)
+        else reject(error)
+      })
+    })
+  for (let entries = await more(); entries !== null; entries = await more()) {
+    found.push(...entries)
+    assertFewFiles(found.length, maxFiles, 'the folder')
+  }
+  channel.close(handle, () => undefined)
+  return found
+}
+
 /** Counts bytes, and ends the connection if the file has another size than stated: the callback has no other way. */
 function stepper(transfer: Transfer, maxBytes: number, socket: Socket) {
   return (bytes: number, step: number, whole: number): void => {
     transfer.bytes = bytes
-    if (whole > maxBytes) socket.destroy(new Error(`the file grew beyond the ${maxBytes} bytes accepted`))
+    if (whole > maxBytes) socket.destroy(new Error(`the file grew beyond the ${maxBytes} bytes accepted (maxBytes)`))
     // The library would ask for the missing bytes forever.
     else if (step === 0) socket.destroy(new Error('the file was cut short while it was fetched'))
   }

@@ -7,6 +7,9 @@ export type InputStream = Readable & { isTTY?: boolean }
 
 const name = 'standard input'
 
+const doubt =
+  'a pipe ends just so if its writer dies half way; give the file compressed (.gz or .zip), or name the file as the source, with ready.marker if another program writes it'
+
 /**
  * The source `-`. The stream is opened only when a feed is read from it, once. Throws `FeedError` for a terminal and for a
  * second reading.
@@ -41,7 +44,7 @@ function opened(input: InputStream, options: TransportOptions): Opened {
         const block: Buffer = part
         size += block.length
         if (size > options.maxBytes) {
-          reasons.push(`more than ${options.maxBytes} bytes arrived; the rest was not read`)
+          reasons.push(`more than ${options.maxBytes} bytes arrived (maxBytes); the rest was not read`)
           return
         }
         yield block
@@ -55,13 +58,12 @@ function opened(input: InputStream, options: TransportOptions): Opened {
       signal.removeEventListener('abort', stop)
     }
   }
-  // The writer may have died half way: the end of a pipe proves nothing.
   return {
     name,
     bytes: bytes(),
     charset: null,
     contentEncoding: null,
     validators: {},
-    end: () => ({ proven: false, reasons }),
+    end: () => ({ proven: false, reasons, doubt }),
   }
 }

@@ -22,6 +22,8 @@ export interface TransportEnd {
   proven: boolean
   /** Why bytes may be missing, as sentences. */
   reasons: string[]
+  /** Why a lost end would have looked the same, and what mends that, as a clause; left out: it would have been a reason. */
+  doubt?: string | undefined
 }
 
 /** An open source. `bytes` are as sent, still compressed if the file is, and can be read once. */

@@ -9,7 +9,7 @@ import type { LoginProblems } from './address.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
 
 /** Settings that apply to some sources only. */
-const someTake = ['headers', 'login', 'ready'] as const
+const someTake = ['headers', 'ca', 'login', 'ready'] as const
 type SomeTake = (typeof someTake)[number]
 
 export interface TransportEntry {
@@ -38,10 +38,10 @@ export const transports: Record<string, TransportEntry> = {
   glob: { ...path, load: async () => (await import('./glob.ts')).glob },
   '-': { addressProblem: () => null, once: 'standard input', load: async () => (await import('./stdin.ts')).stdin },
   http: { ...web, load: http },
-  https: { ...web, load: http },
+  https: { ...web, takes: ['headers', 'ca'], load: http },
   sftp: { ...remote, loginProblems: logins.sftp, load: async () => (await import('./sftp.ts')).sftp },
   ftp: { ...remote, loginProblems: logins.ftp, load: ftp },
-  ftps: { ...remote, loginProblems: logins.ftps, load: ftp },
+  ftps: { ...remote, takes: ['ca', 'login', 'ready'], loginProblems: logins.ftps, load: ftp },
 }
 
 /** The key of `transports` for a source; it may be missing there. */

@@ -43,7 +43,11 @@ export function chosenMember(archive: string, members: readonly Member[], patter
   throw new FeedError(`${archive} is an archive without a feed: it holds ${tallied(files)}`)
 }
 
+/** Longer names are of no file that a program wrote, and a pattern with several stars would take forever with them. */
+const longestName = 255
+
 function matches(name: string, pattern: string): boolean {
+  if (name.length > longestName) return false
   return posix.matchesGlob(name, pattern) || posix.matchesGlob(posix.basename(name), pattern)
 }
 

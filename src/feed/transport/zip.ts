@@ -11,8 +11,6 @@ import type { DecompressionLimits } from './inflate.ts'
 import type { TransportEnd } from './transport.ts'
 import { chosenMember, shortName } from './zip-member.ts'
 
-/** More entries than any export with its photos has. */
-const maxEntries = 100_000
 /** Bytes of all names and comments, which are held in memory: each may have 192 kB. */
 const maxDirectoryBytes = 32 * 1024 * 1024
 
@@ -44,19 +42,18 @@ export function isZip(head: Buffer): boolean {
 }
 
 /**
- * The bytes of the member that `pattern` names, or of the only possible feed. Throws `FeedError` if the archive can't be
+ * The bytes of the member that `limits.member` names, or of the only possible feed. Throws `FeedError` if the archive can't be
  * read, has no or several such members, or the member is encrypted or compressed in an unknown way. Broken data ends the
  * bytes, with the reason in `end`; a matching checksum proves the length.
  */
 export async function* unzipped(
   archive: Archive,
-  pattern: string | null,
-  limits: DecompressionLimits,
+  limits: DecompressionLimits & { member: string | null; maxFiles: number },
   end: TransportEnd,
 ): AsyncGenerator<Buffer> {
   const zip = await openArchive(archive)
   try {
-    const member = await findMember(zip, archive, pattern)
+    const member = await findMember(zip, archive, limits)
     refuseUnreadable(member.entry, `${member.name} in ${archive.name}`, limits)
     yield* checked(memberBytes(member, limits, end), member, end)
   } finally {
@@ -80,9 +77,13 @@ function unreadable(archive: Archive, error: unknown): FeedError {
   return new FeedError(`${archive.name} is a ZIP archive that is cut off or broken: ${why}`)
 }
 
-async function findMember(zip: ZipFile, archive: Archive, pattern: string | null) {
-  if (zip.entryCount > maxEntries) {
-    throw new FeedError(`${archive.name} is an archive of ${zip.entryCount} members; the limit is ${maxEntries}`)
+async function findMember(
+  zip: ZipFile,
+  archive: Archive,
+  { member: pattern, maxFiles }: { member: string | null; maxFiles: number },
+) {
+  if (zip.entryCount > maxFiles) {
+    throw new FeedError(`${archive.name} is an archive of ${zip.entryCount} members, more than maxFiles, ${maxFiles}`)
   }
   const entries: Entry[] = []
   let size = 0

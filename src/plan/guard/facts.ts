@@ -4,6 +4,7 @@
  */
 import type { FieldChange } from '../../core/compare-listings.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
+import { normalForm } from '../../core/text.ts'
 
 export type FactKind = 'price' | 'class' | 'status' | 'place' | 'size' | 'emptied' | 'garbled'
 
@@ -162,8 +163,7 @@ function isThere(text: string | undefined): text is string {
 
 /** Letters and digits alone: spelling and case are no change. */
 function plain(text: string): string {
-  return text
-    .normalize('NFKD')
+  return normalForm(text, 'NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase()
 }

@@ -82,9 +82,11 @@ function holdingOf(
     const held = trip.holds(action, isRenumbered)
     if (held === false || (held !== true && held.length === 0)) continue
     const part = partOf(action, trip)
-    const { standing } = standingOf(remembered, action, part, policy)
+    const { standing, record } = standingOf(remembered, action, part, policy)
+    // Another list of the chatbot says nothing of the feed.
+    const isOfList = record?.ends === 'listed again' && trip.ends === 'confirmed'
     // What nothing lets go by itself a person has to let go, however long the feed has said the same.
-    const isLetGo = standing === 'approved' || (standing === 'confirmed' && trip.ends !== 'never')
+    const isLetGo = standing === 'approved' || (standing === 'confirmed' && trip.ends !== 'never' && !isOfList)
     if (!isLetGo) holding.push({ part, trip, fields: held === true ? null : held })
   }
   for (const { part, decision } of remembered.holds) {

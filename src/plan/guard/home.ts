@@ -4,6 +4,7 @@
  */
 import { shortHash } from '../../core/hash.ts'
 import type { Place } from '../../core/listing.ts'
+import { normalForm } from '../../core/text.ts'
 
 /** Words that feeds write out or shorten as they like, with the spelling that is compared. */
 const spellings: Readonly<Record<string, string>> = {
@@ -44,10 +45,7 @@ export function homeOf({ Address, City, ZIP }: Place): string | null {
 }
 
 function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
+  return normalForm(text.toLowerCase().replaceAll('ß', 'ss'), 'NFKD')
     .replaceAll(/\p{M}/gu, '')
     .split(/[^\p{L}\p{N}]+/u)
     .map((word) => spellings[word] ?? word)

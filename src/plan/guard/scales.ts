@@ -1,5 +1,5 @@
 /** Weighs a plan as it goes by: what the rules measure, without what was approved or confirmed. */
-import { shorten } from '../../core/text.ts'
+import { valueInWords } from '../../core/text.ts'
 import type { Action, Remembered, Update } from '../change.ts'
 import type { Counted, HeldPart, HoldRecord } from './hold.ts'
 import { factKinds, fieldsOfFact, zeros } from './facts.ts'
@@ -40,7 +40,8 @@ export function standingOf(
 }
 
 function isConfirmed({ clock, ends }: HoldRecord, { now, confirm, isWhole, otherKeys }: Policy): boolean {
-  if (clock === null || !isWhole || ends === 'never') return false
+  // A hold that only a person ended in the last run keeps the clock of the rule that held it before, or beside.
+  if (clock === null || !isWhole) return false
   if (ends === 'listed again') return !otherKeys && now - clock >= listAgainAfter
   return confirm !== null && now - clock >= confirm - slack
 }
@@ -53,19 +54,21 @@ export function partOf({ kind }: Pick<Action, 'kind'>, trip: Pick<Trip, 'rule' |
 /** Whether a standing lets a part go, as far as rules ask that let go by themselves. */
 export const isFree = (standing: Standing): boolean => standing === 'approved' || standing === 'confirmed'
 
+const noSums = () => ({
+  leaving: 0,
+  renumbered: 0,
+  arriving: 0,
+  creates: 0,
+  back: 0,
+  deletes: 0,
+  young: 0,
+  missing: 0,
+  editedAgain: 0,
+})
+
 export class Scales {
   readonly #policy: Policy
-  readonly #sums = {
-    leaving: 0,
-    renumbered: 0,
-    arriving: 0,
-    creates: 0,
-    back: 0,
-    deletes: 0,
-    young: 0,
-    missing: 0,
-    editedAgain: 0,
-  }
+  readonly #sums = noSums()
   readonly #changing = zeros()
   readonly #examples: Partial<Record<FactKind, string>> = {}
   readonly #outlook = { leaving: 0, changed: 0, arriving: 0 }
@@ -80,8 +83,8 @@ export class Scales {
   }
 
   /** A delete that waits for the end of its grace: the site is without its listing all the same, as far as the feed goes. */
-  addLeavingLater({ counted }: Remembered): void {
-    if (!counted.includes('delete')) this.#outlook.leaving++
+  addLeavingLater({ counted }: Remembered, by: 1 | -1): void {
+    if (!counted.includes('delete')) this.#outlook.leaving += by
   }
 
   add(action: Action, remembered: Remembered): void {
@@ -106,13 +109,13 @@ export class Scales {
   }
 
   #weighDelete(action: Extract<Action, { kind: 'delete' }>, remembered: Remembered, by: 1 | -1): void {
-    const { standing } = this.#standing(remembered, action, 'delete')
+    const { standing, record } = this.#standing(remembered, action, 'delete')
     if (standing === 'approved') return
     this.#sums.deletes += by
     if (action.isYoung) this.#sums.young += by
     if (remembered.counted.includes('delete')) return
     this.#outlook.leaving += by
-    if (standing !== 'confirmed') this.#sums.leaving += by
+    if (standing !== 'confirmed' || record?.ends === 'listed again') this.#sums.leaving += by
   }
 
   #weighCreate(action: Extract<Action, { kind: 'create' }>, remembered: Remembered, by: 1 | -1): void {
@@ -123,7 +126,7 @@ export class Scales {
     }
     if (standing === 'approved') return
     this.#sums.creates += by
-    if (action.isBack) this.#sums.back += by
+    if (action.isBack && !remembered.wasElsewhere) this.#sums.back += by
     // What comes back is not new: it neither drowns the site nor counts.
     if (action.isBack || remembered.counted.includes('create')) return
     this.#outlook.arriving += by
@@ -149,15 +152,9 @@ export class Scales {
     return standingOf(remembered, action, part, this.#policy)
   }
 
-  /**
-   * `before`: how many listings were changed within 24 hours, by what of them; `changed`: any fact of them. `strange`: see
-   * `Seen`.
-   */
+  /** `before`: how many listings were changed within 24 hours, by what of them; `changed`: any fact of them. */
   seen(
-    about: Pick<
-      Seen,
-      'ours' | 'isRare' | 'isFirstLoad' | 'isMirror' | 'isEmpty' | 'older' | 'wasOlder' | 'strange' | 'otherKeys'
-    >,
+    about: Omit<Seen, keyof ReturnType<typeof noSums> | 'changing' | 'examples' | 'outlook'>,
     before: Readonly<Record<Counted | 'changed', number>>,
   ): Seen {
     const changing = zeros()
@@ -185,10 +182,4 @@ function exampleOf(kind: FactKind, { fields, mlsNumber }: Update): string {
   const change = fields.find((candidate) => candidate.field === field)
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
   return `${valueInWords(change.from)} → ${valueInWords(change.to)} in ${mlsNumber}`
-}
-
-function valueInWords(value: string | number | null): string {
-  if (value === null) return 'none'
-  if (typeof value === 'number') return value.toLocaleString('en-US')
-  return shorten(value, 40)
 }

@@ -17,6 +17,7 @@ type BlockOptions = z.output<typeof options>
 /** Blocks of lines such as `City = Springfield`, between a mark and a dot; then `the end`. As its file would export it. */
 const blocks: Format<BlockOptions> = {
   title: 'blocks',
+  hasEndMark: true,
   nested: false,
   options,
   detect(head) {

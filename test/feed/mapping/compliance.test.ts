@@ -229,7 +229,7 @@ describe('imagesNotFrom', () => {
       barred,
       'http://MEDIA.example.com:8080/2.jpg?x=1',
       'https://eu.media.example.com/3.jpg',
-      'https://someone@media.example.com./4.jpg',
+      'https://media.example.com./4.jpg',
       'https://xn--bcher-kva.example/5.jpg',
       allowed,
       'https://notmedia.example.com/6.jpg',

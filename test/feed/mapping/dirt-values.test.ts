@@ -271,6 +271,34 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       },
     )
 
+    test.each([
+      ['https://agent:hunter2@homes.example/1', 'https://…@homes.example/1'],
+      ['https://token@homes.example/1', 'https://…@homes.example/1'],
+      ['http://169.254.169.254/latest/', 'http://169.254.169.254/latest/'],
+      ['http://0xa9.254.1/', 'http://0xa9.254.1/'],
+      ['http://2851995905/', 'http://2851995905/'],
+      ['http://[fe80::1]/', 'http://[fe80::1]/'],
+      ['http://[::ffff:169.254.1.1]/', 'http://[::ffff:169.254.1.1]/'],
+      ['http://169.254.\u202e1.1/', 'http://169.254.1.1/'],
+    ])('of the page that may not be published: %j', async (value, shown) => {
+      expect(await became(container, page, value)).toEqual([
+        `Url: '${shown}' needs an address without user or password, and not link-local`,
+      ])
+    })
+
+    test('carry no bidirectional controls', async () => {
+      const value = 'https://homes.example/\u202efdp.exe\u2066?a=1\u200e'
+      expect(await became(container, page, value)).toMatchObject({ Url: 'https://homes.example/fdp.exe?a=1' })
+    })
+
+    test('of images that may not be published are left out', async () => {
+      const images: FieldMapping = { from: from(text), as: 'images', split: ' ' }
+      const value =
+        'https://me:pw@i.example/1.jpg https://i.example/2.jpg http://169.254.1.1/3.jpg http://0xa9fe0101/4.jpg https://i.example/\u200f5.jpg'
+      const found = await became(container, text, value, { fields: { Images: images } })
+      expect(found).toMatchObject({ Images: ['https://i.example/2.jpg', 'https://i.example/5.jpg'] })
+    })
+
     test('of images with blanks, doubles and things that are none', async () => {
       const value =
         'https://p.example/front door.jpg | https://p.example/b.jpg|photo.jpg|https://p.example/front door.jpg|' +

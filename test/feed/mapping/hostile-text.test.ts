@@ -76,3 +76,16 @@ describe('documents', () => {
     expect(reasons).toEqual([])
   })
 })
+
+test('a letter keeps 30 combining marks, and the report says that there were more', async () => {
+  const marks = '\u0316\u0301'.repeat(100_000)
+  const rows = [resoRow('M1', { PublicRemarks: `sho${marks}ut` }), resoRow('M2', { PublicRemarks: 'caf\u0065\u0301' })]
+  const { listings, notes } = await delivered(resoTable(...rows), { preset: 'reso-csv' })
+  // One of them is in the letter.
+  expect(listings['M1'].Description?.match(/\p{M}/gu)).toHaveLength(29)
+  expect(listings['M1'].Description).toMatch(/^sh\u00f3\u0316+\u0301+ut$/u)
+  expect(listings['M2'].Description).toBe('caf\u00e9')
+  expect(notes).toEqual([
+    '1 record holds a letter with more than 30 combining marks, first MLSNumber M1; the marks beyond were left out',
+  ])
+})

@@ -51,6 +51,51 @@ describe('file', () => {
   })
 })
 
+describe('links', () => {
+  const options = optionsWith({ directory })
+
+  test('out of the folder of a file or a pattern are not followed', async () => {
+    await mkdir(join(directory, 'in', 'deep'), { recursive: true })
+    await put('secret.txt', 'a key', 1)
+    await symlink('../secret.txt', join(directory, 'in', 'export.xml'))
+    await symlink(join(directory, 'secret.txt'), join(directory, 'in', 'deep', 'export.xml'))
+    await symlink(directory, join(directory, 'in', 'away'))
+    for (const [transport, source, folder] of [
+      [file, 'in/export.xml', 'in'],
+      [glob, 'in/*.xml', 'in'],
+      [glob, 'in/d*/*.xml', 'in'],
+      [glob, 'in/away/secret*.txt', null],
+      [glob, 'in/[a]way/secret.txt', 'in'],
+    ] as const) {
+      const reading = receive(transport, source, options)
+      if (folder === null) expect(await reading).toMatchObject({ text: 'a key' })
+      else
+        await expect(reading, source).rejects.toThrow(
+          `is a link out of ${join(directory, folder)}, which is not followed; name the file itself as the source`,
+        )
+    }
+  })
+
+  test('within the folder are followed, and so is one to the folder itself', async () => {
+    await mkdir(join(directory, 'kept', 'days'), { recursive: true })
+    await put('kept/days/1.xml', 'first')
+    await symlink('days/1.xml', join(directory, 'kept', 'latest.xml'))
+    await symlink('kept', join(directory, 'current'))
+    for (const source of ['kept/latest.xml', 'current/latest.xml'])
+      expect(await receive(file, source, options)).toMatchObject({ text: 'first', reasons: [] })
+    expect(await receive(glob, 'current/lat*.xml', options)).toMatchObject({ text: 'first' })
+  })
+})
+
+test('a folder of more files than maxFiles is refused', async () => {
+  await mkdir(join(directory, 'full'))
+  for (let i = 0; i < 4; i++) await put(`full/${i}.xml`, 'x', i)
+  expect(await receive(glob, 'full/*.xml', optionsWith({ directory, maxFiles: 4 }))).toMatchObject({ text: 'x' })
+  await expect(glob('full/*.xml', optionsWith({ directory, maxFiles: 3 }))).rejects.toThrow(
+    `${join(directory, 'full')} holds more than 3 files (maxFiles)`,
+  )
+})
+
 describe('glob', () => {
   test('takes the newest regular file, the last by name of equals, and no hidden one', async () => {
     const options = optionsWith({ directory })

@@ -64,9 +64,17 @@ transportContract({
   name: 'ftps',
   transport: ftp,
   directory: '/',
-  login: { ca },
+  ca,
   put: async (content) => safe(put(`/drop/feed-${++count}.xml`, content)).replace('//', `//${credentials}`),
   missing: async () => safe('/drop/nowhere.xml').replace('//', `//${credentials}`),
+})
+
+test('a folder of more files than maxFiles is refused', async () => {
+  mkdirSync(join(folder, 'full'))
+  for (let i = 0; i < 4; i++) put(`/full/${i}.xml`, 'x', i)
+  const source = at('/full/*.xml')
+  expect(await receive(ftp, source, logged({ maxFiles: 4 }))).toMatchObject({ text: 'x' })
+  await expect(ftp(source, logged({ maxFiles: 3 }))).rejects.toThrow(/holds more than 3 files \(maxFiles\)/)
 })
 
 describe('who is let in, and to whom', () => {
@@ -98,7 +106,7 @@ describe('who is let in, and to whom', () => {
   test.skipIf(process.platform !== 'linux')('a certificate of another server is not taken for its own', async () => {
     const other = await started({ tls: 'explicit', host: '127.0.0.2' })
     const source = safe(path, other).replace('127.0.0.1', '127.0.0.2')
-    const fetching = ftp(source, logged({ login: { ...login, ca } }))
+    const fetching = ftp(source, logged({ ca }))
     await expect(fetching).rejects.toThrow(/certificate of the server is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/)
     expect(other.commands).toEqual(['AUTH TLS'])
   })
@@ -107,7 +115,7 @@ describe('who is let in, and to whom', () => {
     // Only a privileged user may listen there, and only one at a time.
     const implicit = await started({ tls: 'implicit', port: 990 }).catch(() => null)
     if (implicit === null) return skip()
-    const received = await receive(ftp, safe(path, implicit), logged({ login: { ...login, ca } }))
+    const received = await receive(ftp, safe(path, implicit), logged({ ca }))
     expect(received).toMatchObject({ text: 'whole', proven: true, name: safe(path, implicit) })
     expect(implicit.commands).not.toContain('AUTH TLS')
     return undefined
@@ -157,7 +165,7 @@ describe('what happens on the way', () => {
   test.each(['plain', 'secure'])('a connection cut in the middle gives nothing but the reason (%s)', async (kind) => {
     const [server, source] = kind === 'plain' ? [plain, at(path)] : [secure, safe(path)]
     server.transfer = 'cut'
-    const fetching = ftp(source, logged({ login: { ...login, ca } }))
+    const fetching = ftp(source, logged({ ca }))
     await expect(fetching).rejects.toThrow(/whole\.xml: the connection was lost after \d+ of 6000000 bytes$/)
   })
 

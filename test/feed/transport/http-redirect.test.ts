@@ -56,24 +56,59 @@ const redirectTo = (location: string) => (request: IncomingMessage, response: Se
 describe('a source on the internet', () => {
   test.each([
     ['http://10.0.0.8/', '10.0.0.8'],
-    ['http://169.254.169.254/latest/meta-data/', '169.254.169.254'],
     ['http://0x0a.8/', '10.0.0.8'],
     ['http://2130706434:1/', '127.0.0.2'],
     ['http://[::1]/', '::1'],
     ['http://[::ffff:10.0.0.1]/', '::ffff:a00:1'],
     ['http://[64:ff9b::192.168.1.1]/', '64:ff9b::c0a8:101'],
-    ['http://[fd00:ec2::254]/', 'fd00:ec2::254'],
     ['http://inside.example/', '192.168.4.4'],
-    ['http://inside6.example/', 'fe80::1'],
+    ['http://inside6.example/', 'fd12::1'],
   ])('is not followed to %s', async (location, address) => {
     answer = redirectTo(location)
-    const names = { 'feed.example': ['127.0.0.1'], 'inside.example': ['192.168.4.4'], 'inside6.example': ['fe80::1'] }
+    const names = { 'feed.example': ['127.0.0.1'], 'inside.example': ['192.168.4.4'], 'inside6.example': ['fd12::1'] }
     const transport = httpWith({ lookup: resolver(names).lookup, isPrivate })
     const source = `http://user:hidden@feed.example:${port}/feed?key=hidden`
     const error = await transport(source, optionsWith()).then(String, String)
     expect(error).toContain(`at the private address ${address}, which is not followed`)
     expect(error).toContain('allowPrivateRedirects')
     expect(error).not.toContain('hidden')
+    expect(asked).toHaveLength(1)
+  })
+
+  test.each([
+    ['http://169.254.169.254/latest/meta-data/', '169.254.169.254'],
+    ['http://0xa9fea9fe/', '169.254.169.254'],
+    ['http://[::ffff:169.254.1.1]/', '::ffff:a9fe:101'],
+    ['http://[fd00:ec2::254]/', 'fd00:ec2::254'],
+    ['http://[febf::1]/', 'febf::1'],
+    ['http://100.100.100.200/', '100.100.100.200'],
+    ['http://cable.example/', 'fe80::1'],
+  ])('is never followed to %s, whatever is allowed', async (location, address) => {
+    answer = redirectTo(location)
+    const { lookup } = resolver({ 'feed.example': ['127.0.0.1'], 'cable.example': ['fe80::1'] })
+    const options = optionsWith({ allowPrivateRedirects: true })
+    const error = await httpWith({ lookup, isPrivate })(`http://feed.example:${port}/feed`, options).then(
+      String,
+      String,
+    )
+    expect(error).toMatch(new RegExp(`at the private address ${address}, which is not followed$`))
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is not followed to a name of which one address is private', async () => {
+    answer = redirectTo(`http://both.example:${port}/copy`)
+    const lookup: LookupFunction = (hostname, _, callback) => {
+      const addresses = hostname === 'feed.example' ? ['127.0.0.1'] : ['127.0.0.1', '10.0.0.9']
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      )
+    }
+    const error = await httpWith({ lookup, isPrivate })(`http://feed.example:${port}/feed`, optionsWith()).then(
+      String,
+      String,
+    )
+    expect(error).toContain('at the private address 10.0.0.9')
     expect(asked).toHaveLength(1)
   })
 
@@ -113,10 +148,15 @@ describe('a source on the internet', () => {
   })
 })
 
-test('a source on a private network may lead around in it', async () => {
-  answer = redirectTo(`http://127.0.0.1:${port}/copy`)
+test('a source on a private network may lead around on its own host, and to no other', async () => {
+  answer = redirectTo('/copy')
   expect(await receive(http, `http://localhost:${port}/feed`, optionsWith())).toMatchObject({ text: 'followed' })
   expect(asked).toHaveLength(2)
+  answer = redirectTo(`http://127.0.0.1:${port}/copy`)
+  await expect(receive(http, `http://localhost:${port}/feed`, optionsWith())).rejects.toThrow(
+    /at the private address 127.0.0.1, which is not followed; set allowPrivateRedirects/,
+  )
+  expect(asked).toHaveLength(3)
 })
 
 describe('private addresses', () => {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FeedError } from '../../../src/core/errors.ts'
 import { decompressed } from '../../../src/feed/transport/decompress.ts'
 import { http } from '../../../src/feed/transport/http.ts'
+import { transportSettings } from '../../../src/feed/transport/settings.ts'
 import { open, optionsWith, receive, transportContract } from '../../contract/transport.ts'
 import { withPatience } from '../../support/patience.ts'
 
@@ -122,7 +123,7 @@ describe('how the bytes ended', () => {
     })
     const { text, reasons } = await receive(http, address, optionsWith({ maxBytes: 300_000 }))
     expect(text.length).toBeLessThanOrEqual(300_000)
-    expect(reasons).toEqual(['more than 300000 bytes were sent; the rest was not read'])
+    expect(reasons).toEqual(['more than 300000 bytes were sent (maxBytes); the rest was not read'])
   })
 
   test('a server that stalls is given up when told to stop', async () => {
@@ -152,7 +153,10 @@ describe('compressed bodies', () => {
   const document = '<Listings>é</Listings>'.repeat(200)
   const whole = gzipSync(document)
 
-  const unpacking = (maxBytes: number) => ({ maxBytes, scratch: tmpdir(), member: null })
+  const unpacking = (maxBytes: number) => ({
+    ...transportSettings.parse({ maxUnpackedBytes: `${maxBytes}B` }),
+    scratch: tmpdir(),
+  })
 
   async function unpacked(body: Buffer, headers: Record<string, string>) {
     const address = serve((_, response) => response.writeHead(200, headers).end(body))
@@ -185,7 +189,7 @@ describe('compressed bodies', () => {
 
   test('bombs are stopped by length and by ratio', async () => {
     expect((await unpacked(gzipSync(Buffer.alloc(2_000_000)), {})).reasons).toEqual([
-      'the document unpacks to more than 1000000 bytes; the rest was not read',
+      'the document unpacks to more than 1000000 bytes (maxUnpackedBytes); the rest was not read',
     ])
     const address = serve((_, response) => response.end(gzipSync(Buffer.alloc(40_000_000))))
     const result = decompressed(await open(http, address, optionsWith()), unpacking(1e9))
@@ -193,7 +197,7 @@ describe('compressed bodies', () => {
     for await (const part of result.bytes) size += part.length
     expect(size).toBeLessThan(12_000_000)
     expect(result.end().reasons).toEqual([
-      'the document unpacks to more than 200 times what was sent; the rest was not read',
+      'the document unpacks to more than 200 times what was sent (maxRatio); the rest was not read',
     ])
   })
 
@@ -235,18 +239,25 @@ describe('what is asked and answered', () => {
     expect(await http(source, optionsWith({ validators: opened.validators }))).toBe('not-modified')
   })
 
-  test('a certificate that nobody vouches for ends it before anything is sent', async () => {
+  test('a certificate that nobody vouches for ends it before anything is sent; one of ca is trusted', async () => {
     const [key, cert] = ['key', 'certificate'].map((name) => readFileSync(`fixtures/tls/${name}.pem`))
     let asked = 0
+    let location = ''
     const server = createSafeServer({ key, cert }, (_, response) => {
       asked++
-      response.end('<listings/>')
+      if (location === '') response.end('<listings/>')
+      else response.writeHead(302, { location }).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {
       const source = `https://127.0.0.1:${portOf(server.address())}/`
       await expect(open(http, source, optionsWith())).rejects.toThrow(/can't be reached: .*(certificate|CERT)/)
       expect(asked).toBe(0)
+      const trusting = optionsWith({ ca: cert.toString() })
+      expect(await receive(http, source, trusting)).toMatchObject({ text: '<listings/>', proven: true })
+      location = serve((_, response) => response.end('in the clear'))
+      await expect(open(http, source, trusting)).rejects.toThrow(/leads from https to http, which is not followed$/)
+      expect(asked).toBe(2)
     } finally {
       server.close()
     }
@@ -265,7 +276,7 @@ describe('what is asked and answered', () => {
     ['206, unasked', 206, {}, /answers HTTP 206$/],
     ['304, unasked', 304, {}, /answers HTTP 304$/],
     ['a redirect to itself', 302, { location: '' }, /redirects more than 3 times \(HTTP 302\)/],
-    ['a redirect to a file', 302, { location: 'file:///etc/passwd' }, /redirects to file:, which is not followed/],
+    ['a redirect to a file', 302, { location: 'file:///etc/passwd' }, /leads to file:, which is not followed/],
   ])('%s is a FeedError without secrets', async (_, status, headers, message) => {
     const source = serve((_, response) => response.writeHead(status, headers).end(status === 304 ? undefined : 'no'))
     const secret = `${source.replace('//', '//user:hidden@')}?key=hidden`

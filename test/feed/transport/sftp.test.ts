@@ -119,6 +119,16 @@ describe('which file', () => {
     expect(await receive(sftp, odd, with_())).toMatchObject({ text: 'odd' })
   })
 
+  test('a folder of more files than maxFiles is refused, and not read to its end', async () => {
+    mkdirSync(join(folder, 'full'))
+    for (let i = 0; i < 350; i++) put(`/full/${i}.xml`, 'x', i)
+    const source = address('/full/*.xml')
+    expect(await receive(sftp, source, with_({ maxFiles: 350 }))).toMatchObject({ name: address('/full/349.xml') })
+    const asked = server.names
+    await expect(sftp(source, with_({ maxFiles: 120 }))).rejects.toThrow(/holds more than 120 files \(maxFiles\)/)
+    expect(server.names - asked).toBe(200)
+  })
+
   test('the newest that matches; no folder, no hidden file, no upload under way, and links as what they lead to', async () => {
     mkdirSync(join(folder, 'many'))
     put('/many/a.xml', 'old', 1)

@@ -10,6 +10,7 @@ import { FeedError } from '../../../src/core/errors.ts'
 import { decompressed } from '../../../src/feed/transport/decompress.ts'
 import { file } from '../../../src/feed/transport/file.ts'
 import { http } from '../../../src/feed/transport/http.ts'
+import { transportSettings } from '../../../src/feed/transport/settings.ts'
 import { open, optionsWith } from '../../contract/transport.ts'
 import { zip } from '../../support/zip.ts'
 import type { ZipMember } from '../../support/zip.ts'
@@ -39,7 +40,11 @@ const feed: ZipMember = { name: 'export.xml', content: document }
 let count = 0
 
 async function read(source: ReturnType<typeof open>, member: string | null = null) {
-  const unpacked = decompressed(await source, { maxBytes: 1e9, scratch, member })
+  const unpacked = decompressed(await source, {
+    ...transportSettings.parse({ maxUnpackedBytes: '1000000000B' }),
+    scratch,
+    member,
+  })
   const parts: Buffer[] = []
   for await (const part of unpacked.bytes) parts.push(Buffer.from(part))
   return { text: Buffer.concat(parts).toString(), ...unpacked.end() }
@@ -98,7 +103,7 @@ describe('a whole archive is its document', () => {
   test('left early, with nothing left behind', async () => {
     const path = `/feed-${++count}`
     sent.set(path, { body: zip([{ name: 'a.csv', content: Buffer.alloc(3_000_000, 'a,b\n'), stored: true }]) })
-    const options = { maxBytes: 1e9, scratch, member: null }
+    const options = { ...transportSettings.parse({}), scratch }
     for await (const part of decompressed(await open(http, `${origin}${path}`, optionsWith()), options).bytes) {
       expect(part.length).toBeGreaterThan(0)
       break
@@ -218,12 +223,14 @@ describe('an archive that is not what it says', () => {
   test('a bomb of gzip in it is stopped by its ratio', async () => {
     const { text, reasons } = await fromFile(zip([{ name: 'a.gz', content: gzipSync(Buffer.alloc(50_000_000)) }]))
     expect(text.length).toBeLessThan(12_000_000)
-    expect(reasons).toEqual(['the document unpacks to more than 200 times what was sent; the rest was not read'])
+    expect(reasons).toEqual([
+      'the document unpacks to more than 200 times what was sent (maxRatio); the rest was not read',
+    ])
   })
 
   test('more members than any export has', async () => {
     const many = zip([feed], { entryCount: 100_001 })
-    await expect(fromFile(many)).rejects.toThrow(/archive of 100001 members; the limit is 100000/)
+    await expect(fromFile(many)).rejects.toThrow(/archive of 100001 members, more than maxFiles, 100000/)
     await expect(fromFile(zip([feed], { entryCount: 3 }))).rejects.toThrow(/cut off or broken/)
   })
 

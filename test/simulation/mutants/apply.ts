@@ -9,10 +9,16 @@ export const applyMutants: readonly Mutant[] = [
     to: 'if (change.lookUp && change.kind === "update") {',
   },
   {
+    name: "somebody's edit is the service's spelling",
+    file: 'src/apply/look-at-written.ts',
+    from: 'if (fields.some(isUnknown)) {',
+    to: 'if (false) {',
+  },
+  {
     name: 'an update of nothing is done',
     file: 'src/apply/calls.ts',
-    from: 'if (answer.value >= 1) return confirm(context, stored, sent, unsettled)',
-    to: 'if (answer.value >= 0) return confirm(context, stored, sent, unsettled)',
+    from: 'if (answer.value >= 1) return confirm(',
+    to: 'if (answer.value >= 0) return confirm(',
   },
   {
     name: 'a delete that counts short is done',

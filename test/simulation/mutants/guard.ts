@@ -36,8 +36,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'an incomplete delivery ends holds',
     file: 'src/store/holds.ts',
-    from: 'if (isWhole) doubt.run(feed)',
-    to: 'doubt.run(feed)',
+    from: 'if (isWhole) doubt(feed, of)',
+    to: 'doubt(feed, of)',
     also: [{ from: 'if (isWhole) drop.run(feed)', to: 'drop.run(feed)' }],
   },
   {
@@ -103,7 +103,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'what is still in its grace is taken to stay',
     file: 'src/plan/guard/scales.ts',
-    from: "if (!counted.includes('delete')) this.#outlook.leaving++",
+    from: "if (!counted.includes('delete')) this.#outlook.leaving += by",
     to: 'void counted',
   },
   {

@@ -5,14 +5,14 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'delete by absence from an incomplete delivery',
     file: 'src/plan/proof.ts',
-    from: "if (!delivery.complete) return { cause: 'unproven', why:",
-    to: "if (false) return { cause: 'unproven', why:",
+    from: 'if (!delivery.complete) return none(',
+    to: 'if (false) return none(',
   },
   {
     name: 'delete by absence under an incomplete list',
     file: 'src/plan/proof.ts',
-    from: "if (!remote.complete) return { cause: 'unproven', why:",
-    to: "if (false) return { cause: 'unproven', why:",
+    from: 'if (!remote.complete) return none(',
+    to: 'if (false) return none(',
   },
   {
     name: 'delete although a record was unreadable',
@@ -41,8 +41,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'baseline taken while an attempt may land',
     file: 'src/plan/present.ts',
-    from: 'if (mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil)',
-    to: 'if (false)',
+    from: 'if (mayChange) return [unchanged, ...notes]',
+    to: '',
   },
   {
     name: 'reject treated as absent',
@@ -83,8 +83,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'a lost store goes unnoticed',
     file: 'src/run/plan.ts',
-    from: 'past.isEmpty && listed.marked > 0 ? past.moment.now : null',
-    to: 'null',
+    from: '(past.isEmpty && past.lostAt === null && listed.marked > 0) ||',
+    to: '',
   },
   {
     name: 'an approval makes a doubtful list trusted',
@@ -126,14 +126,14 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'drift is overwritten against the configuration',
     file: 'src/plan/present.ts',
-    from: "if (one.settings.drift === 'overwrite') return sendAgain",
-    to: 'if (one.settings.now > 0) return sendAgain',
+    from: "return drift === 'overwrite' ? sendAgain :",
+    to: 'return now > 0 ? sendAgain :',
   },
   {
-    name: "a row without our mark is the service's spelling",
-    file: 'src/plan/plan.ts',
-    from: '(unmarked && facts.marked > 0) ||',
-    to: '',
+    name: "what nobody looked at is the service's spelling",
+    file: 'src/plan/present.ts',
+    from: 'if (isFirst && fields.every(({ field }) => forms.has(field))) return null',
+    to: 'if (isFirst) return null',
   },
   {
     name: "nobody's row in an incomplete list is updated unseen",

@@ -30,8 +30,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'delete not written into the ledger before the call',
     file: 'src/store/ledger.ts',
-    from: 'for (const what of counts) enter.run(chatbot, feed, key, what, now)',
-    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, key, what, now)",
+    from: 'for (const what of counts) enter.run(chatbot, feed, name, what, now)',
+    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, name, what, now)",
   },
   {
     name: 'a cleared delete keeps no place in the ledger though one was carried out',
@@ -60,10 +60,15 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'the rate is ignored',
     file: 'src/service/limiter.ts',
-    from: 'Math.max(this.#nextAt, this.#pause.until, windowEnd <= now + window ? windowEnd : -Infinity) - now',
-    to: 'this.#pause.until - now',
+    from: 'Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
+    to: 'paused - now',
   },
-  { name: 'Retry-After is ignored', file: 'src/service/retry.ts', from: 'limiter.pause(thrown.retryAfter)', to: '' },
+  {
+    name: 'Retry-After is ignored',
+    file: 'src/service/retry.ts',
+    from: 'limiter.pause(thrown.retryAfter, whose)',
+    to: '',
+  },
   {
     name: 'the lease is ignored',
     file: 'src/store/lease.ts',
@@ -91,8 +96,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'deletes enter the ledger only once they are through',
     file: 'src/store/ledger.ts',
-    from: 'for (const what of counts) enter.run(chatbot, feed, key, what, now)',
-    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, key, what, now)",
+    from: 'for (const what of counts) enter.run(chatbot, feed, name, what, now)',
+    to: "for (const what of counts) if (kind !== 'delete') enter.run(chatbot, feed, name, what, now)",
     also: [
       {
         file: 'src/store/snapshot.ts',

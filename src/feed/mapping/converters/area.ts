@@ -77,34 +77,30 @@ function leastOf(digits: string): string {
 /** Longer text is no area, and regular expressions would take forever with it. */
 const longest = 1000
 const letter = /^\p{L}$/u
+const never = Infinity
 
 /**
- * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`). Without a regular
- * expression, which would try every way to cut a long word into words (ReDoS).
+ * Cuts the unit off the end of an area: the longest end made of words (`sq. ft.`, `m2`, `acres'`), which are letters, `²`, `'`
+ * and dots, then words that begin with a letter and may contain a `2`, perhaps separated by blanks and dots. Without a regular
+ * expression, which would try every way to cut a long word into words (ReDoS): all ends are tried at once, and kept is where
+ * the longest of them begins that has come to each state.
  */
 function numberAndUnit(found: string): [number: string, unit: string] {
   if (found.length > longest) return [found, '']
-  for (let start = 0; start <= found.length; start++) {
-    const unit = found.slice(start).trimStart()
-    if (isUnit(unit)) return [found.slice(0, start), unit]
-  }
-  return [found, '']
-}
-
-/** Letters, `²`, `'` and dots, then words that begin with a letter and may contain a `2`, perhaps separated by blanks and dots. */
-function isUnit(text: string): boolean {
-  let first = true
-  let apart = false
-  let word = false
-  for (const character of text) {
+  let [first, apart, word] = [never, never, never]
+  let index = 0
+  for (const character of found) {
+    const isBlank = /\s/.test(character)
+    if (!isBlank) first = Math.min(first, index)
+    index += character.length
     const isLetter = letter.test(character)
     const isDot = character === '.'
-    const any: boolean = first || apart || word
-    const inWord: boolean = (any && isLetter) || (word && (isDot || character === '²' || character === '2'))
-    apart = any && (isDot || /\s/.test(character))
-    first &&= isLetter || isDot || character === '²' || character === "'"
-    word = inWord
-    if (!first && !apart && !word) return false
+    const isSmall = character === '²'
+    const any = Math.min(first, apart, word)
+    apart = isDot || isBlank ? any : never
+    word = isLetter ? any : isDot || isSmall || character === '2' ? word : never
+    if (!isLetter && !isDot && !isSmall && character !== "'") first = never
   }
-  return first || word
+  const start = Math.min(first, word, found.length)
+  return [found.slice(0, start), found.slice(start)]
 }

@@ -1,5 +1,7 @@
 import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
+import { isLinkLocal } from '../../../core/link-local.ts'
 import { unescapeHtml } from '../../../core/listing.ts'
+import { normalForm } from '../../../core/text.ts'
 import { childNames, childrenOf, textOf } from '../path.ts'
 import type { Rule } from '../rule-keys.ts'
 import { readBoolean, saysNothing } from '../vocabulary.ts'
@@ -26,15 +28,14 @@ function withoutHtml(text: string): string {
 
 /**
  * Readable text: tags removed (breaks and blocks become line breaks), remaining entities decoded once, no control
- * characters or lone surrogates, NFC, white space tidied. Tags are removed again after decoding, so that no markup is left,
+ * characters or lone surrogates, NFC, at most 30 combining marks on a letter, white space tidied. Tags are removed again after decoding, so that no markup is left,
  * however it was escaped.
  */
 export function readableLines(text: string): string {
   if (!needsCare.test(text)) return text.trim()
   let clean = withoutHtml(text)
   if (clean.includes('&')) clean = withoutHtml(entities.decode(clean))
-  return clean
-    .normalize('NFC')
+  return normalForm(clean, 'NFC')
     .replaceAll(controls, '')
     .replaceAll(/(?:[^\S\n]|\u0085)+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n')
@@ -131,22 +132,35 @@ export function isKey(value: string): boolean {
 }
 
 /** A web address, http or https. */
-export const url = ofText(
-  ['split', 'nth'],
-  () => (found) => webAddress(found) ?? new Unreadable(found, 'needs an address that begins with http:// or https://'),
-)
+export const url = ofText(['split', 'nth'], () => (found) => webAddress(found) ?? unreadableAddress(found))
 
-/** An http(s) address with blanks, quotes and angle brackets escaped; null: not an address. */
+/** Line breaks and tabs in an address are layout of the document, bidirectional controls of the text it was copied from. */
+const unseen = /[\p{Cc}\p{Bidi_Control}]+/gu
+
+/** A host has at most 253 characters, a user and a password may stand before it; parsing a long one takes quadratic time. */
+const longHost = /^\s*https?:\/\/[^/?#]{1000}/i
+
+/**
+ * An http(s) address with blanks, quotes and angle brackets escaped; null: not an address to publish. One with a user or
+ * password gives them away, and a link-local one leads whoever reads the listing into their own network.
+ */
 export function webAddress(address: string): string | null {
   const found = address.trim()
-  // Fast path for plain addresses: a record has many images.
-  if (/^https?:\/\/[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
-  if (!/^https?:\/\/[^\s/?#]/i.test(found) || !URL.canParse(found)) return null
-  // Line breaks and tabs in an address are layout of the document.
-  const escaped = found
-    .replaceAll(/[\r\n\t\p{Cc}]+/gu, '')
-    .replaceAll(/[\s<>"]/gu, (mark) => (mark === '\u00a0' ? '%20' : encodeURIComponent(mark)))
-  return escaped.toWellFormed()
+  if (longHost.test(found)) return null
+  // Fast path for plain addresses: a record has many images. A host that begins with a digit may be an IP address.
+  if (/^https?:\/\/(?!\d)[\w.-]+(?:[/?][!#-;=?-Z_a-z~]*)?$/i.test(found)) return found
+  const plain = found.replaceAll(unseen, '')
+  const url = /^https?:\/\/[^\s/?#]/i.test(plain) ? URL.parse(plain) : null
+  if (url === null || url.username !== '' || url.password !== '' || isLinkLocal(url.hostname)) return null
+  return plain.replaceAll(/[\s<>"]/gu, (mark) => (mark === '\u00a0' ? '%20' : encodeURIComponent(mark))).toWellFormed()
+}
+
+/** Shown without the user and password that it may carry. */
+export function unreadableAddress(text: string): Unreadable {
+  const found = text.replaceAll(unseen, '')
+  const isAddress = /^\s*https?:/i.test(found) && !longHost.test(found) && URL.canParse(found)
+  const needed = isAddress ? 'without user or password, and not link-local' : 'that begins with http:// or https://'
+  return new Unreadable(found.replace(/\/\/[^/?#]*@/, '//…@'), `needs an address ${needed}`)
 }
 
 /** The names of child elements with the value yes (`PetsAllowed/Cats`), without those in `except`, joined by commas. */

@@ -1,0 +1,29 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { UserError } from '../core/errors.ts'
+
+/** Far more than a configuration, a key or a list of certificates has. */
+const mostBytes = 16 * 1024 * 1024
+
+/**
+ * The text of a configuration, or of a file that it names. Throws `UserError` for what is no file, as a device or a pipe may
+ * never end, and for a huge one; else what the system throws.
+ */
+export function readTextFile(path: string): string {
+  // A pipe that nobody writes to would block.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(file).isFile()) throw new UserError('it is a folder, a device or a pipe, not a file')
+    const parts: Buffer[] = []
+    // A file of /proc says that it is empty.
+    for (let size = 0; ;) {
+      const part = Buffer.allocUnsafe(64 * 1024)
+      const bytes = readSync(file, part)
+      if (bytes === 0) return Buffer.concat(parts).toString('utf8')
+      size += bytes
+      if (size > mostBytes) throw new UserError(`it has more than ${mostBytes} bytes`)
+      parts.push(part.subarray(0, bytes))
+    }
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * What the service makes of what it has just confirmed. Seen at once it is the service's own form of what was sent, and a
+ * later change of it is drift (docs/service.md, S13). What was edited between the call and the look is sent once more, and
+ * looked at while nobody else can have been at it.
+ */
+import { batches } from '../core/batches.ts'
+import { differences } from '../core/compare-listings.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { FieldName, Shown } from '../core/listing.ts'
+import type { Create, Update } from '../plan/change.ts'
+import type { Baseline } from '../store/store.ts'
+import type { Stored } from '../workspace/workspace.ts'
+import { updateOne } from './calls.ts'
+import { callsToLookAgain } from './context.ts'
+import type { ApplyContext } from './context.ts'
+import { listAgain } from './look-again.ts'
+import { outgoingOf } from './outcomes.ts'
+
+type Written = Stored<Create | Update>
+/** null: it is not there, or more than once. */
+type Look = (mlsNumber: string) => Promise<Shown | null>
+type Times = Partial<Record<FieldName, number>>
+
+/**
+ * Remembers how each listing that was written is shown, and gives what a person should know of it. `isListed`: the list was
+ * walked after the creates and updates of this run.
+ */
+export async function lookAtWritten(context: ApplyContext, isListed: boolean): Promise<string[]> {
+  const { orders, service, store, feed, workspace, runtime } = context
+  const writes = orders.counts.create + orders.counts.update
+  if (writes === 0) return []
+  const found = { forms: {} as Times, uncleared: {} as Times }
+  const known = new Set(orders.forms)
+  try {
+    const { pages } = orders.listed
+    const walks = isListed || callsToLookAgain(writes, pages) === pages
+    if (walks && !isListed) await listAgain(context)
+    const lookUp: Look = async (mlsNumber) => onlyOne(await service.lookUp(mlsNumber))
+    const look: Look = walks ? async (mlsNumber) => onlyOne(workspace.shownAs(mlsNumber))?.shown() ?? null : lookUp
+    for (const batch of batches(written(context), () => 500)) {
+      const baselines: Baseline[] = []
+      for (const stored of batch) {
+        const baseline = await baselineOf(context, stored, look, lookUp, known, found)
+        if (baseline !== null) baselines.push(baseline)
+      }
+      if (baselines.length > 0) await store.snapshot.setBaselines(feed.chatbot, baselines, runtime.clock.now())
+    }
+  } catch (error) {
+    // What was not looked at the next run looks at.
+    if (!(error instanceof ServiceError)) throw error
+  }
+  const learnt = [...known].filter((field) => !orders.forms.has(field))
+  if (learnt.length > 0) await store.learnt.addForms(feed.name, learnt)
+  return [...notesOf(context, found)]
+}
+
+/** Creates and updates that are through. What an earlier call may still land on is not looked at. */
+function* written({ workspace }: ApplyContext): Generator<Written> {
+  for (const kind of ['update', 'create'] as const) {
+    for (const stored of workspace.changes(kind))
+      if (stored.outcome?.result === 'done' && !stored.change.unsettled) yield stored
+  }
+}
+
+const onlyOne = <Item>(items: readonly Item[]): Item | null => (items.length === 1 ? items[0] : null)
+
+async function baselineOf(
+  context: ApplyContext,
+  stored: Written,
+  look: Look,
+  lookUp: Look,
+  known: Set<FieldName>,
+  found: { forms: Times; uncleared: Times },
+): Promise<Baseline | null> {
+  const { change } = stored
+  const key = change.mlsNumber
+  const { listing } = await outgoingOf(context, change)
+  const otherwise = (shown: Shown): FieldChange[] => differences(listing, shown, context.feed.plan.volatile.fields)
+  let shown = await look(key)
+  if (shown === null) return null
+  let fields = otherwise(shown)
+  const cleared = new Set(change.kind === 'update' ? change.clear : [])
+  // What this write was to clear and did not is told, and no reason to write again.
+  const isToBeCleared = ({ field, to }: FieldChange): boolean => to === null && cleared.has(field)
+  const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
+  let isSentTwice = false
+  if (fields.some(isUnknown)) {
+    const isAsBefore = change.kind === 'update' && change.shownHash === shown.hash
+    // Sent a second time, it is shown as it was after the first: that is how the service shows it.
+    const isSentAgain = change.cause === 'unseen'
+    if (isAsBefore && !isSentAgain) return { key, hash: shown.hash, ignored: true, isAtRest: false }
+    if (!isAsBefore) {
+      const sent = asUpdate(change)
+      for (const { field, to } of fields) if (to === null) cleared.add(field)
+      const quiet = { ...context, progress: () => undefined }
+      // A form is learnt from nothing but a write that is confirmed.
+      if (!(await updateOne(quiet, { ...stored, change: sent }, [...cleared]))) return null
+      isSentTwice = true
+      shown = await lookUp(key)
+      if (shown === null) return null
+      fields = otherwise(shown)
+    }
+  }
+  for (const one of fields) {
+    const times = isToBeCleared(one) ? found.uncleared : found.forms
+    times[one.field] = (times[one.field] ?? 0) + 1
+    if (isSentTwice || one.to !== null) known.add(one.field)
+  }
+  return { key, hash: shown.hash, ignored: false, isAtRest: false }
+}
+
+/** Sent as it was sent before: the listing is there, and what Create answered stays with it. */
+function asUpdate(change: Create | Update): Update {
+  if (change.kind === 'update') return change
+  const none = { shownHash: null, fields: [], clear: [], broken: [], again: false, withheld: null }
+  return { ...change, ...none, kind: 'update', cause: 'changed', counts: [] }
+}
+
+function* notesOf({ orders, feed }: ApplyContext, { forms, uncleared }: Record<'forms' | 'uncleared', Times>) {
+  const inListings = (times: number): string => (times === 1 ? '1 listing' : `${times} listings`)
+  for (const [field, times] of Object.entries(uncleared))
+    yield `${field} was cleared in ${inListings(times)}, but the service still shows it; \`listing-sync probe --feed ${feed.name}\` learns how it clears a field`
+  for (const [field, times] of Object.entries(forms)) {
+    if (!orders.forms.has(field as FieldName))
+      yield `${field} is shown otherwise than sent in ${inListings(times)}, right after it was sent: the service's own form, which is remembered and not sent again`
+  }
+}

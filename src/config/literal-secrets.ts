@@ -1,0 +1,34 @@
+/** Secrets that stand in the configuration itself, where whoever may read the file has them. */
+import { webSecrets } from '../feed/transport/address.ts'
+import { sourceSecrets } from '../feed/transport/transports.ts'
+import { isLoopback } from '../service/base-url.ts'
+import { mappingOf, mergeService } from './check.ts'
+
+/** Their paths, in a tree as it was written. Keys for a service on this machine protect nothing. */
+export function literalSecrets(tree: unknown): string[] {
+  const { service, feeds, store } = mappingOf(tree)
+  const found: string[] = []
+  const look = (value: unknown, path: string): void => {
+    if (typeof value === 'string' && value !== '' && !value.includes('${')) found.push(path)
+  }
+  const lookAtAddress = (value: unknown, path: string, secretsOf = sourceSecrets): void => {
+    if (typeof value === 'string' && secretsOf(value).length > 0) look(value, path)
+  }
+  const lookAtKeys = (own: unknown, path: string): void => {
+    const { baseUrl } = mergeService(service, own)
+    if (typeof baseUrl === 'string' && isLoopback(baseUrl)) return
+    for (const key of ['secretKey', 'sessionKey']) look(mappingOf(own)[key], `${path}.${key}`)
+  }
+  lookAtKeys(service, 'service')
+  lookAtAddress(store, 'store', webSecrets)
+  for (const [name, feed] of Object.entries(mappingOf(feeds))) {
+    const { source, headers, login, service: own } = mappingOf(feed)
+    lookAtAddress(source, `feeds.${name}.source`)
+    for (const [header, value] of Object.entries(mappingOf(headers)))
+      if (/auth|key|token|secret|cookie|session/i.test(header)) look(value, `feeds.${name}.headers.${header}`)
+    for (const key of ['password', 'privateKey', 'passphrase'])
+      look(mappingOf(login)[key], `feeds.${name}.login.${key}`)
+    lookAtKeys(own, `feeds.${name}.service`)
+  }
+  return found
+}

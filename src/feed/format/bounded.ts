@@ -1,0 +1,50 @@
+import { RecordError } from './format.ts'
+import type { FormatOptions, RawRecord, Reader, RecordFields, RecordNode } from './format.ts'
+
+/** A reader that stops after so many records, and takes no record of more values. */
+export function bounded<Own extends FormatOptions>(
+  reader: Reader<Own>,
+  { maxRecords, maxFields }: { maxRecords: number; maxFields: number },
+): Reader<Own> {
+  return {
+    hasEndMark: reader.hasEndMark,
+    read(bytes, options) {
+      const reading = reader.read(bytes, options)
+      const reasons: string[] = []
+      async function* records(): AsyncGenerator<RawRecord[]> {
+        let count = 0
+        for await (const batch of reading.records) {
+          count += batch.length
+          if (count > maxRecords) {
+            yield batch.slice(0, batch.length - (count - maxRecords))
+            reasons.push(`the document has more than ${maxRecords} records (maxRecords); the rest was not read`)
+            return
+          }
+          yield batch
+        }
+      }
+      return {
+        ...reading,
+        records: records(),
+        end: () => (reasons.length > 0 ? { reasons } : reading.end()),
+        parse(record) {
+          const fields = reading.parse(record)
+          if (valuesIn(fields, maxFields) > maxFields)
+            throw new RecordError(`the record has more than ${maxFields} values (maxFields)`)
+          return fields
+        },
+      }
+    },
+  }
+}
+
+/** The values of a record, at most one more than `most`. */
+function valuesIn(fields: RecordFields, most: number): number {
+  let count = 0
+  const open: (RecordNode | RecordNode[])[] = [fields]
+  for (let node = open.pop(); node !== undefined && count <= most; node = open.pop()) {
+    if (typeof node === 'string') count++
+    else for (const inner of Array.isArray(node) ? node : Object.values(node)) open.push(inner)
+  }
+  return count
+}

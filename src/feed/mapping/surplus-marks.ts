@@ -1,0 +1,36 @@
+/** Counts records whose text has more combining marks in a row than are kept, for the report. */
+import type { Delivered } from '../../core/listing.ts'
+import { hasSurplusMarks, shorten } from '../../core/text.ts'
+import type { RecordFields, RecordNode } from '../format/format.ts'
+
+export class SurplusMarks {
+  #records = 0
+  #first = ''
+
+  /** `delivered`: the result of the record, for its MLSNumber. */
+  look(fields: RecordFields, delivered: Delivered): void {
+    if (!hasSurplus(fields)) return
+    this.#records++
+    if (this.#records > 1) return
+    const number = delivered.kind === 'listing' ? delivered.listing.MLSNumber : delivered.mlsNumber
+    this.#first = number === null ? delivered.at : `MLSNumber ${shorten(number, 40)}`
+  }
+
+  /** A sentence for the report, if there are any. */
+  notes(): string[] {
+    if (this.#records === 0) return []
+    const records = this.#records === 1 ? '1 record holds' : `${this.#records} records hold`
+    return [
+      `${records} a letter with more than 30 combining marks, first ${this.#first}; the marks beyond were left out`,
+    ]
+  }
+}
+
+function hasSurplus(node: RecordNode): boolean {
+  if (typeof node === 'string') return hasSurplusMarks(node)
+  for (const name in node) {
+    const child = node[name]
+    if (Array.isArray(child) ? child.some(hasSurplus) : hasSurplus(child)) return true
+  }
+  return false
+}

@@ -1,0 +1,62 @@
+/** The time that the reading of one delivery may take (`limits.read`). What it cuts off is missing: no proof of absence. */
+import { FeedError } from '../core/errors.ts'
+import type { Clock } from '../core/machine.ts'
+import { TimeLimitError, turns, withinTime } from '../core/time-limit.ts'
+import type { RawRecord } from '../feed/format/format.ts'
+import type { PlanConfig } from '../plan/settings.ts'
+
+export type ReadBudget = ReturnType<typeof readBudget>
+
+/** Records are read in steps of so many, or so many bytes. A step is watched as one, since watching has its cost. */
+const mostRecords = 32
+const mostBytes = 1024 * 1024
+
+/** Begins with the reading. `stop`: the run's own signal. */
+export function readBudget({ stall, total }: PlanConfig['limits']['read'], stop: AbortSignal, clock: Clock) {
+  const whole = AbortSignal.timeout(total)
+  const ending = new AbortController()
+  const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
+  whole.addEventListener('abort', () => ending.abort(new FeedError(late)), { once: true })
+  const turn = turns(clock)
+  let exceeded: string | null = null
+  return {
+    /** Ends a source that keeps the reading waiting. */
+    signal: AbortSignal.any([stop, ending.signal]),
+    /** Why the reading was cut off; null: it was not. */
+    exceeded: (): string | null => exceeded ?? (whole.aborted ? late : null),
+    /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
+    async pause(): Promise<void> {
+      await turn()
+      stop.throwIfAborted()
+    },
+    /** Does something with each record, as far as the time goes. The results end before the record that took too long. */
+    each<Result>(records: readonly RawRecord[], read: (record: RawRecord) => Result): Result[] {
+      const results: Result[] = []
+      try {
+        withinTime(stall, () => {
+          for (const record of records) results.push(read(record))
+        })
+      } catch (error) {
+        if (!(error instanceof TimeLimitError)) throw error
+        const { at } = records[results.length]
+        exceeded = `${at} took longer than ${stall / 1000} s to read (limits.read.stall); it and the rest were not read`
+      }
+      return results
+    },
+  }
+}
+
+/** The records of a batch, in steps. */
+export function* steps(batch: readonly RawRecord[]): Generator<RawRecord[]> {
+  let step: RawRecord[] = []
+  let bytes = 0
+  for (const record of batch) {
+    step.push(record)
+    bytes += record.raw.length
+    if (step.length < mostRecords && bytes < mostBytes) continue
+    yield step
+    step = []
+    bytes = 0
+  }
+  if (step.length > 0) yield step
+}

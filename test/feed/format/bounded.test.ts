@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { bounded } from '../../../src/feed/format/bounded.ts'
+import { formats } from '../../../src/feed/format/formats.ts'
+import type { RecordFields } from '../../../src/feed/format/format.ts'
+import { messageOf } from '../../../src/core/errors.ts'
+
+async function read(document: string, limits: { maxRecords: number; maxFields: number }) {
+  async function* bytes() {
+    // In pieces, so that there are several batches.
+    for (let at = 0; at < document.length; at += 50) yield Buffer.from(document.slice(at, at + 50))
+  }
+  const reading = bounded(formats['xml'], limits).read(bytes(), {
+    record: 'L/R',
+    encoding: null,
+    charset: null,
+    maxRecordBytes: 1_000_000,
+    lengthProven: () => true,
+  })
+  const records: (RecordFields | string)[] = []
+  for await (const batch of reading.records)
+    for (const record of batch)
+      try {
+        records.push(reading.parse(record))
+      } catch (error) {
+        records.push(messageOf(error))
+      }
+  return { records, ...reading.end() }
+}
+
+const document = (...records: string[]): string => `<L>${records.join('')}</L>`
+
+test('more records than maxRecords are not read', async () => {
+  const ten = document(...Array.from({ length: 10 }, (_, i) => `<R><A>${i}</A><B>text of record ${i}</B></R>`))
+  const limits = { maxRecords: 10, maxFields: 10 }
+  const whole = await read(ten, limits)
+  expect(whole).toMatchObject({ reasons: [] })
+  expect(whole.records).toHaveLength(10)
+  const cut = await read(ten, { ...limits, maxRecords: 9 })
+  expect(cut.records).toEqual(whole.records.slice(0, 9))
+  expect(cut.reasons).toEqual(['the document has more than 9 records (maxRecords); the rest was not read'])
+})
+
+test('a record of more values than maxFields is broken, and those around it are not', async () => {
+  const records = ['<R><A>1</A></R>', `<R x="1">${'<A>1</A>'.repeat(8)}<B><C>2</C></B></R>`, '<R><A>3</A></R>']
+  const limits = { maxRecords: 10, maxFields: 9 }
+  const { records: found, reasons } = await read(document(...records), limits)
+  expect(found).toMatchObject([{ A: '1' }, 'the record has more than 9 values (maxFields)', { A: '3' }])
+  expect(reasons).toEqual([])
+  expect((await read(document(...records), { ...limits, maxFields: 10 })).records[1]).toMatchObject({ '@x': '1' })
+})

@@ -1,0 +1,98 @@
+/** Deliveries that are made to do harm, by a grammar for each format: what a seed gives is always the same. */
+import { gzipSync } from 'node:zlib'
+import { pick } from '../support/random.ts'
+import { zip } from '../support/zip.ts'
+import type { Sound } from './mutations.ts'
+import { bodies, doctypes, names, runs, tokens, values } from './nasty.ts'
+
+type Random = () => number
+
+/** Mostly few, now and then very many. */
+const many = (random: Random, most: number): number => Math.floor(most ** (random() ** 2))
+
+/** A value: nasty, long, or both; `size` is the most characters of a run. */
+function value(random: Random, size: number): string {
+  if (random() < 0.6) return pick(random, values)
+  const run = pick(random, runs)
+  return pick(random, ['', '1', 'x']) + run.repeat(Math.ceil(many(random, size) / run.length)) + pick(random, ['', '!'])
+}
+
+/** Names that the feed's own preset looks for, and such as mean something to a program. */
+const nameOf = (random: Random, own: readonly string[]): string =>
+  random() < 0.8 && own.length > 0 ? pick(random, own) : pick(random, names)
+
+function attributes(random: Random): string {
+  const count = random() < 0.8 ? 0 : many(random, 500)
+  return Array.from({ length: count }, (_, at) => ` a${random() < 0.1 ? 0 : at}="${pick(random, values)}"`).join('')
+}
+
+function element(random: Random, own: readonly string[], depth: number): string {
+  const name = nameOf(random, own)
+  const close = random() < 0.95 ? `</${name}>` : pick(random, ['', `</${pick(random, names)}>`, '/>'])
+  return `<${name}${attributes(random)}>${content(random, own, depth)}${close}`
+}
+
+function content(random: Random, own: readonly string[], depth: number): string {
+  const kind = random()
+  if (kind < 0.5 || depth > 5) return value(random, 20_000).replaceAll('<', '&lt;')
+  if (kind < 0.6) return `<![CDATA[${value(random, 20_000)}]]>`
+  if (kind < 0.65) return `<!--${value(random, 5000)}-->`
+  if (kind < 0.7) return pick(random, tokens)
+  if (kind < 0.72) return '<d>'.repeat(many(random, 20_000))
+  return Array.from({ length: many(random, 30) }, () => element(random, own, depth + 1)).join('')
+}
+
+function xmlDocument(random: Random, { path, records }: Sound): string {
+  const steps = path.split('/').map((step) => step.split('|')[0])
+  const own = [...new Set(records.join('').match(/(?<=<)[A-Za-z][\w.-]*/g))]
+  const record = steps.at(-1) ?? 'x'
+  const inner = Array.from({ length: many(random, 60) }, () => {
+    if (random() < 0.2 && records.length > 0) return pick(random, records).toString('utf8')
+    const fields = Array.from({ length: many(random, 200) }, () => element(random, own, 0))
+    return `<${record}${attributes(random)}>${fields.join('')}</${record}>`
+  })
+  const outer = steps.slice(0, -1)
+  const doctype = random() < 0.15 ? pick(random, doctypes).replaceAll('#', outer[0] ?? record) : ''
+  const end = random() < 0.8 ? outer.toReversed().map((step) => `</${step}>`) : []
+  return `<?xml version="1.0"?>${doctype}${outer.map((step) => `<${step}>`).join('')}${inner.join('\n')}${end.join('')}`
+}
+
+/** CSV, RETS COMPACT and BLM: the feed's own head, and rows of hostile cells as wide as its own, wider or narrower. */
+function table(random: Random, { bytes, records, format }: Sound): string {
+  const whole = bytes.toString('utf8')
+  const first = records.length === 0 ? -1 : bytes.indexOf(records[0])
+  const head = first < 0 ? '' : bytes.subarray(0, first).toString('utf8')
+  const last = records.at(-1)
+  const tail = last === undefined ? '' : bytes.subarray(bytes.lastIndexOf(last) + last.length).toString('utf8')
+  const mark = { 'rets-compact': '\t', blm: '^' }[format] ?? pick(random, [',', ';', '\t', '|'])
+  const width = head.split('\n').reduce((most, line) => Math.max(most, line.split(mark).length), 1)
+  const quote = (text: string): string => (random() < 0.7 ? `"${text.replaceAll('"', '""')}"` : text)
+  const rows = Array.from({ length: many(random, 200) }, () => {
+    if (random() < 0.2 && records.length > 0) return pick(random, records).toString('utf8')
+    const cells = random() < 0.8 ? width : many(random, 5000)
+    const row = Array.from({ length: cells }, () => value(random, random() < 0.02 ? 100_000 : 50))
+      .map(quote)
+      .join(mark)
+    return format === 'rets-compact' ? `<DATA>${row}</DATA>\n` : `${row}${format === 'blm' ? '~' : ''}\n`
+  })
+  return (random() < 0.9 ? head : whole.slice(0, 200)) + rows.join('') + (random() < 0.8 ? tail : '')
+}
+
+/** A small file that unpacks to a large one, nested or beside another. */
+function packed(random: Random, bytes: Buffer): Buffer {
+  const kind = random()
+  if (kind < 0.4) return gzipSync(bytes, { level: 1 })
+  if (kind < 0.6) return gzipSync(Buffer.concat([bytes, Buffer.alloc(many(random, 60_000_000), pick(random, runs))]))
+  if (kind < 0.8) return gzipSync(gzipSync(bytes))
+  const members = Array.from({ length: many(random, 50) }, (_, at) => ({ name: `../${at}.xml`, content: bytes }))
+  return zip(random() < 0.5 ? members : [{ name: 'feed.xml', content: bytes }])
+}
+
+const longest = 2_000_000
+
+export function hostileDelivery(sound: Sound, random: Random): { bytes: Buffer; done: string[] } {
+  if (random() < 0.02) return { bytes: pick(random, bodies), done: ['hostile', 'body'] }
+  const text = sound.format === 'xml' ? xmlDocument(random, sound) : table(random, sound)
+  const bytes = Buffer.from(text.slice(0, longest))
+  return random() < 0.05 ? { bytes: packed(random, bytes), done: ['hostile', 'packed'] } : { bytes, done: ['hostile'] }
+}

@@ -1,0 +1,302 @@
+/** A delta says a thing once: what of it is not carried out is not lost, and what is held of it ends like any hold. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { UserError } from '../../src/core/errors.ts'
+import { openStore } from '../../src/store/sqlite.ts'
+import { dearer, home, homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
+import { startFeedServer } from './feed-server.ts'
+import type { FeedServer } from './feed-server.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const all = homes(1, 20)
+const next = home(21)
+const volatile = { refresh: '365d' }
+const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
+const tenfold = (one: Home): Home => ({ ...one, price: one.price * 10 })
+
+let world: RunWorld
+let server: FeedServer
+beforeEach(async () => {
+  server = await startFeedServer()
+  world = await RunWorld.start()
+  configure()
+  expect(await delta(all)).toMatchObject({ result: 'ok', counts: { create: 20 } })
+  expect(await delta([])).toMatchObject({ result: 'ok', delivery: { records: 0 } })
+})
+afterEach(async () => {
+  await server.close()
+  await world.end()
+})
+
+const configure = (feed: object = {}, service: object = {}): void =>
+  world.configure({ north: { source: `${server.url}/north.xml`, delivery: 'delta', volatile, ...feed } }, service)
+
+/** A run on a delta of these homes, an hour after the last one. */
+function delta(some: readonly Home[] | string, after = hour): Promise<ReadReport> {
+  server.give(typeof some === 'string' ? some : zillowFeed(some))
+  world.clock.advance(after)
+  return world.run()
+}
+const there = (): string[] =>
+  world
+    .listings()
+    .map((one) => String(one['MLSNumber']))
+    .toSorted()
+const keys = (some: readonly Home[]): string[] => some.map((one) => one.mlsNumber).toSorted()
+const priceOf = ({ mlsNumber, rental }: Home): unknown => world.listing(mlsNumber)?.[rental ? 'RentPrice' : 'SalePrice']
+
+async function pending(): Promise<string[]> {
+  const store = openStore(`${world.folder}/store.db`)
+  const found: string[] = []
+  for await (const page of store.deliveries.pending('north')) found.push(...page.map(({ key }) => key))
+  await store.close()
+  return found
+}
+
+/** Nothing is pending, and a delta of nothing does nothing. */
+async function isDone(): Promise<void> {
+  expect(await pending()).toEqual([])
+  world.calls()
+  expect(await delta([])).toMatchObject({ result: 'ok', delivery: { records: 0 }, notes: [], changes: [] })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+}
+
+describe('what the guard holds of a delta', () => {
+  const six = all.slice(0, 6)
+
+  test('goes after 72 hours of deltas that do not say otherwise', async () => {
+    expect(await delta(six.map(tenfold))).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    for (let i = 0; i < 3; i++) {
+      const report = await delta([], 23 * hour)
+      expect(report).toMatchObject({ result: 'held', delivery: { listings: 6 }, counts: { hold: 6 } })
+      expect(report.notes.join()).toContain(
+        'What earlier deliveries said of 6 MLSNumbers is not carried out yet, and is planned again with this one',
+      )
+    }
+    expect(await delta([], 3 * hour)).toMatchObject({ result: 'ok', counts: { update: 6 } })
+    expect(priceOf(six[0])).toBe(six[0].price * 10)
+    await isDone()
+  })
+
+  test('goes at once if a person approves, and status tells of it until then', async () => {
+    await delta(six.map(gone))
+    expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('6')
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+    expect(there()).toEqual(keys(all.slice(6)))
+    await isDone()
+  })
+
+  test('is over once a delta says otherwise, and so is its hold', async () => {
+    await delta(six.map(tenfold))
+    const report = await delta([six[0], dearer(six[1])])
+    expect(report).toMatchObject({ result: 'ok', counts: { update: 5, unchanged: 1 } })
+    expect(priceOf(six[0])).toBe(six[0].price)
+    expect(priceOf(six[1])).toBe(dearer(six[1]).price)
+    await isDone()
+  })
+
+  test('is neither confirmed nor over by a delta that is cut', async () => {
+    await delta(six.map(gone))
+    await delta([], 40 * hour)
+    const report = await delta(zillowStart, 40 * hour)
+    expect(report).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+  })
+
+  test('leaves alone what a full delivery in between held for being absent', async () => {
+    configure({ delivery: 'full' })
+    expect(await delta(all.slice(6))).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    configure()
+    expect(await delta([dearer(all[10])], 24 * hour)).toMatchObject({ counts: { update: 1, hold: 0 } })
+    expect((await world.executed('status', 'north')).stdout).toContain('6')
+    configure({ delivery: 'full' })
+    const rest = all.slice(6).map((one) => (one === all[10] ? dearer(one) : one))
+    await delta(rest, 40 * hour)
+    expect(await delta(rest, 10 * hour)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+  })
+
+  test('stays for the fields that are held, while the rest of the update goes', async () => {
+    await delta(six.map((one) => ({ ...tenfold(one), description: 'Told otherwise.' })))
+    expect(world.listing(six[0].mlsNumber)).toMatchObject({ Description: 'Told otherwise.' })
+    expect(await pending()).toHaveLength(6)
+    await delta([], 80 * hour)
+    expect(priceOf(six[0])).toBe(six[0].price * 10)
+  })
+})
+
+describe('what failed of a delta', () => {
+  test('a create that got 503 is looked for, and made by a later delta that lacks it, once', async () => {
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 503 } })
+    expect((await delta([next])).result).toBe('partial')
+    world.standIn.clearFaults()
+    expect(there()).not.toContain(next.mlsNumber)
+    expect(await pending()).toEqual([next.mlsNumber])
+    for (let i = 0; i < 3; i++) await delta([])
+    expect(there()).toEqual(keys([...all, next]))
+    await isDone()
+  })
+
+  test('a create whose answer was lost is not made twice', async () => {
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'late', requests: 12 } })
+    await delta([next])
+    world.standIn.clearFaults()
+    world.standIn.landLateCalls()
+    for (let i = 0; i < 3; i++) await delta([])
+    expect(there()).toEqual(keys([...all, next]))
+    await isDone()
+  })
+
+  test('a removal of what a call without an answer may still make is done once it has been made', async () => {
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'late', requests: 1000 } })
+    await delta([next])
+    world.standIn.clearFaults()
+    expect(await delta([gone(next)], 60_000)).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0 } })
+    expect(await pending()).toEqual([next.mlsNumber])
+    world.standIn.landLateCalls()
+    expect(there()).toContain(next.mlsNumber)
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    expect(there()).toEqual(keys(all))
+    await isDone()
+  })
+
+  test('a refusal is tried again after a day', async () => {
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'refuse' } })
+    expect((await delta([dearer(all[0])])).result).toBe('partial')
+    world.standIn.clearFaults()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { update: 0, hold: 1 } })
+    expect(await delta([], day)).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(priceOf(all[0])).toBe(dearer(all[0]).price)
+    await isDone()
+  })
+
+  test('a delete is done by the next delta', async () => {
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'status', status: 503 } })
+    expect((await delta([gone(all[0])])).result).toBe('partial')
+    world.standIn.clearFaults()
+    expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 1 }, counts: { delete: 1 } })
+    await isDone()
+  })
+
+  test("a removal whose listing is on a page that can't be read is done once the list is whole", async () => {
+    configure({}, { profile: { pageSize: 5 } })
+    world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+    expect(await delta([gone(all[9])])).toMatchObject({ remote: { complete: false }, counts: { delete: 0 } })
+    world.standIn.clearFaults()
+    expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 1 }, counts: { delete: 1 } })
+    expect(there()).not.toContain(all[9].mlsNumber)
+    await isDone()
+  })
+
+  test('what a run that was told to stop left is done by the next one', async () => {
+    world.standIn.addFault({ operations: ['Update'], nth: 3, fault: { kind: 'hang' } })
+    world.calls()
+    server.give(zillowFeed([...all.slice(0, 10).map(dearer), next, gone(all[19])]))
+    world.clock.advance(hour)
+    const running = world.run()
+    await until(() => world.standIn.counts.Update >= 3)
+    world.stop.abort(new UserError('stopped by SIGTERM'))
+    expect((await running).result).toBe('failed')
+    world.stop = new AbortController()
+    world.standIn.clearFaults()
+    for (let i = 0; i < 2; i++) await delta([])
+    for (const one of all.slice(0, 10)) expect(priceOf(one)).toBe(dearer(one).price)
+    expect(there()).toEqual(keys([...all.slice(0, 19), next]))
+    await isDone()
+  })
+})
+
+test('the latest word counts: a removal after a pending listing, and a listing after a pending removal', async () => {
+  world.standIn.addFault({ fault: { kind: 'refuse' }, operations: ['Create', 'Delete'] })
+  await delta([next, gone(all[0])])
+  world.standIn.clearFaults()
+  expect(await pending()).toEqual(keys([all[0], next]))
+  expect(await delta([gone(next), all[0]])).toMatchObject({
+    delivery: { records: 2 },
+    counts: { create: 0, delete: 0 },
+  })
+  expect(there()).toEqual(keys(all))
+  await isDone()
+})
+
+test("a record that can't be read does not take the place of what is pending", async () => {
+  world.standIn.addFault({ operations: ['Update'], fault: { kind: 'refuse' } })
+  await delta([dearer(all[0])])
+  world.standIn.clearFaults()
+  const broken = zillowRecord(all[0]).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
+  expect(await delta(zillowStart + broken + zillowEnd, 2 * day)).toMatchObject({
+    result: 'partial',
+    counts: { update: 0, reject: 1, hold: 1 },
+  })
+  expect(await delta([])).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  expect(priceOf(all[0])).toBe(dearer(all[0]).price)
+})
+
+test('what is pending goes by the mapping that read it', async () => {
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+  await delta([next])
+  world.standIn.clearFaults()
+  configure({ fields: { Location: { value: 'Uptown' } } })
+  expect((await delta([])).counts).toMatchObject({ create: 1 })
+  expect(world.listing(next.mlsNumber)).toMatchObject({ Location: next.neighborhood })
+  await delta([next])
+  expect(world.listing(next.mlsNumber)).toMatchObject({ Location: 'Uptown' })
+})
+
+test('a whole full delivery says anew what is to be done', async () => {
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+  await delta([next])
+  world.standIn.clearFaults()
+  configure({ delivery: 'full' })
+  expect(await delta(all)).toMatchObject({ result: 'ok', counts: { create: 0, unchanged: 20 } })
+  configure()
+  expect(there()).toEqual(keys(all))
+  await isDone()
+})
+
+test('a diff plans what is pending, and leaves it', async () => {
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+  await delta([next])
+  world.standIn.clearFaults()
+  server.give(zillowFeed([]))
+  world.clock.advance(2 * day)
+  const [before] = [world.storeBytes()]
+  expect((await world.run('diff')).changes).toMatchObject([{ kind: 'create', mlsNumber: next.mlsNumber }])
+  expect(world.storeBytes()).toEqual(before)
+  await delta([])
+  expect(there()).toEqual(keys([...all, next]))
+})
+
+test('a backfill, which deletes nothing, leaves removals to the next sync', async () => {
+  server.give(zillowFeed([gone(all[0]), next]))
+  expect((await world.run('backfill')).counts).toMatchObject({ create: 1, delete: 0 })
+  expect(await pending()).toEqual([all[0].mlsNumber])
+  expect((await delta([])).counts).toMatchObject({ delete: 1 })
+  await isDone()
+})
+
+test('a listing that people deleted is put back by a delta that lacks it, if the one that had it could not', async () => {
+  world.standIn.remove(chatbot, all[0].mlsNumber)
+  world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+  // The very bytes that are known: nothing parses them.
+  expect((await delta([all[0]])).result).toBe('partial')
+  world.standIn.clearFaults()
+  expect(await delta([], 25 * hour)).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  expect(there()).toEqual(keys(all))
+  await isDone()
+})
+
+test('a number that a feed of higher rank has is created once that lets it go', async () => {
+  const north = { source: `${server.url}/north.xml`, delivery: 'delta', volatile }
+  world.configure({ first: { source: './first.xml', volatile }, north })
+  world.deliver(zillowFeed([next, ...homes(31, 35)]), 'first.xml')
+  await world.run('sync', 'first')
+  expect(await delta([next])).toMatchObject({ result: 'ok', counts: { hold: 1 } })
+  world.deliver(zillowFeed(homes(31, 35)), 'first.xml')
+  expect((await world.run('sync', 'first')).counts).toMatchObject({ delete: 1 })
+  expect(await delta([])).toMatchObject({ result: 'ok', counts: { create: 1 } })
+  await isDone()
+})

@@ -1,0 +1,200 @@
+/** A feed that gets another name keeps all that it had (`formerly`); one that leaves the configuration is named by `status`. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+const all = homes(1, 12)
+const hour = 3_600_000
+const day = 24 * hour
+const north = { volatile: { refresh: '365d' } }
+/** The same feed by its new name. */
+const renamed = (settings: object = {}): Record<string, object> => ({
+  oslo: { ...north, source: './north.xml', formerly: ['north'], ...settings },
+})
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north } })
+})
+afterEach(() => world.end())
+
+const nothingIsCalled = (): void => expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
+
+/** How many listings have the mark of which feed. */
+function marks(): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const listing of world.listings()) {
+    const mark = /ListingSyncFeed\\*"[^}]*?value\\*":\\*"([\w-]+)/.exec(JSON.stringify(listing))?.[1] ?? 'none'
+    counts[mark] = (counts[mark] ?? 0) + 1
+  }
+  return counts
+}
+
+async function load(): Promise<void> {
+  world.deliver(zillowFeed(all))
+  await world.run()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+  world.calls()
+}
+
+describe('a feed with another name', () => {
+  test('goes on as if nothing had happened; a dry run says so before, and writes nothing', async () => {
+    await load()
+    world.configure(renamed())
+    const bytes = world.storeBytes()
+    const dry = await world.run('diff', 'oslo')
+    expect(dry).toMatchObject({ result: 'ok', counts: { unchanged: 12, hold: 0 }, notes: [] })
+    expect(world.storeBytes()).toEqual(bytes)
+    const report = await world.run('sync', 'oslo')
+    expect(report).toMatchObject({ result: 'ok', counts: { unchanged: 12, hold: 0 }, notes: [] })
+    expect(report.digest).toBe(dry.digest)
+    nothingIsCalled()
+
+    // Marks are written with the next real update.
+    world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1, 11)]))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 1, delete: 1, hold: 0 } })
+    expect(marks()).toEqual({ north: 10, oslo: 1 })
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { unchanged: 11 } })
+  })
+
+  test('has its marks written anew within `volatile.refresh`, which no rule counts; then the old name is needed no more', async () => {
+    // Nothing else of these listings moves by itself.
+    const settings = { volatile: { refresh: '7d', fields: ['Tours'] } }
+    world.configure({ north: settings })
+    await load()
+    world.configure(renamed(settings))
+    for (let night = 0; night < 8; night++) {
+      world.clock.advance(day)
+      expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { hold: 0, create: 0, delete: 0 } })
+    }
+    expect(marks()).toEqual({ oslo: 12 })
+    await world.run('sync', 'oslo')
+    world.configure(renamed({ ...settings, formerly: [] }))
+    world.loseStore()
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { hold: 0, create: 0 } })
+  })
+
+  test('keeps what the guard holds, since when, and what was approved of it', async () => {
+    await load()
+    world.deliver(zillowFeed(all.slice(6)))
+    expect(await world.run()).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    for (const hours of [40, 31]) {
+      world.clock.advance(hours * hour)
+      world.configure(renamed())
+      expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    }
+    world.clock.advance(2 * hour)
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { delete: 6, hold: 0 } })
+
+    world.clock.advance(2 * day)
+    world.deliver(zillowFeed(all.slice(10)))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 4 } })
+    await world.approve('oslo')
+    world.configure({ paris: { ...north, source: './north.xml', formerly: ['north', 'oslo'] } })
+    expect((await world.executed('status', 'paris')).stdout).toContain('4 approved by test')
+    expect(await world.run('sync', 'paris')).toMatchObject({ result: 'ok', counts: { delete: 4, hold: 0 } })
+  })
+
+  test('is known on the service by its former name where the store is lost', async () => {
+    await load()
+    world.configure(renamed())
+    world.loseStore()
+    world.deliver(zillowFeed([...all.slice(1), home(13)]))
+    const report = await world.run('sync', 'oslo')
+    expect(report).toMatchObject({ result: 'ok', counts: { adopt: 11, delete: 1, create: 0, hold: 1 } })
+    expect(report.notes[0]).toContain('the service shows 12 listings of this feed')
+  })
+
+  test('that ran without `formerly` found everything taken, and takes it over once it is said', async () => {
+    await load()
+    world.configure(renamed({ formerly: [] }))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { hold: 12, create: 0 } })
+    world.configure(renamed())
+    world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 11 } })
+  })
+
+  test('that only failed under it is no beginner', async () => {
+    await load()
+    world.configure(renamed({ formerly: [], source: './none.xml' }))
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'failed' })
+    world.configure(renamed())
+    world.deliver(zillowFeed(all.slice(6)))
+    // The rules sleep while nothing was loaded.
+    expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  })
+
+  test('takes every row of every table along, in one go and once', async () => {
+    world.configure({ north: { ...north, limits: { grace: { runs: 2 } } } })
+    await load()
+    world.deliver(zillowFeed([...all.slice(1, 6), dearer(all[6]), home(13)]))
+    await world.run()
+    await world.approve()
+    world.clock.advance(hour)
+    await world.run()
+    const before = tables()
+    expect([...before].filter(([, rows]) => rows.length > 0).map(([name]) => name)).toEqual(
+      expect.arrayContaining(['absence', 'feed', 'hold', 'hold_event', 'ledger', 'listing', 'run']),
+    )
+    world.configure(renamed())
+    await openedOnce().close()
+    const after = tables()
+    expect(after).toEqual(renamedIn(before))
+    await openedOnce().close()
+    expect(tables()).toEqual(after)
+  })
+})
+
+/** Opens the store for writing, as `approve` does. */
+function openedOnce() {
+  return openStore(join(world.folder, 'store.db'), undefined, { formerly: new Map([['north', 'oslo']]) })
+}
+
+type Rows = Record<string, unknown>[]
+
+/** All that the store holds, by table. */
+function tables(): Map<string, Rows> {
+  const database = new Database(join(world.folder, 'store.db'), { readonly: true })
+  const names = database.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+  const found = names.map((name): [string, Rows] => {
+    const rows = database.prepare<[], Record<string, unknown>>(`SELECT * FROM ${name}`).all()
+    return [name, rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))]
+  })
+  database.close()
+  return new Map(found)
+}
+
+/** The same under the new name; "not modified" says nothing any more. */
+function renamedIn(before: ReadonlyMap<string, Rows>): Map<string, Rows> {
+  const rename = (row: Record<string, unknown>) => {
+    if (row['feed'] === 'north') return { ...row, feed: 'oslo' }
+    return row['name'] === 'north' ? { ...row, name: 'oslo', validators: null } : row
+  }
+  return new Map([...before].map(([name, rows]) => [name, rows.map(rename)]))
+}
+
+test('a feed that left the configuration is named by status, with what it left and what to do', async () => {
+  await load()
+  world.deliver(zillowFeed(all.slice(6)))
+  await world.run()
+  world.configure({ other: {} })
+  const text = await world.executed('status')
+  expect(text.stdout).toContain(
+    'north is no longer in the configuration\n  left: 12 listings in chatbot SN-1, 6 held\n  Nothing is done with them. If a feed of another name has them now, write there: formerly: [north]; else put north back, or delete them on the chatbot\n',
+  )
+  const { left } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { left: unknown }
+  const todo = expect.stringContaining('formerly: [north]')
+  expect(left).toEqual([{ feed: 'north', chatbots: [{ chatbot: 'SN-1', listings: 12 }], holds: 6, todo }])
+
+  // Named there, nothing is left behind any more, and before the first run too.
+  world.configure({ other: { formerly: ['north'] } })
+  expect((await world.executed('status')).stdout).not.toContain('no longer')
+  expect(JSON.parse((await world.executed('status', '--format', 'json')).stdout)).toMatchObject({
+    feed: 'other',
+    listings: 12,
+    left: [],
+  })
+})

@@ -1,0 +1,148 @@
+/** What was sent is looked at right after it was sent: the service's own form is told from somebody's edit by that alone. */
+import { afterEach, describe, expect, test } from 'vitest'
+import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
+import { dearer, homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld, chatbot } from '../support/run-world.ts'
+
+const all = homes(1, 12)
+const [{ mlsNumber, price, description }] = all
+
+let world: RunWorld
+/** What somebody does on the service while the next create or update of a run is under way. */
+let meanwhile = (): void => {}
+afterEach(() => world.end())
+
+async function begin(profile: StandInProfileInput = {}, feed = {}): Promise<void> {
+  meanwhile = () => {}
+  const delay = (): Promise<void> => {
+    meanwhile()
+    meanwhile = () => {}
+    return Promise.resolve()
+  }
+  world = await RunWorld.start({ feeds: { north: feed }, service: { attempts: 1 }, standIn: { profile, delay } })
+  world.deliver(zillowFeed(all))
+}
+/** `what` happens while the last listing is created. */
+function whileItEnds(what: () => void): void {
+  world.standIn.addFault({ operations: ['Create'], mlsNumber: all[11].mlsNumber, fault: { kind: 'slow', wait: 1 } })
+  meanwhile = what
+}
+const cheap = (): unknown => world.standIn.edit(chatbot, mlsNumber, { SalePrice: 7 })
+const noWrites = { Create: 0, Update: 0, Delete: 0 }
+
+test('its own form is learnt at once and said once, and the next run makes no call for it', async () => {
+  await begin({ cut: { Description: 10 } })
+  const first = await world.run()
+  expect(first.notes).toContainEqual(
+    expect.stringContaining('Description is shown otherwise than sent in 12 listings, right after it was sent'),
+  )
+  // One listing was sent twice to make sure of it.
+  expect(world.calls()).toMatchObject({ Create: 12, Update: 1 })
+  for (let times = 1; times <= 2; times++) {
+    const next = await world.run()
+    expect(next).toMatchObject({ result: 'ok', counts: { unchanged: 12, update: 0 } })
+    expect(next.notes).toEqual([])
+  }
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  expect((await world.run()).notes).toEqual([])
+  expect(world.calls()).toMatchObject({ Update: 1 })
+})
+
+test('an edit after our own write is put right by the next run, whichever field it is in', async () => {
+  await begin()
+  await world.run()
+  world.standIn.edit(chatbot, mlsNumber, { Description: 'Mine', SalePrice: 7 })
+  expect(await world.run()).toMatchObject({ counts: { update: 1 }, changes: [{ cause: 'drifted' }] })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price, Description: description })
+})
+
+test('an edit while the run ends is put right at once, and no form is made of it', async () => {
+  await begin()
+  whileItEnds(cheap)
+  const report = await world.run()
+  expect(world.calls()).toMatchObject({ Create: 12, Update: 1 })
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price })
+  expect(report).toMatchObject({ result: 'ok', notes: [] })
+  cheap()
+  expect((await world.run()).changes).toMatchObject([{ cause: 'drifted' }])
+})
+
+test('an edit that can not be put right while the run ends is learnt by no form, and put right by the next run', async () => {
+  await begin()
+  whileItEnds(cheap)
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'refuse' } })
+  expect(await world.run()).toMatchObject({ result: 'partial', notes: [] })
+  world.clock.advance(24 * 3_600_000)
+  await world.run()
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price })
+})
+
+describe('where nobody looked after the write', () => {
+  const unseen = async (feed: object = {}): Promise<void> => {
+    await begin({}, feed)
+    world.standIn.addFault({ operations: ['List'], nth: 2, times: 1, fault: { kind: 'status', status: 500 } })
+    expect(await world.run()).toMatchObject({ result: 'ok' })
+    world.calls()
+  }
+
+  test('what is shown as sent needs no call, and what is shown otherwise is sent once more', async () => {
+    await unseen()
+    world.standIn.edit(chatbot, mlsNumber, { Description: 'Mine' })
+    const report = await world.run()
+    expect(report.changes).toMatchObject([{ kind: 'update', why: 'shown otherwise than sent, and never looked at' }])
+    expect(world.listing(mlsNumber)).toMatchObject({ Description: description })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+  })
+
+  test('and the service has its own form, it is learnt then', async () => {
+    await unseen()
+    for (const one of all) world.standIn.edit(chatbot, one.mlsNumber, { Description: one.description.slice(0, 9) })
+    world.standIn.changeProfile({ cut: { Description: 9 } })
+    expect((await world.run()).counts).toMatchObject({ update: 12 })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+  })
+})
+
+test('a write that the service confirms and ignores is told, and sent again a day later', async () => {
+  await begin()
+  await world.run()
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1 } })
+  const told = await world.run()
+  expect(told).toMatchObject({ result: 'partial', changes: [{ kind: 'hold', cause: 'not-converging' }] })
+  expect(told.changes[0].why).toContain('the service confirmed it and goes on showing SalePrice as ')
+  world.calls()
+  await world.run()
+  expect(world.calls()).toMatchObject(noWrites)
+  world.clock.advance(24 * 3_600_000)
+  const { changes } = await world.run()
+  expect(changes).toContainEqual(expect.objectContaining({ kind: 'update', mlsNumber, cause: 'drifted' }))
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+})
+
+test('a list that lags behind is no reason to take the old state for a form', async () => {
+  await begin()
+  await world.run()
+  world.standIn.changeProfile({ listLag: 4 })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  await world.run()
+  world.standIn.changeProfile({ listLag: 0 })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+  cheap()
+  expect((await world.run()).changes).toMatchObject([{ cause: 'drifted' }])
+})
+
+test('looks as often as it takes: each look-up two calls, or the pages', async () => {
+  await begin()
+  world.configure({ north: {} }, { profile: { pageSize: 2 } })
+  await world.run()
+  await world.run()
+  const pages = 7
+  expect(world.calls()).toMatchObject({ Create: 12, List: 1 + pages + pages })
+  world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+  const { estimate } = await world.run()
+  expect(world.calls()).toMatchObject({ Update: 1, List: pages + 2 })
+  expect(estimate.calls).toBe(1 + 2)
+})

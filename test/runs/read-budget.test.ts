@@ -1,0 +1,213 @@
+/** How long reading a delivery may take (`limits.read`), and what goes on meanwhile. */
+import { noDelivery } from '../../src/store/deliveries.ts'
+import { systemClock } from '../../src/core/machine.ts'
+import { readFileSync } from 'node:fs'
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RecordError } from '../../src/feed/format/format.ts'
+import type { RawRecord, Reader } from '../../src/feed/format/format.ts'
+import { formats } from '../../src/feed/format/formats.ts'
+import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
+import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
+import { decompressed } from '../../src/feed/transport/decompress.ts'
+import { transportSettings } from '../../src/feed/transport/settings.ts'
+import { standardInput } from '../../src/feed/transport/stdin.ts'
+import { planSettings } from '../../src/plan/settings.ts'
+import { receive } from '../../src/run/receive.ts'
+import { openStore } from '../../src/store/sqlite.ts'
+import { openWorkspace } from '../../src/workspace/sqlite.ts'
+import { resoRow, resoTable } from '../support/delivery.ts'
+import { withPatience } from '../support/patience.ts'
+
+const now = Date.parse('2026-11-21T12:00:00Z')
+const preset = loadPreset(
+  readFileSync(new URL('../../config/presets/reso-csv.yaml', import.meta.url), 'utf8'),
+  'reso-csv',
+)
+const mapping = createMapping(preset, {})
+
+let parts: ReturnType<typeof open>
+function open() {
+  return { store: openStore(':memory:'), workspace: openWorkspace(), stop: new AbortController() }
+}
+async function end(): Promise<void> {
+  parts.workspace.close()
+  await parts.store.close()
+}
+async function anew(): Promise<void> {
+  await end()
+  parts = open()
+}
+beforeEach(() => {
+  parts = open()
+})
+afterEach(end)
+
+/** CSV whose records do something before they are parsed: what a parser may come to, if it is not as it should be. */
+function slowCsv(before: (record: RawRecord) => void): Reader {
+  return {
+    hasEndMark: false,
+    read(bytes, options) {
+      const reading = formats['csv'].read(bytes, options)
+      return {
+        ...reading,
+        parse(record) {
+          before(record)
+          return reading.parse(record)
+        },
+      }
+    },
+  }
+}
+
+async function received(stream: Readable, read: object, format: Reader) {
+  const { store, workspace, stop } = parts
+  const plan = planSettings.parse({ limits: { read } })
+  const transport = transportSettings.parse({})
+  const feed = {
+    name: 'north',
+    chatbot: 'SN-1',
+    source: '-',
+    open: (_: unknown, signal: AbortSignal, scratch: string) =>
+      standardInput(() => stream)('-', {
+        directory: '.',
+        ...transport,
+        clock: { now: () => now, sleep: () => Promise.resolve() },
+        validators: null,
+        scratch,
+        signal,
+      }),
+    decompress: (source: Parameters<typeof decompressed>[0]) =>
+      decompressed(source, { ...transport, scratch: workspace.folder }),
+    format,
+    transport,
+    mapping,
+    plan,
+  }
+  const moment = { now, today: '2026-11-21', timezone: 'UTC' }
+  const { summary } = await receive(
+    feed,
+    { store, workspace, signal: stop.signal, runtime: { clock: systemClock }, progress: () => undefined },
+    {
+      moment,
+      validators: null,
+      last: noDelivery,
+    },
+  )
+  const keys = [...workspace.delivered()].map(({ key }: { key: string }) => key)
+  return { summary, keys }
+}
+
+const table = (count: number) => resoTable(...Array.from({ length: count }, (_, index) => resoRow(`M-${1000 + index}`)))
+const spend = (milliseconds: number): void => {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+const isRecord = (record: RawRecord, number: string): boolean => record.raw.toString().startsWith(number)
+
+describe('a record that would be read for ever', () => {
+  test.each<[string, () => void]>([
+    ['in a loop', () => spend(Infinity)],
+    ['in a regular expression', () => void /^(?:a|a)+$/.test(`${'a'.repeat(60)}b`)],
+    [
+      'in a loop that catches everything',
+      () => {
+        for (;;) {
+          try {
+            spend(Infinity)
+          } catch {
+            continue
+          }
+        }
+      },
+    ],
+  ])('%s: what comes before it is kept, the delivery is incomplete and says why', async (_, hang) => {
+    const format = slowCsv((record) => {
+      if (isRecord(record, 'M-1040')) hang()
+    })
+    await withPatience(300, async (stall) => {
+      await anew()
+      const stream = Readable.from([Buffer.from(table(100))])
+      const { summary, keys } = await received(stream, { stall: `${stall}ms` }, format)
+      expect(keys).toEqual(Array.from({ length: 40 }, (_, index) => `M-${1000 + index}`))
+      expect(summary).toMatchObject({ complete: false, records: 40, listings: 40 })
+      const limit = `${stall / 1000} s to read (limits.read.stall)`
+      expect(summary.reasons).toEqual([`row 42 took longer than ${limit}; it and the rest were not read`])
+    })
+  })
+
+  test('is not what an ordinary record is that fails', async () => {
+    const format = slowCsv((record) => {
+      if (isRecord(record, 'M-1001')) throw new RecordError('broken')
+    })
+    const { summary } = await received(Readable.from([Buffer.from(table(3))]), { stall: '1m' }, format)
+    expect(summary).toMatchObject({ complete: true, records: 3, listings: 2, rejects: 1 })
+  })
+})
+
+describe('a delivery that takes too long in all', () => {
+  test('is cut off between records', async () => {
+    const stream = Readable.from([Buffer.from(table(2000))])
+    const { summary, keys } = await received(
+      stream,
+      { total: '500ms' },
+      slowCsv(() => spend(5)),
+    )
+    expect(keys.length).toBeGreaterThan(0)
+    expect(keys.length).toBeLessThan(2000)
+    expect(summary.complete).toBe(false)
+    expect(summary.reasons).toContain('reading took longer than 0.5 s (limits.read.total); the rest was not read')
+  })
+
+  test('is cut off while it waits for bytes that do not come', async () => {
+    const stream = new PassThrough()
+    stream.write(table(3))
+    const { summary, keys } = await received(stream, { total: '300ms' }, formats['csv'])
+    // A block that never became full is not read either.
+    expect(keys).toEqual([])
+    expect(summary.complete).toBe(false)
+    expect(summary.reasons).toContain('reading took longer than 0.3 s (limits.read.total); the rest was not read')
+  })
+})
+
+describe('while a long delivery is read', () => {
+  test('timers and other feeds have their turns', async () => {
+    let turns = 0
+    const timer = setInterval(() => void turns++, 1)
+    try {
+      await received(
+        Readable.from([Buffer.from(table(400))]),
+        {},
+        slowCsv(() => spend(2)),
+      )
+    } finally {
+      clearInterval(timer)
+    }
+    // 200 records of 2 ms: a step is longer than a turn.
+    expect(turns).toBeGreaterThanOrEqual(3)
+  })
+
+  test('a signal is heard', async () => {
+    const reading = received(
+      Readable.from([Buffer.from(table(5000))]),
+      {},
+      slowCsv(() => spend(5)),
+    )
+    const stopped = expect(reading).rejects.toThrow('enough')
+    await delay(200)
+    const before = performance.now()
+    parts.stop.abort(new Error('enough'))
+    await stopped
+    // 5000 records of 5 ms would take 25 seconds.
+    expect(performance.now() - before).toBeLessThan(15_000)
+  })
+})
+
+test('limits: off switches the guard off only, and guard: off goes with a time for reading', () => {
+  const usual = { stall: 5000, total: 4 * 3_600_000 }
+  expect(planSettings.parse({}).limits).toMatchObject({ isOff: false, read: usual })
+  expect(planSettings.parse({ limits: 'off' }).limits).toMatchObject({ isOff: true, read: usual })
+  const own = planSettings.parse({ limits: { guard: 'off', read: { stall: '1m' } } })
+  expect(own.limits).toMatchObject({ isOff: true, read: { ...usual, stall: 60_000 } })
+})

@@ -1,0 +1,228 @@
+/**
+ * A table over HTTP without a length, or through a pipe: nothing tells its end from a lost connection, so that what it lacks goes
+ * only once two deliveries that end alike have lacked it.
+ */
+import { createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dearer, homes, resoFeed, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+
+const day = 86_400_000
+const all = homes(1, 20)
+const preset = 'reso-csv'
+const volatile = { refresh: '365d' }
+
+let world: RunWorld
+let server: Server
+/** What a connection is answered, once its request is there. */
+let answer: (socket: Socket) => void
+beforeEach(async () => {
+  server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => answer(socket))
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/north.csv`
+  world = await RunWorld.start({ feeds: { north: { source, preset, delivery: 'full', volatile, limits: 'off' } } })
+})
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve))
+  await world.end()
+})
+
+const head = (...lines: string[]): string => ['HTTP/1.1 200 OK', ...lines, '', ''].join('\r\n')
+/** Closes the connection after these bytes; nothing announces how many they are. */
+const give = (content: string | Buffer, ...lines: string[]): void => {
+  answer = (socket) => {
+    socket.write(head('Connection: close', 'Content-Type: text/csv', ...lines))
+    socket.end(content)
+  }
+}
+/** A run on these homes, a day after the last one. */
+function night(some: readonly Home[] | string): Promise<ReadReport> {
+  give(typeof some === 'string' ? some : resoFeed(some))
+  world.clock.advance(day)
+  return world.run()
+}
+/** The table up to its `count`th row, where the connection is lost. */
+const cut = (count: number, some: readonly Home[] = all): string => resoFeed(some.slice(0, count))
+const there = (): number => world.listings().length
+const kinds = (report: ReadReport, kind: string): string[] =>
+  report.changes.flatMap((one) => (one.kind === kind ? [one.mlsNumber] : []))
+
+async function loaded(): Promise<void> {
+  expect(await night(all)).toMatchObject({ result: 'ok', delivery: { complete: true }, counts: { create: 20 } })
+  expect(await night(all)).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+}
+
+describe('a table that ends with its connection', () => {
+  test('loads, and says how its end can be proven', async () => {
+    give(resoFeed(all))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', delivery: { complete: true, reasons: [] }, counts: { create: 20 } })
+    expect(report.notes.join()).toMatch(/end of this delivery can't be proven: .*Content-Length or chunks/)
+    const found = await world.executed('inspect', 'north')
+    expect(found.stdout.replaceAll(/\s+/g, ' ')).toMatch(/whole.*not proven: .*Content-Length or chunks/)
+  })
+
+  test("deletes what two of them lack, and holds what only one does, which is nobody's trouble", async () => {
+    await loaded()
+    const gone = [all[3], all[8]]
+    const rest = all.filter((one) => !gone.includes(one))
+    const first = await night(rest)
+    expect(first).toMatchObject({ result: 'ok', delivery: { complete: true }, counts: { delete: 0, hold: 2 } })
+    expect(first.changes[0]).toMatchObject({ cause: 'unproven', held: 'delete' })
+    expect(first.changes[0].why).toContain("only from one delivery, whose end can't be proven")
+    expect((await world.executed('sync', 'north')).status).toBe(0)
+    expect(there()).toBe(18)
+    expect(await night(rest)).toMatchObject({ result: 'ok', counts: { delete: 0, hold: 0 } })
+  })
+
+  test('goes on with what it holds meanwhile', async () => {
+    await loaded()
+    const next = [dearer(all[0]), ...all.slice(2), ...homes(21, 22)]
+    expect((await night(next)).counts).toMatchObject({ create: 2, update: 1, delete: 0, hold: 1 })
+    expect((await night(next)).counts).toMatchObject({ create: 0, update: 0, delete: 1, hold: 0 })
+  })
+
+  test.each([
+    [12, 17],
+    [17, 12],
+  ])('is cut after %i rows, then after %i: nothing is deleted, and status 4 says so', async (one, two) => {
+    await loaded()
+    for (const rows of [one, two, one]) {
+      const report = await night(cut(rows))
+      expect(report).toMatchObject({ result: 'partial', delivery: { complete: false }, counts: { delete: 0 } })
+      expect(report.delivery.reasons).toEqual(["its end can't be proven, and the delivery before does not end like it"])
+    }
+    expect(there()).toBe(20)
+    // The next whole one does not agree with a cut one, and the one after it does.
+    expect((await night(all)).delivery.complete).toBe(false)
+    expect(await night(all)).toMatchObject({ result: 'ok', counts: { unchanged: 20, hold: 0 } })
+  })
+
+  test('is cut behind a row that is new: nobody knows where it comes in the one before', async () => {
+    await loaded()
+    await night(cut(12))
+    const grown = [...all.slice(0, 15), ...homes(21, 21), ...all.slice(15)]
+    expect(await night(cut(16, grown))).toMatchObject({
+      delivery: { complete: false },
+      counts: { create: 1, delete: 0 },
+    })
+    await night(cut(14, grown))
+    expect(there()).toBe(21)
+  })
+
+  test('grows at its end, night after night: what leaves goes all the same', async () => {
+    await loaded()
+    for (let i = 0; i < 4; i++) {
+      const report = await night([...all.slice(i), ...homes(21, 21 + i)])
+      expect(report).toMatchObject({ result: 'ok', delivery: { complete: true }, counts: { delete: i > 1 ? 1 : 0 } })
+    }
+    expect(there()).toBe(22)
+  })
+
+  test('deletes by what was absent before it was cut, and gets nothing from the cut itself', async () => {
+    await loaded()
+    await night(all.slice(1))
+    const report = await night(cut(12, all.slice(1)))
+    expect(report).toMatchObject({ delivery: { complete: false }, counts: { delete: 0 } })
+    await night(all.slice(1))
+    expect(kinds(await night(all.slice(1)), 'delete')).toEqual([all[0].mlsNumber])
+    expect(there()).toBe(19)
+  })
+
+  test('whose last listing was sold is empty twice', async () => {
+    await loaded()
+    const header = resoFeed([])
+    expect(await night(header)).toMatchObject({ delivery: { complete: false }, counts: { delete: 0 } })
+    expect(await night(header)).toMatchObject({ delivery: { complete: true }, counts: { delete: 20 } })
+    expect(await night(all)).toMatchObject({ delivery: { complete: false }, counts: { create: 20 } })
+  })
+
+  test('is not asked whether it changed: what arrived may be less than there is', async () => {
+    let asked = ''
+    const tagged = (content: string): void => {
+      give(content, 'ETag: "1"')
+      const given = answer
+      server.removeAllListeners('connection')
+      server.on('connection', (socket: Socket) => {
+        socket.on('error', () => undefined)
+        socket.once('data', (request) => {
+          asked = request.toString()
+          given(socket)
+        })
+      })
+    }
+    for (let i = 0; i < 3; i++) {
+      tagged(resoFeed(all))
+      expect((await world.run()).result).toBe('ok')
+    }
+    expect(asked).toContain('GET ')
+    expect(asked.toLowerCase()).not.toContain('if-none-match')
+  })
+
+  test('waits for the guard like any other, once it agrees', async () => {
+    world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
+    await loaded()
+    expect(await night(all.slice(6))).toMatchObject({ result: 'ok', counts: { hold: 6 } })
+    for (let i = 0; i < 3; i++)
+      expect(await night(all.slice(6))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+    expect(await night(all.slice(6))).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+  })
+})
+
+const sourceOf = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/north.csv`
+
+describe('an end that is proven needs no second delivery', () => {
+  const chunked = (content: string): string => `${Buffer.byteLength(content).toString(16)}\r\n${content}\r\n0\r\n\r\n`
+  test.each<[string, (some: readonly Home[]) => void]>([
+    ['Content-Length', (some) => give(resoFeed(some), `Content-Length: ${Buffer.byteLength(resoFeed(some))}`)],
+    ['chunks', (some) => give(chunked(resoFeed(some)), 'Transfer-Encoding: chunked')],
+    ['gzip', (some) => give(gzipSync(resoFeed(some)))],
+    ['Content-Encoding', (some) => give(gzipSync(resoFeed(some)), 'Content-Encoding: gzip')],
+  ])('%s', async (_, given) => {
+    given(all)
+    expect((await world.run()).notes.join()).not.toContain("can't be proven")
+    given(all.slice(2))
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { delete: 2, hold: 0 } })
+  })
+
+  test('XML, by its closed root', async () => {
+    world.configure({ north: { source: sourceOf(), preset: 'zillow', volatile } })
+    give(zillowFeed(all))
+    await world.run()
+    give(zillowFeed(all.slice(2)))
+    const report = await world.run()
+    expect(report).toMatchObject({ result: 'ok', counts: { delete: 2, hold: 0 } })
+    expect(report.notes).toEqual([])
+  })
+})
+
+test.each([
+  ['said so', ['Connection: close']],
+  ['did not say so', []],
+])(
+  'a connection that is reset at a line break, by a server that would close it and %s, deletes nothing',
+  async (_, lines) => {
+    await loaded()
+    for (const rows of [12, 15]) {
+      answer = (socket) => {
+        socket.write(head(...lines, 'Content-Type: text/csv') + cut(rows), () =>
+          setTimeout(() => socket.resetAndDestroy(), 50),
+        )
+      }
+      const report = await world.run()
+      expect(report).toMatchObject({ result: 'partial', delivery: { complete: false }, counts: { delete: 0 } })
+      expect(report.delivery.reasons).toHaveLength(1)
+    }
+    expect((await night(all)).counts.delete).toBe(0)
+    expect(there()).toBe(20)
+  },
+)

@@ -1,0 +1,50 @@
+/** A mishap: something that goes wrong in one place of the world, as often as its chance says. None knows of another. */
+import type { Choices } from './choices.ts'
+
+export interface Mishap<Place> {
+  readonly name: string
+  /** A history draws one of them, or, mostly, none. */
+  readonly chances: readonly number[]
+  readonly happens: (place: Place) => void | Promise<void>
+}
+
+/** How often each mishap happens in one history, by name; what is not in it does not. */
+export type Shares = Readonly<Record<string, number>>
+
+/** Mishaps that no history plays by itself, and why: the program of today is not made for them. `--with NAME` plays one. */
+export const notYet: Record<string, string> = {
+  'a backup of the store is put back':
+    'where a list then hides a row of ours and shows it later, that counts as another program, and nothing is created for a day',
+  'the clock is set': 'the checker takes times of before for earlier ones, though the clock was ahead then',
+  'the disk of the store is full': 'the checker takes what a run held for noted, though its store took no more',
+  'feed spells MLSNumbers otherwise':
+    'a home is shown twice where its create was approved alone, or the create replaces what is gone from the service',
+  'the feed tells only what changed since the last delivery':
+    'the model does not know what of a delta is pending: a run plans and counts it once more',
+  'a document without an end is cut at a line break':
+    'the model takes such a delivery for a complete one where the guard waits for the next to agree',
+  'another daemon with a store of its own runs': 'without marks (ownership: snapshot) nothing tells of it',
+}
+
+/** The chance of a mishap in a history; 0 where it is not played yet. */
+export function drawShare(choices: Choices, name: string, chances: readonly number[]): number {
+  const share = choices.pick(`swarm ${name}`, chances)
+  return name in notYet ? 0 : share
+}
+
+export function drawShares(choices: Choices, mishaps: readonly Mishap<never>[]): Shares {
+  const drawn = mishaps.map(({ name, chances }) => [name, drawShare(choices, name, [0, 0, 0, ...chances])] as const)
+  return Object.fromEntries(drawn.filter(([, share]) => share > 0))
+}
+
+/** Lets those of a place happen whose turn it is, one after the other. Where none takes time, all have happened at once. */
+export async function letHappen<Place extends { readonly choices: Choices }>(
+  mishaps: readonly Mishap<Place>[],
+  shares: Shares,
+  place: Place,
+): Promise<void> {
+  for (const { name, happens } of mishaps) {
+    const done = place.choices.mishap(name, shares[name] ?? 0) ? happens(place) : undefined
+    if (done !== undefined) await done
+  }
+}
