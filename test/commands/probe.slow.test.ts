@@ -34,12 +34,14 @@ test('it prints what it learnt, and a profile; without a terminal it needs --yes
   const text = await world.command('probe', '--feed', 'north', '--yes')
   expect(text).toMatchObject({ status: 0, stderr: '' })
   expect(text.stdout).toContain('21 of 21 questions answered in full')
-  expect(text.stdout).toMatch(/service:\n {2}profile:\n {4}pageSize: 20\n {4}virtualCount: total\n {4}clear: empty\n$/)
+  expect(text.stdout).toMatch(
+    /service:\n {2}profile:\n {4}pageSize: 20\n {4}virtualCount: total\n {4}clear: empty\n {4}nativeId: list-id\n$/,
+  )
 
   const json = await world.command('probe', '--feed', 'north', '--yes', '--format', 'json')
   expect(JSON.parse(json.stdout)).toMatchObject({
     result: 'ok',
-    profile: { pageSize: 20, virtualCount: 'total', clear: 'empty' },
+    profile: { pageSize: 20, virtualCount: 'total', clear: 'empty', nativeId: 'list-id' },
     left: [],
   })
   expect(text.stdout + json.stdout).not.toContain(keys.secret)
@@ -55,7 +57,7 @@ test('questions that stay open end with 4, a service that is down with 1', async
   const open = await world.command('probe', '--feed', 'north', '--yes')
   expect(open.status).toBe(4)
   expect(open.stdout.replace(/\s+/g, ' ')).toContain(
-    'whether Delete takes the ID of the list as NativeId, which repair needs, because',
+    'whether Delete takes the ID of the list as NativeId, by which repair could delete single copies, because',
   )
   world.standIn.addFault({ fault: { kind: 'credentials' } })
   const json = await world.command('probe', '--feed', 'north', '--yes', '--format', 'json')
