@@ -137,6 +137,19 @@ describe('a record that would be read for ever', () => {
     })
   })
 
+  test('is not what a record is while the machine works for others', async () => {
+    let waits = 0
+    // Waits without working, as a process does that gets no processor.
+    const wait = (): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+    const format = slowCsv((record) => {
+      if (isRecord(record, 'M-1040') && ++waits <= 3) wait()
+    })
+    const { summary, keys } = await received(Readable.from([Buffer.from(table(100))]), { stall: '300ms' }, format)
+    expect(waits).toBeGreaterThan(3)
+    expect(keys).toHaveLength(100)
+    expect(summary).toMatchObject({ complete: true, records: 100, listings: 100 })
+  })
+
   test('is not what an ordinary record is that fails', async () => {
     const format = slowCsv((record) => {
       if (isRecord(record, 'M-1001')) throw new RecordError('broken')
