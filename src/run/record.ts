@@ -73,13 +73,21 @@ export async function recorded(
       finished.abort()
     }
   }
+  const release = async (): Promise<void> => {
+    for (const lease of held.splice(0)) await lease.release()
+  }
   try {
     return await reported(mode, feed, tools, leased, async (report, run) => {
-      // Without the lease another process is at it, and what it records is right.
-      if (held.length > 0) await record(feed, tools, report, run)
+      try {
+        // Without the lease another process is at it, and what it records is right.
+        if (held.length > 0) await record(feed, tools, report, run)
+      } finally {
+        // Here, so that a store which refuses it is in the report, with all that the run did.
+        await release()
+      }
     })
   } finally {
-    for (const lease of held) await lease.release()
+    await release()
   }
 }
 

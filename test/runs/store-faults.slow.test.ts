@@ -98,7 +98,7 @@ describe('on a disk that', () => {
     const disk = smallDisk(200, skip)
     world.deliver(zillowFeed(homes(1, 300)))
     const ended = await sync(world.folder, { TMPDIR: disk })
-    saysClearly(ended, 'the disk is full; free some space there or name another temporary folder')
+    saysClearly(ended, 'its disk has no room')
     expect(world.listings()).toEqual([])
     expect(readdirSync(disk)).toEqual([])
     expect(await sync(world.folder)).toMatchObject({ status: 0 })
