@@ -2,12 +2,13 @@
 import { gzipSync } from 'node:zlib'
 import { pick } from '../support/random.ts'
 import { zip } from '../support/zip.ts'
+import { usualLimits } from './feeds.ts'
 import type { Sound } from './mutations.ts'
 import { bodies, doctypes, names, runs, tokens, values } from './nasty.ts'
 
 type Random = () => number
 
-/** What a delivery is cut to, and what is made of it at all: more would be the generator's memory, not the program's. */
+/** Characters of which a delivery is full: what is made and cut off would be the generator's memory, not the program's. */
 const longest = 2_000_000
 
 /** A delivery in the making. */
@@ -73,6 +74,13 @@ function content(draft: Draft, depth: number): string {
   return pieces(draft, many(random, 30), () => element(draft, depth + 1)).join('')
 }
 
+/** Of nothing but small pieces, about as long as a record may be: to a parser each is much more than its bytes. */
+function crumbs(random: Random, record: string): string {
+  const piece = pick(random, ['<d/>', '<d>1</d>', ' a="1"', ' b'])
+  const many = piece.repeat((random() * usualLimits.maxRecordBytes * 1.1) / piece.length)
+  return piece.startsWith('<') ? `<${record}>${many}</${record}>` : `<${record}${many}/>`
+}
+
 function xmlDocument(random: Random, { path, records }: Sound): string {
   const steps = path.split('/').map((step) => step.split('|')[0])
   const own = [...new Set(records.join('').match(/(?<=<)[A-Za-z][\w.-]*/g))]
@@ -80,6 +88,7 @@ function xmlDocument(random: Random, { path, records }: Sound): string {
   const record = steps.at(-1) ?? 'x'
   const inner = pieces(draft, many(random, 60), () => {
     if (random() < 0.2 && records.length > 0) return taken(draft, pick(random, records).toString('utf8'))
+    if (random() < 0.002) return taken(draft, crumbs(random, record))
     const fields = pieces(draft, many(random, 200), () => element(draft, 0))
     return `<${record}${attributes(draft)}>${fields.join('')}</${record}>`
   })
@@ -124,6 +133,6 @@ function packed(random: Random, bytes: Buffer): Buffer {
 export function hostileDelivery(sound: Sound, random: Random): { bytes: Buffer; done: string[] } {
   if (random() < 0.02) return { bytes: pick(random, bodies), done: ['hostile', 'body'] }
   const text = sound.format === 'xml' ? xmlDocument(random, sound) : table(random, sound)
-  const bytes = Buffer.from(text.slice(0, longest))
+  const bytes = Buffer.from(random() < 0.9 ? text : text.slice(0, random() * text.length))
   return random() < 0.05 ? { bytes: packed(random, bytes), done: ['hostile', 'packed'] } : { bytes, done: ['hostile'] }
 }

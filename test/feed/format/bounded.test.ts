@@ -72,3 +72,11 @@ test('a row of more values than maxFields is broken, and those around it are not
   expect(records).toMatchObject([{ a: '1' }, 'the record has more than 3 values (maxFields)', { a: '3' }])
   expect(reasons).toEqual([])
 })
+
+test('a row of more quotes than maxFields values can have is broken before it is parsed', async () => {
+  const row = (quotes: number): string => `a,b\n1,"${'""'.repeat(quotes / 2 - 1)}"\n`
+  const limits = { maxRecords: 10, maxFields: 3 }
+  expect((await read(row(12), limits, 'csv')).records).toMatchObject([{ a: '1' }])
+  const why = 'the row has more than 12 quotes, four for each value (maxFields)'
+  expect((await read(row(14), limits, 'csv')).records).toEqual([why])
+})
