@@ -74,10 +74,10 @@ interface Started extends Pick<Awaited<ReturnType<typeof beginning>>, 'head' | '
 }
 
 async function read(inspection: Inspection, { opened, sent, end, head, whole, bytes }: Started): Promise<Inspected> {
-  const { endsWithLineBreak, encoding, maxRecordBytes } = inspection.feed.transport
+  const { endsWithLineBreak, encoding, maxRecordBytes, maxFields } = inspection.feed.transport
   const hints = { encoding, charset: opened.charset }
   const kind = kindOf(head, hints, inspection.presets)
-  const start: Beginning = { head, whole, moment: inspection.moment, options: { ...hints, maxRecordBytes } }
+  const start: Beginning = { head, whole, moment: inspection.moment, options: { ...hints, maxRecordBytes, maxFields } }
   const choice = await chosenPreset(inspection, kind, start)
   const { preset, options } = choice
 

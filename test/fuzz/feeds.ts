@@ -1,6 +1,7 @@
 /** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { bounded } from '../../src/feed/format/bounded.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
@@ -20,9 +21,15 @@ const presets = join(import.meta.dirname, '../../config/presets')
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
 export const presetNames = readdirSync(fixtures)
-/** Small, so that a record beyond it is no rare thing. */
-export const maxRecordBytes = 150_000
-const transport = { ...transportSettings.parse({}), maxBytes: 50_000_000, maxRecordBytes }
+/** The program's own limits. */
+export const usualLimits = transportSettings.parse({})
+/** Small ones, so that what is beyond them is no rare thing. */
+export const smallLimits = {
+  ...usualLimits,
+  maxBytes: 50_000_000,
+  maxUnpackedBytes: 50_000_000,
+  maxRecordBytes: 150_000,
+}
 /** How many of so many listings the guard lets go; as many may come under another number. */
 export const deletesAllowed = (listings: number): number =>
   listings < 3 ? listings : Math.min(Math.max(3, Math.floor(listings / 5)), Math.floor(listings / 2))
@@ -44,7 +51,7 @@ export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound
     folder,
     readdirSync(folder).find((name) => name.startsWith('feed.'))!,
   )
-  const reading = readingOf(mapping, createReadStream(fixture), { maxRecordBytes })
+  const reading = readingOf(mapping, createReadStream(fixture), { maxRecordBytes: smallLimits.maxRecordBytes })
   const whole = readFileSync(fixture)
   const [records, unreadable]: [Buffer[], Buffer[]] = [[], []]
   for await (const batch of reading.records) {
@@ -71,8 +78,8 @@ function without(bytes: Buffer, record: Buffer): Buffer {
   return Buffer.from(counted, 'latin1')
 }
 
-/** The feed of a preset that reads this file; everything as a configuration without words of its own has it. */
-export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
+/** The feed of a preset that reads this file; all but the limits as a configuration without words of its own has it. */
+export function feedOf(preset: string, mapping: Mapping, path: string, transport: typeof usualLimits): Feed {
   return {
     name: preset,
     chatbot: 'SN-1',
@@ -89,9 +96,8 @@ export function feedOf(preset: string, mapping: Mapping, path: string): Feed {
         clock: { now: () => 0, sleep: () => Promise.resolve() },
         signal,
       }),
-    decompress: (opened) =>
-      decompressed(opened, { ...transportSettings.parse({ maxUnpackedBytes: '50MB' }), scratch: dirname(path) }),
-    format: formats[mapping.format],
+    decompress: (opened) => decompressed(opened, { ...transport, scratch: dirname(path) }),
+    format: bounded(formats[mapping.format], transport),
     transport,
     plan: planSettings.parse({ limits: { confirm: 'never' } }),
     outranks: new Set(),

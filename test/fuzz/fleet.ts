@@ -5,21 +5,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Line } from './worker.ts'
+import type { Line, Sums } from './worker.ts'
 
 export interface Failure {
   seed: number
   violation: string
 }
 
-export interface Sums {
-  feeds: number
-  /** How many feeds led to a plan, were taken for whole, and how many deletes were planned in all. */
-  planned: number
-  complete: number
-  deletes: number
-  /** Of the largest process. */
-  megabytes: number
+/** Of all processes; memory and the longest run are the most of any. */
+export interface FleetSums extends Sums {
   failures: Failure[]
 }
 
@@ -74,15 +68,16 @@ export class Watch {
 }
 
 /** Runs the feeds of these seeds, broken ones or, by grammar, hostile ones; each process stops at its first failure. */
-export async function runFleet(from: number, feeds: number, processes: number, hostile = false): Promise<Sums> {
-  const sums: Sums = { feeds, planned: 0, complete: 0, deletes: 0, megabytes: 0, failures: [] }
+export async function runFleet(from: number, feeds: number, processes: number, hostile = false): Promise<FleetSums> {
+  const none: Sums = { planned: 0, complete: 0, deletes: 0, megabytes: 0, longest: { took: 0, seed: from }, ends: {} }
+  const sums = { ...none, failures: [] }
   const share = Math.ceil(feeds / processes)
   const starts = Array.from({ length: processes }, (_, index) => index * share)
   await Promise.all(starts.map((start) => runShare(from + start, Math.min(share, feeds - start), sums, hostile)))
   return sums
 }
 
-async function runShare(from: number, feeds: number, sums: Sums, hostile: boolean): Promise<void> {
+async function runShare(from: number, feeds: number, sums: FleetSums, hostile: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-fuzz-'))
   const child = startWorker(folder, String(from), String(feeds), ...(hostile ? ['hostile'] : []))
   const watch = new Watch(child)
@@ -103,6 +98,8 @@ async function runShare(from: number, feeds: number, sums: Sums, hostile: boolea
       sums.complete += line.complete
       sums.deletes += line.deletes
       sums.megabytes = Math.max(sums.megabytes, line.megabytes)
+      if (line.longest.took > sums.longest.took) sums.longest = line.longest
+      for (const [end, runs] of Object.entries(line.ends)) sums.ends[end] = (sums.ends[end] ?? 0) + runs
       ended = true
     }
   }

@@ -1,7 +1,7 @@
 /** One feed of the corpus, by its seed: broken, run through the program, checked. */
 import { pick, seeded } from '../support/random.ts'
 import { patience, violation } from './check.ts'
-import { presetNames } from './feeds.ts'
+import { presetNames, smallLimits } from './feeds.ts'
 import { hostileDelivery } from './hostile.ts'
 import { mutated } from './mutations.ts'
 import { FuzzWorld } from './world.ts'
@@ -20,6 +20,8 @@ export interface Verdict {
   planned: boolean
   complete: boolean
   deletes: number
+  /** Milliseconds that the run took, of real time. */
+  took: number
 }
 
 /** Everything that the feeds of a process share. */
@@ -31,9 +33,9 @@ export class Corpus {
   }
 
   /** `folder` takes the deliveries; `presets` are those that feeds can be judged of. */
-  static async open(folder: string, presets: readonly string[] = presetNames): Promise<Corpus> {
+  static async open(folder: string, presets: readonly string[] = presetNames, limits = smallLimits): Promise<Corpus> {
     const worlds = new Map<string, FuzzWorld>()
-    for (const preset of presets) worlds.set(preset, await FuzzWorld.open(preset, folder))
+    for (const preset of presets) worlds.set(preset, await FuzzWorld.open(preset, folder, limits))
     return new Corpus(worlds)
   }
 
@@ -44,6 +46,11 @@ export class Corpus {
     const { sound } = this.#worlds.get(preset)!
     const other = this.#worlds.get(pick(random, presetNames))!.sound
     return { preset, ...mutated({ sound, other, random }) }
+  }
+
+  /** The format of a preset. */
+  format(preset: string): string {
+    return this.#worlds.get(preset)!.sound.format
   }
 
   /** The hostile delivery of a seed, made by grammar for one of the corpus' presets. */
@@ -59,17 +66,25 @@ export class Corpus {
     const began = performance.now()
     try {
       const report = await world.run(bytes)
+      const took = performance.now() - began
       const size = Math.max(bytes.length, report.delivery.bytes)
-      const slow = performance.now() - began > patience(size) ? await slowness(world, bytes, size) : null
+      const slow = took > patience(size) ? await slowness(world, bytes, size) : null
       return {
         violation: slow ?? violation(world, bytes, report),
         planned: report.result !== 'failed',
         complete: report.delivery.complete,
         deletes: report.counts.delete,
+        took,
       }
     } catch (error) {
       const said = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      return { violation: `crashed: ${said}`, planned: false, complete: false, deletes: 0 }
+      return {
+        violation: `crashed: ${said}`,
+        planned: false,
+        complete: false,
+        deletes: 0,
+        took: performance.now() - began,
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --feeds N --from SEED [--processes N]`, or `--hostile N`: many broken or hostile feeds; the first failures, each with a small input. */
+/** `npm run fuzz -- --feeds N --from SEED [--processes N]`, or `--hostile N`: many broken or hostile feeds; the first failures, of broken feeds with a small input. */
 import { parseArgs } from 'node:util'
 import { runFleet } from './fleet.ts'
 import { explained } from './shrink.ts'
@@ -21,12 +21,15 @@ const portion = 20_000
 const began = performance.now()
 for (let done = 0; done < feeds; done += portion) {
   const count = Math.min(portion, feeds - done)
-  const { planned, complete, deletes, megabytes, failures } = await runFleet(from + done, count, processes, isHostile)
+  const sums = await runFleet(from + done, count, processes, isHostile)
+  const { planned, complete, deletes, megabytes, longest, ends, failures } = sums
   const seconds = (performance.now() - began) / 1000
-  const rate = Math.round((done + count) / seconds)
+  const rate = ((done + count) / seconds).toFixed(1)
   process.stdout.write(
-    `${done + count} feeds in ${seconds.toFixed(1)} s (${rate} a second): of the last ${count}, ${planned} planned, ${complete} complete, ${deletes} deletes, ${megabytes} MB at most, ${failures.length} failed\n`,
+    `${done + count} feeds in ${seconds.toFixed(1)} s (${rate} a second): of the seeds from ${from + done} to ${from + done + count - 1}, ${planned} planned, ${complete} complete, ${deletes} deletes, ${megabytes} MB at most, ${Math.round(longest.took)} ms at most (seed ${longest.seed}), ${failures.length} failed\n`,
   )
+  const counts = Object.entries(ends).toSorted(([one], [other]) => one.localeCompare(other))
+  process.stdout.write(`${counts.map(([end, runs]) => `${end} ${runs}`).join(', ')}\n`)
   for (const { seed, violation } of failures) process.stdout.write(`seed ${seed}: ${violation}\n`)
   if (!isHostile) for (const failure of failures) process.stdout.write(`${await explained(failure)}\n`)
   if (failures.length > 0) {

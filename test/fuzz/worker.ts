@@ -4,13 +4,28 @@
  */
 import { readFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { presetNames, usualLimits } from './feeds.ts'
 import { Corpus } from './fuzz.ts'
+
+/** What runs came to. */
+export interface Sums {
+  /** How many feeds led to a plan, were taken for whole, and how many deletes were planned in all. */
+  planned: number
+  complete: number
+  deletes: number
+  /** Most memory of the process. */
+  megabytes: number
+  /** Milliseconds of the longest run, and its seed. */
+  longest: { took: number; seed: number }
+  /** How many runs ended how, by format: "xml refused", "csv cut", "blm whole". */
+  ends: Record<string, number>
+}
 
 /** What a worker says: which seed it begins, what is wrong with one, and its sums at the end. */
 export type Line =
   | { at: number }
   | { seed: number | null; violation: string | null; preset: string; done: string[] }
-  | { planned: number; complete: number; deletes: number; megabytes: number }
+  | Sums
 
 /** Most memory of the whole process, in megabytes; a heap of `--max-old-space-size` is part of it. */
 const mostMegabytes = 480
@@ -25,21 +40,25 @@ function megabytes(): number {
 }
 
 async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: boolean): Promise<void> {
-  const sums = { planned: 0, complete: 0, deletes: 0 }
+  const sums: Sums = { planned: 0, complete: 0, deletes: 0, megabytes: 0, longest: { took: 0, seed: from }, ends: {} }
   for (let seed = from; seed < from + feeds; seed++) {
     say({ at: seed })
     const { preset, bytes, done } = hostile ? corpus.hostile(seed) : corpus.feed(seed)
-    const verdict = await corpus.judge(preset, bytes)
-    sums.planned += Number(verdict.planned)
-    sums.complete += Number(verdict.complete)
-    sums.deletes += verdict.deletes
+    const { planned, complete, deletes, took, ...verdict } = await corpus.judge(preset, bytes)
+    sums.planned += Number(planned)
+    sums.complete += Number(complete)
+    sums.deletes += deletes
+    sums.megabytes = megabytes()
+    if (took > sums.longest.took) sums.longest = { took, seed }
+    const end = `${corpus.format(preset)} ${planned ? (complete ? 'whole' : 'cut') : 'refused'}`
+    sums.ends[end] = (sums.ends[end] ?? 0) + 1
     const violation =
       verdict.violation ??
-      (hostile && verdict.deletes > 0 ? `${verdict.deletes} deletes` : null) ??
-      (megabytes() > mostMegabytes ? `memory: ${megabytes()} MB` : null)
+      (hostile && deletes > 0 ? `${deletes} deletes` : null) ??
+      (sums.megabytes > mostMegabytes ? `memory: ${sums.megabytes} MB` : null)
     if (violation !== null) return say({ seed, violation, preset, done })
   }
-  say({ ...sums, megabytes: megabytes() })
+  say(sums)
 }
 
 async function runFiles(corpus: Corpus, preset: string): Promise<void> {
@@ -51,4 +70,8 @@ async function runFiles(corpus: Corpus, preset: string): Promise<void> {
 
 const [folder, first, feeds, kind] = process.argv.slice(2)
 if (feeds === undefined) await runFiles(await Corpus.open(folder, [first]), first)
-else await runSeeds(await Corpus.open(folder), Number(first), Number(feeds), kind === 'hostile')
+else {
+  const hostile = kind === 'hostile'
+  const corpus = await (hostile ? Corpus.open(folder, presetNames, usualLimits) : Corpus.open(folder))
+  await runSeeds(corpus, Number(first), Number(feeds), hostile)
+}

@@ -16,6 +16,7 @@ import type { Store } from '../../src/store/store.ts'
 import { diff, sync } from '../../src/sync.ts'
 import { Scratch } from '../simulation/scratch.ts'
 import { feedOf, mappingOf, soundFeed } from './feeds.ts'
+import type { usualLimits } from './feeds.ts'
 import type { Sound } from './mutations.ts'
 
 /** A report with its lists read. */
@@ -111,12 +112,12 @@ export class FuzzWorld {
   }
 
   /** Loads the sound feed of a preset into a service, by real runs. `folder` takes the deliveries. */
-  static async open(preset: string, folder: string): Promise<FuzzWorld> {
+  static async open(preset: string, folder: string, limits: typeof usualLimits): Promise<FuzzWorld> {
     let now = Date.UTC(2026, 10, 21, 18)
     const path = join(folder, `${preset}.feed`)
     const mapping = mappingOf(preset)
     const sound = await soundFeed(preset, mapping)
-    const feed = feedOf(preset, mapping, path)
+    const feed = feedOf(preset, mapping, path, limits)
     const store = openStore(':memory:')
     const service = new ShowingService(feed.name, () => now)
     const log = { debug() {}, info() {}, warn() {}, error() {} }

@@ -9,7 +9,7 @@ export function bounded<Own extends FormatOptions>(
   return {
     hasEndMark: reader.hasEndMark,
     read(bytes, options) {
-      const reading = reader.read(bytes, options)
+      const reading = reader.read(bytes, { ...options, maxFields })
       const reasons: string[] = []
       async function* records(): AsyncGenerator<RawRecord[]> {
         let count = 0

@@ -71,9 +71,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & CsvOptions): 
       if (!splitter) {
         refuseOthers(block, 'CSV', ['an HTML page', 'XML', 'JSON'])
         dialect = dialectOf(block.subarray(0, sampleBytes), options.delimiter ?? null, options.quote)
-        cells = rowParser(new Papa.Parser(parserOptions(dialect)), options.columns !== undefined, (raw) =>
-          source.text(raw),
-        )
+        const parser = rowParser(new Papa.Parser(parserOptions(dialect)), options.columns !== undefined)
+        const { quote } = dialect
+        cells = (raw) => parser(withFewQuotes(withoutControls(source.text(raw)), quote, options.maxFields ?? Infinity))
         splitter = new CsvSplitter(dialect, options.maxRecordBytes)
       }
       const batch = rows.take(splitter.push(block))
@@ -204,15 +204,27 @@ function parserOptions({ delimiter, quote, lineEnd }: Dialect): ParseConfig {
  * cell is text unless a delimiter or the row's end follows it, as in the splitter; the number of cells then shows whether
  * that was right.
  */
-function rowParser(parser: Parser, bareQuotes: boolean, text: (raw: Buffer) => string): (raw: Buffer) => string[] {
-  return (raw) => {
-    const row = withoutControls(text(raw))
+function rowParser(parser: Parser, bareQuotes: boolean): (row: string) => string[] {
+  return (row) => {
     const result: ParseResult<string[]> = parser.parse(row, 0, false)
     if (result.errors.some(({ code }) => !bareQuotes || code !== 'InvalidQuotes'))
       throw new RecordError('a quoted cell is not closed where it should be')
     if (result.data.length !== 1) throw new RecordError('the row splits into several')
     return result.data[0]
   }
+}
+
+/**
+ * The row itself. Throws `RecordError` if it has more than four quotes for each of `maxFields` values: two around it and one
+ * in it, doubled. Papaparse makes an object of each that does not fit, and they cost a hundred times what they are long.
+ */
+function withFewQuotes(row: string, quote: string, maxFields: number): string {
+  const most = 4 * maxFields
+  if (quote === '' || row.length <= most) return row
+  let quotes = 0
+  for (let at = row.indexOf(quote); at >= 0; at = row.indexOf(quote, at + 1))
+    if (++quotes > most) throw new RecordError(`the row has more than ${most} quotes, four for each value (maxFields)`)
+  return row
 }
 
 const candidates = [',', '\t', ';', '|']

@@ -54,6 +54,8 @@ export type ReadOptions = {
   charset: string | null
   /** Most bytes of one record. */
   maxRecordBytes: number
+  /** Most values of one record: one of more may be refused before it is parsed. */
+  maxFields?: number
   /** Whether the transport guarantees the length; asked at the end, for a last CSV row without line break. */
   lengthProven(): boolean
 }

@@ -32,9 +32,9 @@ const parser = new XMLParser({
   entityDecoder: entityDecoder(),
 })
 
-/** Parses the text of one record element. Throws `RecordError` where it is not well formed. */
-export function parseXmlRecord(text: string): RecordFields {
-  const nodes = parseOrdered(checkedRecord(withoutControls(text)))
+/** Parses the text of one record element. Throws `RecordError` where it is not well formed, or has more than `maxFields`. */
+export function parseXmlRecord(text: string, maxFields: number): RecordFields {
+  const nodes = parseOrdered(checkedRecord(withoutControls(text), maxFields))
   const record = nodes.find((node) => nameOf(node) !== '#text')
   if (!record) throw new RecordError('the record holds no element')
   const content = contentOf(record, nameOf(record))

@@ -76,10 +76,11 @@ export const xml: Format<XmlOptions> = {
  */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): Reading {
   const source = decoded(bytes, options)
-  let parseRecord: (text: string) => RecordFields
+  const { maxFields = Infinity } = options
+  let parseRecord: (text: string, maxFields: number) => RecordFields
   const attributesOf = (tag: Buffer): RecordFields => {
     try {
-      return parseRecord(source.text(tag).replace(/\/?>$/, '/>'))
+      return parseRecord(source.text(tag).replace(/\/?>$/, '/>'), maxFields)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       // An unreadable header, as in another encoding than declared, leaves the decision to the preset.
@@ -114,7 +115,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
     parse(record) {
       refuseBroken(record)
       const text = source.text(record.raw)
-      const fields = parseRecord(text)
+      const fields = parseRecord(text, maxFields)
       if (severalNames) fields['@@name'] = /^<(?:[^\s:/>]*:)?([^\s/>]+)/.exec(text)?.[1] ?? ''
       for (const name of Object.keys(header.found)) fields[`@@${name}`] = header.found[name]
       return fields

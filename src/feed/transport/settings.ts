@@ -65,7 +65,7 @@ export const transportSettings = z.strictObject({
   maxFiles: whole('Most files in an archive, or in the folder of a pattern', { min: 1 }).prefault(100_000),
   maxRecords: whole('Most records of one delivery', { min: 1 }).prefault(1_000_000),
   maxRecordBytes: size('Most bytes of one record').prefault('4MB'),
-  maxFields: whole('Most values of one record', { min: 1 }).prefault(10_000),
+  maxFields: whole('Most values of one record; in XML, elements and attributes', { min: 1 }).prefault(10_000),
   maxScratchBytes: size('Most bytes of the scratch database of one run').prefault('16GB'),
   keepFree: size('Bytes of the disk with the scratch folder that a run leaves free').prefault('32MB'),
   transferTimeout: positiveDuration('Longest time for the whole transfer').prefault('30m'),

@@ -4,13 +4,15 @@ import { formats } from '../../../src/feed/format/formats.ts'
 import type { RecordFields } from '../../../src/feed/format/format.ts'
 import { messageOf } from '../../../src/core/errors.ts'
 
-async function read(document: string, limits: { maxRecords: number; maxFields: number }) {
+async function read(document: string, limits: { maxRecords: number; maxFields: number }, format = 'xml') {
   async function* bytes() {
     // In pieces, so that there are several batches.
     for (let at = 0; at < document.length; at += 50) yield Buffer.from(document.slice(at, at + 50))
   }
-  const reading = bounded(formats['xml'], limits).read(bytes(), {
+  const reading = bounded(formats[format], limits).read(bytes(), {
     record: 'L/R',
+    quote: '"',
+    requiredHeaders: [],
     encoding: null,
     charset: null,
     maxRecordBytes: 1_000_000,
@@ -40,11 +42,41 @@ test('more records than maxRecords are not read', async () => {
   expect(cut.reasons).toEqual(['the document has more than 9 records (maxRecords); the rest was not read'])
 })
 
-test('a record of more values than maxFields is broken, and those around it are not', async () => {
-  const records = ['<R><A>1</A></R>', `<R x="1">${'<A>1</A>'.repeat(8)}<B><C>2</C></B></R>`, '<R><A>3</A></R>']
-  const limits = { maxRecords: 10, maxFields: 9 }
+test('a record of more elements and attributes than maxFields is broken, and those around it are not', async () => {
+  const records = ['<R><A>1</A></R>', `<R x="1" >${'<A>1</A>'.repeat(7)}<B><C /></B></R>`, '<R><A>3</A></R>']
+  const limits = { maxRecords: 10, maxFields: 10 }
   const { records: found, reasons } = await read(document(...records), limits)
-  expect(found).toMatchObject([{ A: '1' }, 'the record has more than 9 values (maxFields)', { A: '3' }])
+  const why = 'the record has more than 10 elements and attributes (maxFields)'
+  expect(found).toMatchObject([{ A: '1' }, why, { A: '3' }])
   expect(reasons).toEqual([])
-  expect((await read(document(...records), { ...limits, maxFields: 10 })).records[1]).toMatchObject({ '@x': '1' })
+  expect((await read(document(...records), { ...limits, maxFields: 11 })).records[1]).toMatchObject({ '@x': '1' })
+})
+
+test.each([
+  ['of one name', ' x="1"'],
+  ['without blanks', 'x="1"'],
+  ['without a value', ' x'],
+  ['without a name', ' ="1"x'],
+  ['of no form', ' x=y=z'],
+])('attributes %s count as the parser takes them, whatever it keeps', async (_, attribute) => {
+  const many = `<R><A ${attribute.repeat(10)}/></R>`
+  const limits = { maxRecords: 10, maxFields: 10 }
+  const why = 'the record has more than 10 elements and attributes (maxFields)'
+  expect((await read(document(many), limits)).records).toEqual([why])
+  expect((await read(document(many), { ...limits, maxFields: 40 })).records).not.toEqual([why])
+})
+
+test('a row of more values than maxFields is broken, and those around it are not', async () => {
+  const rows = 'a,b,c,d\n1,2,3\n1,2,3,4\n3,2,1\n'
+  const { records, reasons } = await read(rows, { maxRecords: 10, maxFields: 3 }, 'csv')
+  expect(records).toMatchObject([{ a: '1' }, 'the record has more than 3 values (maxFields)', { a: '3' }])
+  expect(reasons).toEqual([])
+})
+
+test('a row of more quotes than maxFields values can have is broken before it is parsed', async () => {
+  const row = (quotes: number): string => `a,b\n1,"${'""'.repeat(quotes / 2 - 1)}"\n`
+  const limits = { maxRecords: 10, maxFields: 3 }
+  expect((await read(row(12), limits, 'csv')).records).toMatchObject([{ a: '1' }])
+  const why = 'the row has more than 12 quotes, four for each value (maxFields)'
+  expect((await read(row(14), limits, 'csv')).records).toEqual([why])
 })
