@@ -76,6 +76,22 @@ test('asleep for nine hours, it makes one run up, not nine', async () => {
   expect(runs()).toBe(2)
 })
 
+test('a clock that is set back a little makes no run twice; one that is set back by more goes on from there', async () => {
+  await begin({ schedule: '*/10 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:09:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  await tick(clock)
+  clock.jump(-50_000)
+  await clock.pass(2 * minute)
+  expect(runs()).toBe(2)
+  clock.jump(-35 * minute)
+  await clock.pass(minute)
+  await tick(clock, 10 * minute)
+  expect(runs()).toBe(3)
+})
+
 test('after three starts that ended without a word it waits, alive, before it calls anybody', async () => {
   await begin({ schedule: '*/10 * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))

@@ -935,6 +935,26 @@ describe("what the chatbot's list lacks", () => {
     expect(there()).toEqual(['STRANGER-1'])
   })
 
+  test("under keys of the feed's own goes by itself, whatever keys another feed of the chatbot has", async () => {
+    const others = homes(31, 5)
+    const south = { volatile, service: { secretKey: 'of-the-south' } }
+    world.configure({ north: { volatile }, south })
+    world.deliver(zillowFeed(all))
+    world.deliver(zillowFeed(others), 'south.xml')
+    const both = async (): Promise<ReadReport> => {
+      world.clock.advance(day)
+      await world.run('sync', 'south')
+      return world.run()
+    }
+    await both()
+    expect(await both()).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+    remove(all.slice(0, 5))
+    const report = await both()
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 5 }, holds: [{ rule: 'chatbot' }] })
+    expect(notes(report)).toContain('They go by themselves once another complete list')
+    expect(await both()).toMatchObject({ result: 'ok', counts: { create: 5 } })
+  })
+
   test('and has under an MLSNumber that we never wrote is one listing spelled otherwise: one is enough', async () => {
     await loaded()
     const [{ mlsNumber }] = all
