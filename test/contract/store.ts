@@ -992,6 +992,9 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await holds.fingerprint('north')).toBe(shown)
         expect(await holds.fingerprint('south')).not.toBe(shown)
         expect(await holds.decide('north', 'approved', 'Ada', now + hour, shown)).toBe(2)
+        // Somebody else has decided since it was looked at.
+        expect(await holds.decide('north', 'refused', 'Bea', now + hour, shown)).toBeNull()
+        expect((await holds.held('north', now)).map(({ decision }) => decision?.is)).toEqual(['approved', 'approved'])
         for (const changed of [
           [newHeld('A', 'delete')],
           [newHeld('A', 'delete'), newHeld('B', 'update price', { content: 'other' })],
