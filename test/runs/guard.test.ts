@@ -857,6 +857,13 @@ describe('a record without MLSNumber', () => {
   })
 })
 
+test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
+  await loaded()
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 20 } })
+  expect(await night([...all, ...homes(21, 45)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 25 } })
+})
+
 describe("what the chatbot's list lacks", () => {
   const remove = (some: readonly Home[]): void => {
     for (const { mlsNumber } of some) world.standIn.remove(chatbot, mlsNumber)
