@@ -151,7 +151,7 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     )
   program
     .command('repair <feed>')
-    .description('remove duplicate copies of listings from the service, one at a time')
+    .description('bring listings that are on the service more than once down to one copy, one at a time')
     .addOption(format)
     .option('--yes', 'do not ask')
     .action(async (feed, options) =>

@@ -14,17 +14,18 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const { member, encoding } = transport
-  // Beside the mapping, these decide what a record's bytes mean: dates are local, and so may letters be.
-  const mapping = { ...feed.mapping, version: shortHash(JSON.stringify([feed.mapping.version, timezone, encoding])) }
-  const identity = member === null ? source : `${source}#${member}`
+  // Beside the mapping, these decide what a record's bytes mean, as dates are local and so may letters be, and what of it counts.
+  const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
+  const mapping = { ...feed.mapping, version: shortHash(JSON.stringify(read)) }
+  // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
+  const identity = fingerprint([member === null ? source : `${source}#${member}`])
   return {
     name,
     chatbot,
     timezone,
     mapping,
-    source: identity,
-    // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
-    basis: shortHash(JSON.stringify([baseUrl, chatbot, fingerprint([identity]), mapping.version])),
+    source: String(identity),
+    basis: shortHash(JSON.stringify([baseUrl, chatbot, identity, mapping.version])),
     transport,
     open: (validators, signal, scratch) =>
       openSource(source, { ...transport, directory, validators, scratch, clock, signal }),

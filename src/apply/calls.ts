@@ -22,7 +22,7 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   const { service, feed, store } = context
   const { change } = stored
   const sent = await outgoingOf(context, change)
-  const mark = markOf(context, 'update', [stored])
+  const mark = marksOf(context, 'update', [stored])
   let unsettled = false
   try {
     const answer = await service.update(sent.listing, clear, mark.beforeSend)
@@ -93,7 +93,7 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
 async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled = false): Promise<void> {
   const { service } = context
   if (context.orders.createsNothing) return record(context, stored, 'failed', 'another program fills this chatbot')
-  const mark = markOf(context, 'create', [stored], unsettled)
+  const mark = marksOf(context, 'create', [stored], unsettled)
   let identifier: string
   try {
     identifier = (await service.create(sent.listing, mark.beforeSend)).value
@@ -113,7 +113,7 @@ async function sendCreate(context: ApplyContext, stored: Sent, sent: Outgoing, u
 export async function deleteBatch(context: ApplyContext, batch: Deleted[], unsettled = false): Promise<void> {
   const { service, feed, store } = context
   const keys = batch.map(({ change }) => change.mlsNumber)
-  const mark = markOf(context, 'delete', batch, unsettled)
+  const mark = marksOf(context, 'delete', batch, unsettled)
   try {
     const answer = await service.delete(keys, mark.beforeSend)
     unsettled ||= answer.unsettled
@@ -232,7 +232,7 @@ async function deleted(context: ApplyContext, stored: Deleted, unsettled: boolea
 }
 
 /** A call that did not succeed and was not refused. What ends the run is thrown on, once the outcomes are noted. */
-async function notDone(context: ApplyContext, mark: ReturnType<typeof markOf>, failure: ServiceError): Promise<void> {
+async function notDone(context: ApplyContext, mark: ReturnType<typeof marksOf>, failure: ServiceError): Promise<void> {
   for (const stored of mark.changes) {
     if (failure.effect === 'unknown') {
       record(context, stored, 'unknown', failure.message)
@@ -276,7 +276,7 @@ function asServiceError(error: unknown): ServiceError {
  * The marks of one call: written again before each attempt, so that the time to settle runs from the last one. `earlier`:
  * an attempt before this call may still land, so that the marks outlast it.
  */
-function markOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
+function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored<Action>[], earlier = false) {
   const { store, feed, orders, runtime, underWay } = context
   const mark = {
     changes,

@@ -9,16 +9,19 @@ const examples = 5
 
 /**
  * `approve`: shows what the guard holds now and lets exactly that through, once; `--refuse` keeps it held until the feed
- * says otherwise; `--revoke` takes back either.
+ * says otherwise; `--revoke` takes back either. `ask` puts the question. Throws where something else is held by the time of
+ * the answer, or somebody else has decided: then that is shown, and nothing is decided.
  */
 export function approveCommand(
   context: CommandContext,
   name: string,
   options: { yes?: true; refuse?: true; revoke?: true },
+  ask = confirmed,
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
-    const say = (text: string): void => app.doors.out.write(`${feed.name}: ${text}\n`)
+    const { out } = app.doors
+    const say = (text: string): void => out.write(`${feed.name}: ${text}\n`)
     const { holds } = app.store()
     const now = app.runtime.clock.now()
     if (options.revoke) {
@@ -26,26 +29,31 @@ export function approveCommand(
       say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${revoked} decided, taken back`)
       return exitStatus.right
     }
+    const show = async (): Promise<number> => {
+      const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
+      say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${held.length} held`)
+      for (const [rules, group] of byRule(held)) {
+        const lines = group.slice(0, examples).map((one) => `    ${lineOf(one)}`)
+        if (group.length > examples) lines.push(`    and ${group.length - examples} more`)
+        out.write(`  ${groupInWords(rules, group, feed)}\n${lines.join('\n')}\n`)
+      }
+      return held.length
+    }
     const fingerprint = await holds.fingerprint(feed.name)
-    const held = (await holds.held(feed.name, now)).filter(isApprovable)
-    if (held.length === 0) {
-      say('the guard holds nothing that could be approved')
-      return exitStatus.right
-    }
-    say(`${held.length} held`)
-    for (const [rules, group] of byRule(held)) {
-      const lines = group.slice(0, examples).map((one) => `    ${lineOf(one)}`)
-      if (group.length > examples) lines.push(`    and ${group.length - examples} more`)
-      app.doors.out.write(`  ${groupInWords(rules, group, feed)}\n${lines.join('\n')}\n`)
-    }
+    const count = await show()
+    if (count === 0) return exitStatus.right
     const decision = options.refuse ? 'refused' : 'approved'
     const question = options.refuse
-      ? `Keep these ${held.length} held until the feed says otherwise?`
-      : `Let these ${held.length} through with the next run?`
-    if (!options.yes && !(await confirmed('approve', question, context.signal))) return exitStatus.failed
+      ? `Keep these ${count} held until the feed says otherwise?`
+      : `Let these ${count} through with the next run?`
+    if (!options.yes && !(await ask('approve', question, context.signal))) return exitStatus.failed
     const decided = await holds.decide(feed.name, decision, whoIsIt(), app.runtime.clock.now(), fingerprint)
-    if (decided === null)
-      throw new UserError(`another run of ${feed.name} has ended meanwhile and holds other changes: look at them again`)
+    if (decided === null) {
+      await show()
+      throw new UserError(
+        `${feed.name}: nothing was ${decision}, as a run ended or somebody else decided meanwhile; the last list is what is held now`,
+      )
+    }
     say(
       options.refuse
         ? `${decided} refused; they stay held until the feed says otherwise`

@@ -30,6 +30,8 @@ export function groupInWords(rules: string, held: readonly Approvable[], { timez
   const clocks = held.flatMap(({ clock, decision }) => (clock === null || decision?.is === 'refused' ? [] : [clock]))
   const isRefused = held.every(({ decision }) => decision?.is === 'refused')
   const changes = `${held.length} ${held.length === 1 ? 'change' : 'changes'} held by ${rules} since ${since}`
+  const approvers = new Set(held.map(({ decision }) => (decision?.is === 'approved' ? decision.by : null)))
+  if (!approvers.has(null)) return `${changes}; approved by ${[...approvers].join(' and ')}`
   if (isRefused) return `${changes}; refused, so that only the feed or an approval ends it`
   if (rules === 'chatbot')
     return `${changes}; they go by themselves once another complete list says the same, unless the keys to the service were changed`

@@ -78,7 +78,7 @@ function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
 function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
   const { key, seen, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
-  if (wanted.content !== mine.content) return [changed(one, wanted, mine, item)]
+  if (hasNews(one, wanted, mine)) return [changed(one, wanted, mine, item)]
   const notes: PlanStep[] = []
   if (!seen && 'delivered' in wanted.at)
     notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
@@ -120,6 +120,11 @@ function shownOtherwise(
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
 }
 
+/** Where other fields are volatile than when it was sent, its content is another one, though nothing in it need have changed. */
+function hasNews(one: Case, wanted: WantedListing, mine: SnapshotRow): boolean {
+  return wanted.content !== mine.content && changesSince(mine, one, wanted).length > 0
+}
+
 function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
   const fields = changesSince(mine, one, wanted)
   const step = wanted.byMapping
@@ -158,7 +163,7 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
     const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
     return [stepOf({ ...create(one, wanted, 'gone-from-service', 'gone from the service'), unseen })]
   }
-  if (wanted.content === mine.content && mine.flight === null) return [unchanged]
+  if (!hasNews(one, wanted, mine) && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
   return [changed(one, wanted, mine, null)]
 }

@@ -20,12 +20,10 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   const { agrees, lastKey } = delivery
   const { mode, deletes } = plan.settings
   const tells = tellsAbsence({ delivery: delivery.summary, agrees })
-  const noteKeyless = async (notedAt: number | null): Promise<void> => {
-    const keyless = delivery.keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? notedAt }))
-    // A delta that lacks such a record does not say that it is gone.
-    if (mode === 'full' && tells) await store.deliveries.record(feed.name, { keyless })
-  }
-  await noteKeyless(null)
+  const { keyless } = delivery
+  // A delta that lacks such a record does not say that it is gone.
+  const notesKeyless = mode === 'full' && tells
+  if (notesKeyless) await store.deliveries.record(feed.name, { keyless })
   let entries: Bookkeeping[] = []
   for (const entry of workspace.bookkeeping()) {
     if (entries.push(entry) < batchSize) continue
@@ -34,7 +32,10 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   }
   await write(feed, store, workspace, entries, now)
   // A backfill notes no absence: the next run does, as if the record had come then.
-  if (deletes) await noteKeyless(now)
+  if (deletes && notesKeyless && keyless.some(({ notedAt }) => notedAt === null)) {
+    const noted = keyless.map((record) => ({ ...record, notedAt: record.notedAt ?? now }))
+    await store.deliveries.record(feed.name, { keyless: noted })
+  }
   // Last, as it stands for the absences that were noted before it.
   if (deletes && tells) await store.deliveries.record(feed.name, { lastKey })
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
@@ -81,8 +82,8 @@ async function write(
     entries.filter((entry): entry is Extract<Bookkeeping, { op: Op }> => entry.op === op)
   const keysOf = (op: 'forget-flight' | 'absent' | 'returned') => all(op).map(({ key }) => key)
   const touches = all('touch').map(({ snapshot: id, position }) => {
-    const { raw, parts, home, moving, movesAt } = workspace.deliveredAt(position)
-    return { id, raw, parts, home, moving, movesAt, mapping: mapping.version }
+    const { content, raw, parts, home, moving, movesAt } = workspace.deliveredAt(position)
+    return { id, content, raw, parts, home, moving, movesAt, mapping: mapping.version }
   })
   await snapshot.touch(touches)
   const baselines = all('baseline').map(({ key, hash }) => ({ key, hash, ignored: false, isAtRest: true }))

@@ -1,6 +1,7 @@
 /**
  * What the marks on the service tell of the stores that wrote them. A mark of a store that is not this one, by itself, is that
- * of a lost store. One that goes on changing is another program's, which fills the same chatbot.
+ * of a lost store. One that goes on changing is another program's, which fills the same chatbot. Once is not enough: a list
+ * may hide a listing and show it later, with a mark that is later than all that were seen.
  */
 import type { Stamp } from '../core/mark.ts'
 import type { Writer } from '../store/store.ts'
@@ -10,6 +11,8 @@ export interface Others {
   readonly isBehind: boolean
   /** Stores that were not known before. */
   readonly found: readonly string[]
+  /** A later mark of a store has come for the first time: every create is looked up, in case another program wrote it. */
+  readonly isSuspect: boolean
   /** The store of another program that fills this chatbot; null: there is none, or it has written nothing for a day. */
   readonly rival: string | null
   /** What is to be remembered of other stores. */
@@ -41,11 +44,24 @@ export function othersIn(
     if (store === stamp.store && !isBehind) continue
     const before = known.get(store)
     if (before === undefined && store !== stamp.store) found.push(store)
-    const { since, lookedAt, wroteAt } = before ?? { since: now, lookedAt: startedAt, wroteAt: null }
+    const { since, lookedAt, roseAt, wroteAt } = before ?? {
+      since: now,
+      lookedAt: startedAt,
+      roseAt: null,
+      wroteAt: null,
+    }
     // What was seen in the meantime may be the last calls of a process that died.
-    const isAlive = before !== undefined && run > before.run && lookedAt >= since + settle
-    writers.set(store, { run, since, lookedAt: startedAt, wroteAt: isAlive ? now : wroteAt })
+    const rises = before !== undefined && run > before.run && lookedAt >= since + settle
+    const isAlive = rises && roseAt !== null && startedAt >= roseAt + settle
+    writers.set(store, {
+      run,
+      since,
+      lookedAt: startedAt,
+      roseAt: roseAt ?? (rises ? now : null),
+      wroteAt: isAlive ? now : wroteAt,
+    })
   }
   const rival = [...writers].find(([, { wroteAt }]) => wroteAt !== null && now < wroteAt + rivalFor)
-  return { isBehind, found, rival: rival?.[0] ?? null, writers }
+  const isSuspect = [...writers.values()].some(({ roseAt }) => roseAt !== null && now < roseAt + rivalFor)
+  return { isBehind, found, isSuspect, rival: rival?.[0] ?? null, writers }
 }

@@ -31,7 +31,7 @@ export interface Plan {
   lostAt: number | null
   /** What the marks tell of other stores. */
   others: Others
-  /** The list lacks some of ours, so it may lack others too: every create is looked up first. */
+  /** The list lacks some of ours, so it may lack others too, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
 }
 
@@ -164,7 +164,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
-    const isDoubtful = scales.doubts > 0
+    const isDoubtful = scales.doubts > 0 || others.isSuspect
     return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful }
   }
 }

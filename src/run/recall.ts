@@ -33,7 +33,7 @@ export interface Past {
   isOlder: boolean
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
-  /** The service is called with other keys than in the last run whose list was like ours. */
+  /** The service is called with other keys than in the feed's last run whose list was like ours. */
   otherKeys: boolean
   /** Most keys of one Delete: the profile's number, or less where a larger batch was refused. */
   deleteBatch: number
@@ -56,7 +56,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   const { store } = tools
   const { snapshot, runs, deliveries, learnt, holds } = store
   const now = tools.runtime.clock.now()
-  const lastKeys = await learnt.number(chatbot, 'keys')
+  const lastKeys = await learnt.keys(chatbot, name)
   const isNew = (await runs.lastSuccess(name)) === null
   // The lease notes it so, too: what was done since is unknown, as after the loss of the store.
   const isBehind = await store.isBehind()

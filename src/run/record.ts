@@ -141,8 +141,8 @@ async function record(
     letGo: () => letGo.holds,
   })
   const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
-  if (isLikeOurs && (await store.learnt.number(feed.chatbot, 'keys')) !== feed.keys)
-    await store.learnt.setNumber(feed.chatbot, 'keys', feed.keys)
+  if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
+    await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, store, report, prepared, applied)
 }
 

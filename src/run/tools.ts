@@ -17,7 +17,7 @@ export type Mode = 'diff' | 'sync' | 'backfill'
 export interface Feed extends ApplyFeed {
   timezone: string
   mapping: Mapping
-  /** Identifies the source: another address is another feed. */
+  /** A fingerprint of the source: another address is another feed. */
   source: string
   /** What is learnt of a delivery holds for this alone: service, chatbot, source and mapping, as one value. */
   basis: string

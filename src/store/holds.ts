@@ -45,8 +45,8 @@ export function createHolds(connection: Connection): Holds {
     database,
     `SELECT 1 FROM hold WHERE ${waits} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value = @rule) LIMIT 1`,
   )
-  const approvable = database.prepare<[string], [string, string, string | null]>(
-    "SELECT key, part, content FROM hold WHERE feed = ? AND part <> '' ORDER BY key, part",
+  const approvable = database.prepare<[string], (string | null)[]>(
+    "SELECT key, part, content, decision FROM hold WHERE feed = ? AND part <> '' ORDER BY key, part",
   )
   const events = database.prepare<[string, number], HoldEvent>(
     'SELECT at, what, holds, by FROM hold_event WHERE feed = ? AND at >= ? ORDER BY number',

@@ -12,12 +12,15 @@ export function createLearnt(connection: Connection): Learnt {
     'SELECT name, value FROM setting WHERE chatbot = ? ORDER BY name',
   )
   const writers = database.prepare<[string, string], Writer & { store: string }>(
-    'SELECT store, run, since, looked_at AS lookedAt, wrote_at AS wroteAt FROM writer WHERE chatbot = ? AND feed = ? ORDER BY store',
+    'SELECT store, run, since, looked_at AS lookedAt, rose_at AS roseAt, wrote_at AS wroteAt FROM writer WHERE chatbot = ? AND feed = ? ORDER BY store',
   )
   const setWriter = database.prepare(
-    'INSERT OR REPLACE INTO writer VALUES (@chatbot, @feed, @store, @run, @since, @lookedAt, @wroteAt)',
+    `INSERT OR REPLACE INTO writer (chatbot, feed, store, run, since, looked_at, rose_at, wrote_at)
+      VALUES (@chatbot, @feed, @store, @run, @since, @lookedAt, @roseAt, @wroteAt)`,
   )
   const setNumber = database.prepare('INSERT OR REPLACE INTO learnt VALUES (?, ?, ?)')
+  const keys = column<number>(database, 'SELECT keys FROM keys_used WHERE chatbot = ? AND feed = ?')
+  const setKeys = database.prepare('INSERT OR REPLACE INTO keys_used VALUES (?, ?, ?)')
   const addForms = database.prepare(`INSERT INTO feed (name, forms) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET forms = (SELECT json_group_array(value) FROM
       (SELECT value FROM json_each(feed.forms) UNION SELECT value FROM json_each(excluded.forms)))`)
@@ -26,12 +29,14 @@ export function createLearnt(connection: Connection): Learnt {
   return {
     ...promised<LearntReader>(connection, {
       number: (chatbot, name) => number.get(chatbot, name) ?? null,
+      keys: (...of) => keys.get(...of) ?? null,
       writers: (...of) => new Map(writers.all(...of).map(({ store, ...writer }) => [store, writer])),
       forms: (feed) => JSON.parse(forms.get(feed) ?? '[]'),
       settings: (chatbot) => new Map(settings.all(chatbot).map(({ name, value }) => [name, JSON.parse(value)])),
     }),
     ...inTransactions<Writes<Learnt, LearntReader>>(connection, {
       setNumber: (chatbot, name, value) => void setNumber.run(chatbot, name, value),
+      setKeys: (...of) => void setKeys.run(...of),
       setWriters(chatbot, feed, all) {
         for (const [store, writer] of all) setWriter.run({ chatbot, feed, store, ...writer })
       },

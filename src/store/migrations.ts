@@ -294,6 +294,26 @@ CREATE TABLE pending (
   PRIMARY KEY (feed, key)
 ) STRICT, WITHOUT ROWID;
 `,
+
+  /**
+   * One later mark of another store may only have been hidden by the list before. Keys to the service belong to a feed: those
+   * noted for the chatbot may be another feed's. `feed.written` had the
+   * address of the source, which may hold a password; now it has a fingerprint.
+   */
+  `
+ALTER TABLE writer ADD COLUMN rose_at INTEGER;
+UPDATE writer SET rose_at = wrote_at;
+
+CREATE TABLE keys_used (
+  chatbot TEXT NOT NULL,
+  feed TEXT NOT NULL,
+  keys REAL NOT NULL,
+  PRIMARY KEY (chatbot, feed)
+) STRICT, WITHOUT ROWID;
+DELETE FROM learnt WHERE name = 'keys';
+
+UPDATE feed SET written = NULL;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

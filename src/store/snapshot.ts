@@ -111,7 +111,8 @@ export function createSnapshot(connection: Connection): Snapshot {
     feed = CASE owned WHEN 1 THEN feed ELSE @feed END, refused_content = @content, refused_mapping = @mapping,
     refused_at = @at, refused_message = @message WHERE chatbot = @chatbot AND key = @key`)
   const dropIdentifier = database.prepare('UPDATE listing SET identifier = NULL WHERE chatbot = ? AND key = ?')
-  const touchRow = database.prepare(`UPDATE listing SET raw = @raw, parts = @parts, mapping = @mapping,
+  const touchRow =
+    database.prepare(`UPDATE listing SET content = @content, raw = @raw, parts = @parts, mapping = @mapping,
     home = @home, moves_at = @movesAt WHERE id = @id AND owned = 1`)
   const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
   const setBaseline = database.prepare(`UPDATE listing SET baseline = @hash, ignored = @ignored,

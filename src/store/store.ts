@@ -132,7 +132,7 @@ export interface Refusal {
 }
 
 /** Bookkeeping of an unchanged listing whose bytes changed. */
-export interface Touch extends Pick<SnapshotRow, 'id' | 'raw' | 'parts' | 'home' | 'movesAt'> {
+export interface Touch extends Pick<SnapshotRow, 'id' | 'content' | 'raw' | 'parts' | 'home' | 'movesAt'> {
   mapping: string
   moving: Moving
 }
@@ -360,7 +360,7 @@ export interface LastDelivery {
   loaded: { chatbot: string; at: number } | null
   /** When the last complete one came. */
   completeAt: number | null
-  /** When the last one that was carried out says that it was written, and where it is from. */
+  /** When the last one that was carried out says that it was written; `source`: a fingerprint of where it is from. */
   written: { by: 'document' | 'server'; at: number; source: string } | null
   /** The version of the mapping that it was read by. */
   mapping: string | null
@@ -388,6 +388,8 @@ export interface SavedValidators {
 export interface LearntReader {
   /** A number by its name, such as `deleteBatch`; null: it is not known. */
   number(chatbot: string, name: string): Promise<number | null>
+  /** The keys that the feed's last run called the chatbot with whose list was like ours, as a number; null: they are not known. */
+  keys(chatbot: string, feed: string): Promise<number | null>
   /** Other stores that wrote listings of this feed, by their names. */
   writers(chatbot: string, feed: string): Promise<ReadonlyMap<string, Writer>>
   /** Fields that the service shows in a form of its own, as far as it was reported of this feed. */
@@ -398,6 +400,7 @@ export interface LearntReader {
 
 export interface Learnt extends LearntReader {
   setNumber(chatbot: string, name: string, value: number): Promise<void>
+  setKeys(chatbot: string, feed: string, keys: number): Promise<void>
   setWriters(chatbot: string, feed: string, writers: ReadonlyMap<string, Writer>): Promise<void>
   addForms(feed: string, fields: readonly FieldName[]): Promise<void>
   /** Settings that the service has confirmed. */
@@ -414,6 +417,8 @@ export interface Writer {
   since: number
   /** When the last list began that was looked at for marks of it. */
   lookedAt: number
+  /** When a later mark was first seen than in the lists before; null: none was. */
+  roseAt: number | null
   /** When a mark was last seen that a program still at work had changed; null: none was. */
   wroteAt: number | null
 }

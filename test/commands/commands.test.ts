@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDoors } from '../../src/app/doors.ts'
+import { approveCommand } from '../../src/commands/approve.ts'
+import { messageOf } from '../../src/core/errors.ts'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
 import { executed } from '../support/program.ts'
@@ -131,6 +134,39 @@ test('approve shows what is held by rule, with five examples; refuse and revoke;
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decided, taken back')
   expect(await stated()).toMatchObject({ approvals: [] })
   expect((await world.executed('sync')).status).toBe(3)
+})
+
+test('an approval decides nothing, and shows what is held now, if that has changed or somebody else has decided meanwhile', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(5)))
+  expect((await world.executed('sync')).status).toBe(3)
+  /** A person who takes a while to answer. */
+  const decide = async (options: object, meanwhile: () => Promise<unknown>) => {
+    const written: string[] = []
+    const doors = { ...createDoors(), out: { ...createDoors().out, write: (text: string) => void written.push(text) } }
+    const ask = () => meanwhile().then(() => true)
+    const error = await approveCommand({ ...world.context, doors }, 'north', options, ask).catch(messageOf)
+    return { lists: written.join('').split('north: ').slice(1), error }
+  }
+  const told = (what: string): string =>
+    `north: nothing was ${what}, as a run ended or somebody else decided meanwhile; the last list is what is held now`
+
+  const changed = await decide({}, () => {
+    world.deliver(zillowFeed(all.slice(6)))
+    return world.executed('sync')
+  })
+  expect(changed.error).toBe(told('approved'))
+  expect(changed.lists.map((list) => list.slice(0, 6))).toEqual(['5 held', '6 held'])
+  expect((await world.executed('sync')).status).toBe(3)
+
+  const second = await decide({ refuse: true }, () => world.executed('approve', 'north', '--yes'))
+  expect(second.error).toBe(told('refused'))
+  expect(second.lists[1]).toContain(`; approved by ${userInfo().username}\n`)
+
+  const gone = await decide({ refuse: true }, () => world.executed('sync'))
+  expect(gone.error).toBe(told('refused'))
+  expect(gone.lists[1]).toBe('the guard holds nothing that could be approved\n')
+  expect(world.listings()).toHaveLength(6)
 })
 
 test('a record that can not be read → 4; held wins over it', async () => {

@@ -448,12 +448,13 @@ export function storeContract(name: string, open: () => Store): void {
         expect([(await row('A')).identifier, await made()]).toEqual([null, null])
       })
 
-      it('takes new bytes of the same content without touching what was sent', async () => {
+      it('takes new bytes and content of what says the same without touching what was sent', async () => {
         await snapshot.confirm(chatbot, [confirmation('A', { baseline: 'first' })])
         const { id } = await row('A')
-        const touched = { raw: 'new raw', parts: 2, mapping: 'mapping 2', home: 'a new home', movesAt: now + day }
+        const moved = { home: 'a new home', movesAt: now + day }
+        const touched = { content: 'other content', raw: 'new raw', parts: 2, mapping: 'mapping 2', ...moved }
         await snapshot.touch([{ id, ...touched, moving: { listedOn: '2026-11-01' } }])
-        expect(await row('A')).toMatchObject({ ...touched, content: 'content of A', baseline: 'first', sentAt: now })
+        expect(await row('A')).toMatchObject({ ...touched, baseline: 'first', sentAt: now })
         expect(await recall('A')).toEqual({ listing: house('A'), moving: { listedOn: '2026-11-01' } })
       })
 
@@ -991,6 +992,9 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await holds.fingerprint('north')).toBe(shown)
         expect(await holds.fingerprint('south')).not.toBe(shown)
         expect(await holds.decide('north', 'approved', 'Ada', now + hour, shown)).toBe(2)
+        // Somebody else has decided since it was looked at.
+        expect(await holds.decide('north', 'refused', 'Bea', now + hour, shown)).toBeNull()
+        expect((await holds.held('north', now)).map(({ decision }) => decision?.is)).toEqual(['approved', 'approved'])
         for (const changed of [
           [newHeld('A', 'delete')],
           [newHeld('A', 'delete'), newHeld('B', 'update price', { content: 'other' })],
@@ -1254,8 +1258,8 @@ export function storeContract(name: string, open: () => Store): void {
     describe('what was learnt', () => {
       it('other stores that wrote listings of a feed, each as it was noted last', async () => {
         expect(await learnt.writers(chatbot, 'north')).toEqual(new Map())
-        const first: Writer = { run: 3, since: now, lookedAt: now, wroteAt: null }
-        const second: Writer = { run: 9, since: now, lookedAt: now + hour, wroteAt: now + hour }
+        const first: Writer = { run: 3, since: now, lookedAt: now, roseAt: null, wroteAt: null }
+        const second: Writer = { run: 9, since: now, lookedAt: now + hour, roseAt: now, wroteAt: now + hour }
         await learnt.setWriters(chatbot, 'north', new Map([['1f3a9c02', first]]))
         await learnt.setWriters(
           chatbot,

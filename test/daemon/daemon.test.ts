@@ -76,6 +76,25 @@ test('asleep for nine hours, it makes one run up, not nine', async () => {
   expect(runs()).toBe(2)
 })
 
+test('a clock that is set back a little makes no run twice; one that is set back by more goes on from there', async () => {
+  await begin({ schedule: '*/10 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:09:30Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  await tick(clock, 30_000)
+  expect(new Date(clock.now()).toISOString()).toMatch(/T12:10:00/)
+  clock.jump(-50_000)
+  await clock.pass(2 * minute)
+  clock.jump(-35 * minute)
+  await clock.pass(4 * minute)
+  await until(() => runs() >= 3)
+  stop.abort()
+  await ended
+  // A run that was begun twice has ended by now, or was skipped as the first was still under way.
+  expect([runs(), logged.filter(({ msg }) => msg.startsWith('run skipped')).length]).toEqual([3, 0])
+})
+
 test('after three starts that ended without a word it waits, alive, before it calls anybody', async () => {
   await begin({ schedule: '*/10 * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))

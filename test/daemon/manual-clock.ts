@@ -31,9 +31,10 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** Time passes and nobody is woken. */
+  /** Time passes and nobody is woken; or the clock is set back, of which timers know nothing. */
   jump(milliseconds: number): void {
     this.#now += milliseconds
+    if (milliseconds < 0) for (const sleeper of this.#sleepers) sleeper.due += milliseconds
   }
 
   /** Advances time in steps of at most ten seconds; sleepers that wake run before the next step. */

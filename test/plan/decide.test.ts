@@ -1,5 +1,7 @@
 /** The decision table of the design, row by row; each test names its row. */
 import { describe, expect, test } from 'vitest'
+import { contentHash } from '../../src/core/hash.ts'
+import type { Listing } from '../../src/core/listing.ts'
 import { fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
@@ -66,6 +68,33 @@ describe('the feed holds a listing', () => {
       .plan()
     expect(changes).toMatchObject([
       { kind: 'update', cause: 'drifted', fields: [{ field: 'City', from: 'Shelbyville', to: 'Springfield' }] },
+    ])
+  })
+  test('remembered otherwise, and edited: what somebody put there, and the feed does not have, is cleared as well', async () => {
+    const world = new PlanWorld()
+      .delivers(cheaper)
+      .remembers(A)
+      .shows(listing('A', { HOAMonth: 90 }), { hash: 'edited' })
+    const fields = [{ field: 'SalePrice', from: 350_000, to: 340_000 }]
+    expect((await world.plan()).changes).toMatchObject([
+      { kind: 'update', cause: 'changed', fields, clear: ['HOAMonth'] },
+    ])
+    expect((await world.plan({ drift: 'keep' })).changes).toMatchObject([{ cause: 'changed', fields, clear: [] }])
+  })
+  test('remembered with other fields left out of its content: nothing but the new content, unless one of them changed', async () => {
+    const world = (one: Listing): PlanWorld =>
+      new PlanWorld()
+        .delivers(one)
+        .remembers(A, { content: contentHash(A, new Set(['YearBuilt'])) })
+        .shows(A)
+    const { changes, unchanged, notes } = await world(A).plan()
+    expect({ changes, unchanged, notes }).toEqual({
+      changes: [],
+      unchanged: 1,
+      notes: [{ op: 'touch', snapshot: 1, position: 1 }],
+    })
+    expect((await world(listing('A', { YearBuilt: 1991 })).plan()).changes).toMatchObject([
+      { kind: 'update', cause: 'changed', fields: [{ field: 'YearBuilt', from: 1990, to: 1991 }] },
     ])
   })
   test('shown otherwise than its baseline, as wanted: the baseline is written anew', async () => {

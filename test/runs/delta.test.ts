@@ -107,6 +107,19 @@ describe('what the guard holds of a delta', () => {
     expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 6 } })
   })
 
+  test('is not let through by an approval of what a cut delta said otherwise since', async () => {
+    await delta(six.map(tenfold))
+    await world.approve()
+    const thousandfold = six.map((one) => ({ ...one, price: one.price * 1000 }))
+    const cut = zillowStart + thousandfold.map((one) => zillowRecord(one)).join('')
+    expect(await delta(cut)).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
+    expect(await delta([])).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
+    await world.approve()
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { update: 6 } })
+    expect(six.map(priceOf)).toEqual(thousandfold.map(({ price }) => price))
+    await isDone()
+  })
+
   test('leaves alone what a full delivery in between held for being absent', async () => {
     configure({ delivery: 'full' })
     expect(await delta(all.slice(6))).toMatchObject({ result: 'held', counts: { hold: 6 } })

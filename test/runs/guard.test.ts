@@ -857,6 +857,13 @@ describe('a record without MLSNumber', () => {
   })
 })
 
+test('the first load of another chatbot is one, whatever the feed loaded before', async () => {
+  await loaded()
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 20 } })
+  expect(await night([...all, ...homes(21, 45)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 25 } })
+})
+
 describe("what the chatbot's list lacks", () => {
   const remove = (some: readonly Home[]): void => {
     for (const { mlsNumber } of some) world.standIn.remove(chatbot, mlsNumber)
@@ -933,6 +940,26 @@ describe("what the chatbot's list lacks", () => {
     // It may be somebody else's chatbot: what is new waits, too.
     expect(await night([...all, home(99)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 21 } })
     expect(there()).toEqual(['STRANGER-1'])
+  })
+
+  test("under keys of the feed's own goes by itself, whatever keys another feed of the chatbot has", async () => {
+    const others = homes(31, 5)
+    const south = { volatile, service: { secretKey: 'of-the-south' } }
+    world.configure({ north: { volatile }, south })
+    world.deliver(zillowFeed(all))
+    world.deliver(zillowFeed(others), 'south.xml')
+    const both = async (): Promise<ReadReport> => {
+      world.clock.advance(day)
+      await world.run('sync', 'south')
+      return world.run()
+    }
+    await both()
+    expect(await both()).toMatchObject({ result: 'ok', counts: { unchanged: 20 } })
+    remove(all.slice(0, 5))
+    const report = await both()
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, hold: 5 }, holds: [{ rule: 'chatbot' }] })
+    expect(notes(report)).toContain('They go by themselves once another complete list')
+    expect(await both()).toMatchObject({ result: 'ok', counts: { create: 5 } })
   })
 
   test('and has under an MLSNumber that we never wrote is one listing spelled otherwise: one is enough', async () => {

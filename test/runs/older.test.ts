@@ -1,6 +1,7 @@
 /** An older delivery served again, as by a mirror that lags behind or a database of last week, sets nothing back unseen. */
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/sqlite.ts'
 import { writtenOf } from '../../src/run/written.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -205,3 +206,19 @@ test.each([null, '', 'today', '2014-13-28', '28.10.2014', '2014-10-28T25:00:00Z'
     expect(writtenOf(said, { validators: { lastModified } })).toEqual({ by: 'server', at, within: 15 * 60_000 })
   },
 )
+
+test('of the source, which may hold a password, the store keeps only what tells it from others', async () => {
+  server = await startFeedServer()
+  const source = `${server.url.replace('//', '//office:hunter-2-and-3@')}/north.xml`
+  world.configure({ north: { source, volatile } })
+  server.give(zillowFeed(homes(1, 12)), (response, content) => {
+    const headers = { 'last-modified': 'Fri, 20 Nov 2026 08:00:00 GMT', 'content-length': content.length }
+    response.writeHead(200, headers).end(content)
+  })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 12 } })
+  const store = openStore(`${world.folder}/store.db`)
+  const { written } = await store.deliveries.last('north')
+  await store.close()
+  expect(written).toMatchObject({ by: 'server', source: expect.stringMatching(/^\d+$/) })
+  expect(readFileSync(`${world.folder}/store.db`).includes('hunter-2')).toBe(false)
+})

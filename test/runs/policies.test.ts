@@ -239,3 +239,14 @@ describe('several feeds of a chatbot', () => {
     expect(world.listings()).toHaveLength(13)
   })
 })
+
+test('a field that is taken off `volatile.fields` is compared again, though its record is as in the last run', async () => {
+  await load({ volatile: { refresh: '365d', fields: ['DaysOnMarket', 'YearBuilt'] } })
+  world.deliver(zillowFeed([{ ...first, yearBuilt: 1901 }, ...rest]))
+  expect(await world.run()).toMatchObject({ counts: { update: 0, unchanged: 12 } })
+  world.configure({ north: { volatile: { refresh: '365d' } } })
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 11 } })
+  expect(world.listing(first.mlsNumber)).toMatchObject({ YearBuilt: 1901 })
+  expect(await world.run()).toMatchObject({ counts: { update: 0, unchanged: 12 } })
+  expect(world.calls()).toMatchObject({ Create: 0, Update: 1, Delete: 0 })
+})

@@ -138,17 +138,21 @@ describe('with marks', () => {
     })
     expect(await run('one', tagged)).toMatchObject({ result: 'ok', counts: { create: 1 }, notes: [] })
 
-    // Two has seen one's marks already, from another run: it goes on, and says so.
-    world.deliver(zillowFeed([dearer(homes[0]), ...homes.slice(1)]))
+    // Two has seen one's marks already, and sees a later one: once, which the list before may have hidden.
+    expect(await run('two', tagged)).toMatchObject({ result: 'ok', counts: { adopt: 1, hold: 0 }, notes: [] })
+    world.deliver(zillowFeed([dearer(homes[0]), dearer(homes[1]), ...homes.slice(2, 11)]))
+    expect(await run('one', tagged)).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    // Twice: one goes on.
+    world.deliver(zillowFeed([dearer(homes[0]), dearer(homes[1]), ...homes.slice(2)]))
     const two = await run('two', tagged)
-    expect(two).toMatchObject({ result: 'partial', counts: { create: 0, adopt: 1, hold: 1 }, notes: [goesOn] })
+    expect(two).toMatchObject({ result: 'partial', counts: { create: 0, hold: 1 }, notes: [goesOn] })
     expect(two.changes.find(({ kind }) => kind === 'hold')).toMatchObject({ cause: 'rival', held: 'create' })
     expect((await world.executed('sync')).status).toBe(4)
     expect((await world.executed('diff')).stdout).toContain('Stop one of the two')
     expect(numbers()).toHaveLength(11)
 
     // Nor does an update create what is gone by the time that it arrives.
-    const changed = [dearer(homes[0]), homes[1], dearer(homes[2]), ...homes.slice(3, 11)]
+    const changed = [dearer(homes[0]), dearer(homes[1]), dearer(homes[2]), ...homes.slice(3, 11)]
     world.deliver(zillowFeed(changed))
     meanwhile = () => Promise.resolve(void world.standIn.remove(chatbot, homes[2].mlsNumber))
     world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
@@ -159,7 +163,7 @@ describe('with marks', () => {
     await run('two', tagged)
     // It is said with nothing to create, too.
     expect(await run('two', tagged)).toMatchObject({ result: 'partial', counts: { hold: 0 }, notes: [goesOn] })
-    world.deliver(zillowFeed([dearer(homes[0]), ...homes.slice(1)]))
+    world.deliver(zillowFeed([dearer(homes[0]), dearer(homes[1]), ...homes.slice(2)]))
 
     // Another day without a word of the other, and it goes on alone.
     world.clock.advance(24 * 2 * halfAnHour)
@@ -181,6 +185,35 @@ describe('with marks', () => {
     expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
     world.clock.advance(halfAnHour)
     expect(await world.run()).toMatchObject({ result: 'ok', notes: [] })
+  })
+
+  test('a listing that the list hid and shows later, with the latest mark of a lost store, is no other program: each create is looked up', async () => {
+    world.deliver(zillowFeed(homes.slice(0, 10)))
+    await run('one', tagged)
+    world.deliver(zillowFeed([dearer(homes[0]), ...homes.slice(1, 10)]))
+    await run('one', tagged)
+    const hidden = world.listing(homes[0].mlsNumber) as unknown as StandInListing
+    world.standIn.remove(chatbot, homes[0].mlsNumber)
+    world.deliver(zillowFeed(homes.slice(1, 10)))
+    expect((await run('two', tagged)).notes).toEqual([expect.stringContaining('The store is empty')])
+    expect(await run('two', tagged)).toMatchObject({ result: 'ok', notes: [] })
+    // For a day after a loss creates are looked up anyway.
+    world.clock.advance(2 * 48 * halfAnHour)
+    expect(await run('two', tagged)).toMatchObject({ result: 'ok', notes: [] })
+
+    world.standIn.seed(chatbot, [hidden])
+    world.deliver(zillowFeed(homes))
+    // Until it is known whose that mark is, another program may do the same.
+    const theirs = { ...hidden, MLSNumber: homes[10].mlsNumber }
+    const notRival = expect.not.arrayContaining([expect.stringMatching(/another (program|store)/i)])
+    meanwhile = () => Promise.resolve(void world.standIn.seed(chatbot, [theirs]))
+    world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 1 } })
+    world.calls()
+    expect(await run('two', tagged)).toMatchObject({ counts: { create: 2, hold: 0 }, notes: notRival })
+    expect(world.calls()).toMatchObject({ Create: 1 })
+    expect(numbers()).toHaveLength(12)
+    expect(new Set(numbers()).size).toBe(12)
+    expect((await run('two', tagged)).notes).toEqual(notRival)
   })
 
   /** What a program with this store does while the list that another one reads stays as it was when that one asked. */

@@ -31,7 +31,7 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
   holds: { replace: true, decide: true, use: true },
   runs: { record: true, recordVerified: true, recordLost: true, renew: true, noteStart: true, noteSteady: true },
   deliveries: { record: true, notePending: true, prunePending: true, endPending: true },
-  learnt: { setNumber: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
+  learnt: { setNumber: true, setKeys: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
 }
 
 /** Writes to the store that find no room, by number: the first of them, and the first one after. */

@@ -154,6 +154,7 @@ export class Watch {
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 function nameOf({ rule, numbers }: Ran['report']['holds'][number]): string {
-  const { kind, renumbered } = numbers
+  const { kind, renumbered, allowed } = numbers
+  if (rule === 'leaving' && allowed === 0) return 'leaving, the last one'
   return kind !== undefined ? `${rule} ${kind}` : renumbered !== undefined ? 'renumbered' : rule
 }
