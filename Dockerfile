@@ -1,7 +1,7 @@
-# The base image, for a release by its digest, so that the same bytes are built tomorrow:
-#   docker buildx imagetools inspect node:24-slim    # prints "Digest: sha256:…"
-#   docker build --build-arg BASE=node:24-slim@sha256:… -t listing-sync .
-ARG BASE=node:24-slim
+# The base image by its digest (the index for amd64 and arm64), so that the same bytes are built tomorrow. For a newer one:
+#   docker buildx imagetools inspect node:24.21.0-bookworm-slim    # prints "Digest: sha256:…"
+#   docker build --build-arg BASE=node:24.21.0-bookworm-slim@sha256:… -t listing-sync .
+ARG BASE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 
 FROM ${BASE} AS build
 WORKDIR /app

@@ -1,4 +1,4 @@
-/** The tables of docs/faults.md: every fault has a test that is really there, or says why not. */
+/** The tables of docs/faults.md and SECURITY.md: every row has tests that are really there, or says why not. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -33,13 +33,35 @@ function has(source: string, name: string): boolean {
   )
 }
 
-test.each(rows)('$fault, $what', ({ held }) => {
-  const why = /^(?:open|not applicable): (.+)$/.exec(held)
-  if (why !== null) return expect(why[1].length).toBeGreaterThan(20)
+/** Throws where a test is not there; entries are `file › name`. */
+function assertThere(held: string): void {
   for (const entry of held.split('<br>')) {
     const [path, name] = entry.split(' › ')
     expect(path).toMatch(/^test\/.+\.ts$/)
     expect(existsSync(file(path)), path).toBe(true)
     expect(has(readFileSync(file(path), 'utf8'), name), `${path} has no test "${name}"`).toBe(true)
   }
+}
+
+test.each(rows)('$fault, $what', ({ held }) => {
+  const why = /^(?:open|not applicable): (.+)$/.exec(held)
+  if (why !== null) return expect(why[1].length).toBeGreaterThan(20)
+  assertThere(held)
+})
+
+/** Rows `| 1 | risk | defence | ASVS | tests |`. */
+const checklist = readFileSync(file('SECURITY.md'), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| *\d/.test(line))
+
+test.each(checklist)('%s', (line) => {
+  const [, risk, asvs, held] = /^\| \d+ \| ([^|]+) \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/.exec(line) ?? []
+  expect(risk, 'no row of five cells').toBeDefined()
+  expect(asvs).toMatch(/^\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*$/)
+  assertThere(held)
+})
+
+test('the checklist has every row once, in order', () => {
+  expect(checklist.length).toBeGreaterThanOrEqual(25)
+  expect(checklist.map((line) => Number(line.split('|')[1]))).toEqual(checklist.map((_, i) => i + 1))
 })

@@ -11,6 +11,7 @@ import { ConfigError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import { jsonDocument } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
+import { readBudget } from '../feed/format/budget.ts'
 import type { Findings } from '../inspect/findings.ts'
 import { inspect } from '../inspect/inspect.ts'
 import type { Inspected, Inspection } from '../inspect/inspect.ts'
@@ -48,7 +49,7 @@ export async function inspectSource(
       limit,
       moment,
       scratch: workspace.folder,
-      signal,
+      budget: readBudget(feed.plan.limits.read, signal, clock),
       progress: (records) => progress.show('records', records, null),
     })
     // Not only printed: `--init` makes files of them.

@@ -2,8 +2,8 @@
 import { escapeUnseen, printable, printableLines } from './text.ts'
 
 /**
- * Replaces every spelling of the secrets by `***`: as it is, as it is printed, in JSON, percent-encoded, in base64
- * wherever it begins, in hex.
+ * Replaces every spelling of the secrets by `***`: as it is, as it is printed, in JSON, percent-encoded whole or as the part of
+ * an address that it stands in, in base64 wherever it begins, in hex.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const spellings = allSpellings(secrets)
@@ -60,10 +60,22 @@ function spellingsOf(secret: string): string[] {
   // A body that was logged as text may itself hold JSON.
   const quoted = escapeUnseen(JSON.stringify(secret).slice(1, -1))
   const quotedTwice = JSON.stringify(quoted).slice(1, -1)
-  const percent = encodeURIComponent(secret.toWellFormed())
+  const formed = secret.toWellFormed()
+  const percent = encodeURIComponent(formed)
   const shown = [printable(secret), printableLines(secret)].filter(({ length }) => length >= 4)
-  const encoded = [percent, percent.replaceAll('%20', '+'), bytes.toString('hex'), ...base64]
+  const encoded = [percent, percent.replaceAll('%20', '+'), ...inAddresses(formed), bytes.toString('hex'), ...base64]
   return [secret, ...shown, quoted, quotedTwice, ...encoded]
+}
+
+/** As a server may give it back in an address that it leads to: each part leaves other characters as they are. */
+function inAddresses(secret: string): string[] {
+  const url = new URL('http://h')
+  url.pathname = `/${secret}`
+  url.search = secret
+  url.hash = secret
+  url.username = secret
+  const parts = [url.pathname.slice(1), url.search.slice(1), url.hash.slice(1), url.username, encodeURI(secret)]
+  return parts.filter(({ length }) => length >= 4)
 }
 
 /** The secret and, if it begins with a scheme such as Bearer, the rest alone. */

@@ -145,7 +145,9 @@ class Watched {
       const good = await this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
-      log.error({ feed: this.name, error: messageOf(error) }, 'run failed with a defect')
+      // Before a run is one, as where the disk of the scratch files is full, it can fail without a report.
+      const said = error instanceof UserError ? 'run failed' : 'run failed with a defect'
+      log.error({ feed: this.name, error: messageOf(error) }, said)
     }
   }
 

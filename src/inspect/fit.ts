@@ -5,8 +5,10 @@
 import { FeedError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { Delivered, Problem } from '../core/listing.ts'
+import { steps } from '../feed/format/budget.ts'
+import type { ReadBudget } from '../feed/format/budget.ts'
 import { RecordError } from '../feed/format/format.ts'
-import type { FormatOptions, ReadOptions } from '../feed/format/format.ts'
+import type { FormatOptions, RawRecord, ReadOptions, Reading } from '../feed/format/format.ts'
 import { formats } from '../feed/format/formats.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
@@ -22,6 +24,7 @@ export interface Beginning {
   head: Buffer
   /** Whether this is the whole document. */
   whole: boolean
+  budget: ReadBudget
   options: Omit<ReadOptions, 'lengthProven'>
 }
 
@@ -37,7 +40,7 @@ export async function fitOf(preset: Preset, options: MappingOptions, beginning: 
   try {
     tested = await trial(preset, options, beginning)
   } catch (error) {
-    if (!(error instanceof FeedError)) throw error
+    if (!(error instanceof FeedError) || beginning.budget.exceeded() !== null) throw error
     return { name, title, score: 0, reason: error.message }
   }
   const { profile, records, delivered } = tested
@@ -52,7 +55,8 @@ export async function fitOf(preset: Preset, options: MappingOptions, beginning: 
   const mapped = delivered.reduce((sum, each) => sum + quality(each), 0) / delivered.length
   const rules = filledOwners.size / owners.size
   const shareFound = found.length / paths.length
-  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * shareFound + 0.1 * (known.size / fields.length))
+  const used = known.size / Math.max(1, fields.length)
+  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * shareFound + 0.1 * used)
   const place = record === undefined ? '' : `records at ${record}; `
   const reason =
     `${place}the first ${records} map to ${Math.round(mapped * 100)} %; ` +
@@ -65,15 +69,15 @@ async function trial(preset: Preset, options: MappingOptions, beginning: Beginni
   const mapping = createMapping(preset, options)
   const profile = new Profile()
   const delivered: Delivered[][] = []
-  for await (const { at, parse } of firstRecords(mapping.format, mapping.formatOptions, beginning)) {
+  await eachFirst(mapping.format, mapping.formatOptions, beginning, (record, reading) => {
     try {
-      const fields = parse()
+      const fields = reading.parse(record)
       profile.add(fields)
-      delivered.push(mapping.normalise(fields, at, beginning.moment))
+      delivered.push(mapping.normalise(fields, record.at, beginning.moment))
     } catch (error) {
-      delivered.push([unread(at, error)])
+      delivered.push([unread(record.at, error)])
     }
-  }
+  })
   // The last record may be cut off, so it is not judged.
   if (!beginning.whole && delivered.length > 1 && delivered.length < tried) delivered.pop()
   return { profile, records: delivered.length, delivered: delivered.flat() }
@@ -82,24 +86,35 @@ async function trial(preset: Preset, options: MappingOptions, beginning: Beginni
 /** The fields of the first records. */
 export async function firstFields(format: string, options: FormatOptions, beginning: Beginning) {
   const profile = new Profile()
-  for await (const { parse } of firstRecords(format, options, beginning)) {
+  await eachFirst(format, options, beginning, (record, reading) => {
     try {
-      profile.add(parse())
+      profile.add(reading.parse(record))
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
     }
-  }
+  })
   return profile.fields()
 }
 
-async function* firstRecords(format: string, formatOptions: FormatOptions, { head, options }: Beginning) {
+/** Throws `FeedError` once the time for reading is over. */
+async function eachFirst(
+  format: string,
+  formatOptions: FormatOptions,
+  { head, options, budget }: Beginning,
+  look: (record: RawRecord, reading: Reading) => void,
+): Promise<void> {
   async function* once(): AsyncGenerator<Buffer> {
     yield head
   }
   const reading = formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
   let left = tried
   for await (const batch of reading.records) {
-    for (const record of batch.slice(0, left)) yield { at: record.at, parse: () => reading.parse(record) }
+    for (const records of steps(batch.slice(0, left))) {
+      await budget.pause()
+      budget.each(records, (record) => look(record, reading))
+      const late = budget.exceeded()
+      if (late !== null) throw new FeedError(late)
+    }
     left -= batch.length
     if (left <= 0) return
   }

@@ -3,6 +3,9 @@
  * beginning of the document; then the whole document is read once, in constant memory.
  */
 import { FeedError } from '../core/errors.ts'
+import { bounded } from '../feed/format/bounded.ts'
+import { steps } from '../feed/format/budget.ts'
+import type { ReadBudget } from '../feed/format/budget.ts'
 import { declaredEncoding } from '../feed/format/encoding.ts'
 import type { Reading } from '../feed/format/format.ts'
 import { formats, kindOf } from '../feed/format/formats.ts'
@@ -30,7 +33,8 @@ export interface Inspection extends Candidates {
   limit: number | null
   /** Folder for files of this run. */
   scratch: string
-  signal: AbortSignal
+  /** Of this reading, trials of presets included. */
+  budget: ReadBudget
   progress: (records: number) => void
 }
 
@@ -47,14 +51,16 @@ const beginningBytes = 2 * 1024 * 1024
 
 /** Throws `FeedError` if the source can't be read or is not a feed. */
 export async function inspect(inspection: Inspection): Promise<Inspected> {
-  const { feed, signal, scratch } = inspection
-  const opened = await feed.open(null, signal, scratch)
+  const { feed, budget, scratch } = inspection
+  const opened = await feed.open(null, budget.signal, scratch)
   if (opened === 'not-modified') throw new FeedError('the source answered HTTP 304 to a first request')
   const sent = await beginning(opened.bytes)
   try {
     const source = feed.decompress({ ...opened, bytes: sent.bytes }, scratch)
     const start = await beginning(source.bytes, beginningBytes)
     try {
+      const late = budget.exceeded()
+      if (late !== null) throw new FeedError(late)
       if (start.head.length === 0 && source.end().reasons.length > 0)
         throw new FeedError(source.end().reasons.join('; '))
       return await read(inspection, { opened, sent: sent.head, end: () => source.end(), ...start })
@@ -77,11 +83,12 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   const { endsWithLineBreak, encoding, maxRecordBytes, maxFields } = inspection.feed.transport
   const hints = { encoding, charset: opened.charset }
   const kind = kindOf(head, hints, inspection.presets)
-  const start: Beginning = { head, whole, moment: inspection.moment, options: { ...hints, maxRecordBytes, maxFields } }
+  const { moment, budget } = inspection
+  const start: Beginning = { head, whole, moment, budget, options: { ...hints, maxRecordBytes, maxFields } }
   const choice = await chosenPreset(inspection, kind, start)
   const { preset, options } = choice
 
-  const mapped = new MappedRecords(choice, inspection.moment)
+  const mapped = new MappedRecords(choice, moment)
   const format = preset?.format ?? kind.format
   const formatOptions = mapped.mapping?.formatOptions ?? kind.options
   if (formatOptions === null) {
@@ -89,13 +96,15 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     throw new FeedError(`the document is ${formats[format].title}, but ${lack}`)
   }
   const counted = counting(bytes)
-  const reading = formats[format].read(counted.bytes, {
+  const reading = bounded(formats[format], inspection.feed.transport).read(counted.bytes, {
     ...formatOptions,
     ...start.options,
     lengthProven: () => !endsWithLineBreak || end().proven,
   })
   const limited = await readAll(reading, mapped, inspection)
   const reasons = limited ? [] : [...new Set([...end().reasons, ...reading.end().reasons])]
+  const exceeded = budget.exceeded()
+  if (exceeded !== null) reasons.push(exceeded)
   if (!limited && mapped.records === 0 && reasons.length === 0) reasons.push('the document holds no record')
   const { delimiter } = formatOptions
   const document: DocumentFacts = {
@@ -116,12 +125,14 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
 
 /** Whether reading stopped at the limit. */
 async function readAll(reading: Reading, mapped: MappedRecords, inspection: Inspection): Promise<boolean> {
-  const { limit, signal, progress } = inspection
+  const { limit, budget, progress } = inspection
   for await (const batch of reading.records) {
-    signal.throwIfAborted()
-    for (const record of batch) {
-      if (mapped.records === limit) return true
-      mapped.take(reading, record)
+    for (const records of steps(batch)) {
+      await budget.pause()
+      if (budget.exceeded() !== null) return false
+      const left = limit === null ? records.length : limit - mapped.records
+      budget.each(records.slice(0, left), (record) => mapped.take(reading, record))
+      if (left < records.length) return true
     }
     progress(mapped.records)
   }

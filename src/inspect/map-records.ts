@@ -29,8 +29,13 @@ export class MappedRecords {
     this.filling = preset && createMapping(preset, { ...options, defaults: { ...placeholders, ...options.defaults } })
   }
 
+  /** May be cut off (`limits.read`): then the record does not count. */
   take(reading: Reading, record: RawRecord): void {
+    this.#map(reading, record)
     this.records++
+  }
+
+  #map(reading: Reading, record: RawRecord): void {
     if (!isUtf8(record.raw)) this.notUtf8++
     else this.beyondAscii ||= !isAscii(record.raw)
     const { mapping, moment, filling } = this

@@ -21,7 +21,8 @@ import { FeedError, messageOf } from '../../src/core/errors.ts'
 import type { Findings } from '../../src/inspect/findings.ts'
 import { initialise } from '../../src/inspect/init.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
-import { home, zillowFeed } from '../support/homes.ts'
+import { home, homes, zillowFeed, zillowRecord } from '../support/homes.ts'
+import { withPatience } from '../support/patience.ts'
 import { executed } from '../support/program.ts'
 import { zip } from '../support/zip.ts'
 
@@ -236,6 +237,74 @@ describe('what is said of a feed', () => {
     expect(findings.fields.length).toBeLessThanOrEqual(2000)
     expect(findings.moreFields).toBe(true)
     for (const { words } of findings.words) expect(words.length).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('the time for reading (limits.read) is that of a run', () => {
+  /** A feed of the configuration with this source and time. */
+  function configured(source: string, read: string): void {
+    mkdirSync(join(folder, 'config'), { recursive: true })
+    const feed = `{ chatbot: C, source: '${source}', preset: zillow, maxRecordBytes: 64MB, maxFields: 10000000, limits: { read: ${read} } }`
+    writeFileSync(configFile(), `service: { baseUrl: http://127.0.0.1:8080 }\nfeeds: { slow: ${feed} }\n`)
+  }
+  /** A feed in which this record has so many elements. */
+  function heavy(at: number, elements: number): string {
+    const records = homes(1, 250).map((one) => zillowRecord(one))
+    records[at] = records[at].replace('</Listing>', `${'<p>x</p>'.repeat(elements)}</Listing>`)
+    return made('heavy.xml', `<Listings>${records.join('')}</Listings>`)
+  }
+
+  test('a record beyond those that presets are tried on: what comes before it is shown, and why it ends there', async () => {
+    const source = heavy(240, 500_000)
+    await withPatience(400, async (stall) => {
+      configured(source, `{ stall: ${stall}ms }`)
+      const { status, stdout } = await inspect('slow', '--format', 'json')
+      const { document, preset } = JSON.parse(stdout) as Findings
+      expect(status).toBe(1)
+      expect(preset).toMatchObject({ name: 'zillow' })
+      expect(document).toMatchObject({ complete: false, records: 240 })
+      const late = `took longer than ${stall / 1000} s to read (limits.read.stall); it and the rest were not read`
+      expect(document.reasons).toEqual([expect.stringContaining(late)])
+    })
+  })
+
+  test('a record among the first ends it with that sentence', async () => {
+    configured(heavy(0, 100_000), '{ stall: 1ms }')
+    const { status, stdout, stderr } = await inspect('slow')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('took longer than 0.001 s to read (limits.read.stall); it and the rest were not read')
+  })
+
+  test.each([1000, -100])('a source that stops sending (%i)', async (end) => {
+    const text = zillowFeed(homes(1, 1000))
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, end))
+    }).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    try {
+      await withPatience(end > 0 ? 300 : 3000, async (total) => {
+        configured(`http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`, `{ total: ${total}ms }`)
+        const { status, stdout, stderr } = await inspect('slow')
+        expect(status).toBe(1)
+        expect(stderr).toContain(
+          `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`,
+        )
+        // What presets are tried on was there; or was not.
+        expect(stdout.includes('Preset zillow')).toBe(end < 0)
+      })
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
+  test('and so is the number of records', async () => {
+    const file = made('many.xml', zillowFeed(homes(1, 5)))
+    configured(file, '{}')
+    writeFileSync(configFile(), readFileSync(configFile(), 'utf8').replace('limits:', 'maxRecords: 3, limits:'))
+    const { status, stderr } = await inspect('slow')
+    expect(status).toBe(1)
+    expect(stderr).toContain('the document has more than 3 records (maxRecords); the rest was not read')
   })
 })
 

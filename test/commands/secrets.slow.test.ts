@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createRawServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { hostKey, startSftpServer } from '../support/sftp-server.ts'
+import type { SftpServer } from '../support/sftp-server.ts'
 import { home, zillowEnd, zillowFeed, zillowRecord } from '../support/homes.ts'
 import { command, executed } from '../support/program.ts'
 import type { Ended } from '../support/program.ts'
@@ -31,6 +34,12 @@ const secrets = {
   pathToken: '8f14e45fceea167a5a36dedd4bea2543',
   ftpPassword: 'ftp:p@ss/5+9',
   ftpToken: 'c9f0f895fb98ab9159f51fd0297e236d',
+  sftpPassword: 'sftp p@ss+8/k',
+  sftpToken: '45c48cce2e2d7fbdea1afc51c7c6ad26',
+  ftpsPassword: 'ftps+p@ss/21',
+  tlsPassword: 'tls/p@ss+64',
+  tlsToken: 'd3d9446802a44259755d38e6d163e820',
+  retsQuery: 'rets+query/90=k',
   loginPassword: 'login p@ss+33/z',
   passphrase: 'phr&se of a key 22',
   privateKey:
@@ -62,12 +71,15 @@ function spellings(secret: string): string[] {
 let folder: string
 let server: Server
 let ftpServer: ReturnType<typeof createRawServer>
+let sftpServer: SftpServer
+let tlsServer: Server
 let origin: string
 let feedAnswer: (request: IncomingMessage, response: ServerResponse) => void
 let serviceAnswer: (request: IncomingMessage, response: ServerResponse) => void
 const outputs = new Map<string, string>()
 let echoes = 0
 let ftpEchoes = 0
+let tlsRequests = 0
 let written = 0
 
 const sent = (request: IncomingMessage): string => {
@@ -81,11 +93,22 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume()
     if (Object.keys(request.headers).some((name) => ['authorization', 'x-feed-key'].includes(name))) echoes++
-    if (request.url?.startsWith('/feed')) feedAnswer(request, response)
+    if (request.url?.startsWith('/feed/rets')) retsAnswer(request, response)
+    else if (request.url?.startsWith('/feed')) feedAnswer(request, response)
     else serviceAnswer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `127.0.0.1:${portOf(server)}`
+  // One that is known by its certificate to those who are told of it, and to nobody else.
+  const certificate = { cert: readFileSync('fixtures/tls/certificate.pem'), key: readFileSync('fixtures/tls/key.pem') }
+  tlsServer = createTlsServer(certificate, (request, response) => {
+    tlsRequests++
+    response.writeHead(302, { location: `http://${origin}/${encodeURI(sent(request))}` }).end(sent(request))
+  })
+  await new Promise<void>((resolve) => tlsServer.listen(0, '127.0.0.1', resolve))
+  // It lets its user in, and repeats the password and the path to whatever it is asked.
+  sftpServer = await startSftpServer({ folder, user: 'robin', password: secrets.sftpPassword })
+  sftpServer.refusal = `not ${secrets.sftpPassword} with ${code(secrets.sftpPassword)} in /${secrets.sftpToken}/`
   // An FTP server that lets nobody in, and repeats all that it was told.
   ftpServer = createRawServer((socket) => {
     let heard = ''
@@ -102,9 +125,12 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'tmp'))
   writeFileSync(join(folder, 'settings.yaml'), `Name: North\nWelcomeMessage: Hello\n`)
 })
-afterAll(() => {
+afterAll(async () => {
   server.close()
   server.closeAllConnections()
+  tlsServer.close()
+  tlsServer.closeAllConnections()
+  await sftpServer.close()
   ftpServer.close()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -152,6 +178,31 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
       },
     },
   }
+  const more: Record<string, object> = {
+    sftp: {
+      source: `sftp://127.0.0.1:${sftpServer.port}/${secrets.sftpToken}/export.xml`,
+      login: { user: 'robin', password: secrets.sftpPassword, hostKey },
+    },
+    'sftp-refused': {
+      source: `sftp://robin:${code(secrets.tlsPassword)}@127.0.0.1:${sftpServer.port}/${secrets.sftpToken}/*.xml`,
+      login: { hostKey },
+    },
+    // Greeted in plain words by a server that knows no TLS.
+    ftps: {
+      source: `ftps://127.0.0.1:${portOf(ftpServer)}/${secrets.ftpToken}/export.xml`,
+      login: { user: 'robin', password: secrets.ftpsPassword },
+    },
+    tls: {
+      source: `https://robin:${code(secrets.tlsPassword)}@127.0.0.1:${portOf(tlsServer)}/${secrets.tlsToken}/export.xml`,
+    },
+    'tls-trusted': {
+      source: `https://robin:${code(secrets.tlsPassword)}@127.0.0.1:${portOf(tlsServer)}/${secrets.tlsToken}/export.xml`,
+      ca: readFileSync('fixtures/tls/certificate.pem', 'utf8'),
+    },
+    rets: { source: `http://${host}/feed/rets?key=${code(secrets.retsQuery)}`, preset: 'rets-compact' },
+  }
+  for (const [index, [name, one]] of Object.entries(more).entries())
+    Object.assign(feeds, { [name]: { ...common, chatbot: `SN-${10 + index}`, ...one } })
   const settings = {
     service: {
       baseUrl: `http://${host}`,
@@ -218,6 +269,14 @@ function leaks(): string[] {
   return found
 }
 
+/** A RETS server that refuses, with what it was sent. */
+function retsAnswer(request: IncomingMessage, response: ServerResponse): void {
+  const text = `no ${decodeURIComponent(request.url ?? '')} or ${request.url}`
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '')
+  response.end(`<?xml version="1.0"?>\n<RETS ReplyCode="20203" ReplyText="${text}"></RETS>\n`)
+}
+
 const envelope = (data: unknown, message = '', success = true): string =>
   JSON.stringify({ Version: '1.0.0', Success: success, Code: success ? 200 : 400, Message: message, Data: data })
 const emptyList = (response: ServerResponse): void =>
@@ -249,6 +308,18 @@ const failures: [name: string, feed: typeof feedAnswer, service: typeof serviceA
   [
     'feed redirects with what it was sent',
     (request, response) => void response.writeHead(302, { location: `gopher://x/${encodeURI(sent(request))}` }).end(),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed redirects to where nobody may go, with what it was sent',
+    (request, response) =>
+      void response.writeHead(302, { location: `http://10.9.8.7/${encodeURI(sent(request))}` }).end(),
+    (_, response) => emptyList(response),
+  ],
+  [
+    'feed redirects for ever, with what it was sent',
+    (request, response) =>
+      void response.writeHead(302, { location: `/feed${encodeURI(sent(request)).slice(0, 4000)}` }).end(),
     (_, response) => emptyList(response),
   ],
   [
@@ -350,6 +421,9 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
   expect(asked.map(({ stderr, stdout }) => (stdout + stderr).includes('***')).filter(Boolean).length).toBeGreaterThan(5)
   expect(leaks()).toEqual([])
   expect(ftpEchoes).toBeGreaterThan(failures.length)
+  expect(sftpServer.connections).toBeGreaterThan(failures.length)
+  // One feed trusts its certificate, the other never gets so far.
+  expect(tlsRequests).toBeGreaterThan(failures.length)
   expect(echoes).toBeGreaterThan(failures.length * 2)
   // Else nothing was said that could have been scrubbed.
   expect([...outputs.values()].filter((text) => text.includes('***')).length).toBeGreaterThan(5)

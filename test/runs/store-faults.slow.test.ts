@@ -1,12 +1,14 @@
 /** A disk that is full, read-only or not there: a clear message, nothing written, and a state from which the next run is right. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { command } from '../support/program.ts'
 import type { Ended } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
 
 const all = homes(1, 10)
 const next = homes(3, 12)
@@ -49,6 +51,55 @@ function saysClearly(ended: Ended, words: string): void {
   expect(ended.stdout + ended.stderr).toContain(words)
   expect(ended.stdout + ended.stderr).not.toContain('defect')
 }
+
+/** Takes what room there is, and what has come free since the last time; never more than a small disk has. */
+function fill(filler: string): void {
+  for (const size of [65_536, 4096, 1]) {
+    try {
+      for (let times = 0; times < 10_000_000 / size; times++) appendFileSync(filler, Buffer.alloc(size))
+    } catch {
+      // It is full, to pieces of this size.
+    }
+  }
+}
+
+describe('a daemon', () => {
+  test.for(['the store', 'the scratch files'])(
+    'on whose disk with %s there is no room: its runs end, it goes on, and with room nothing is lost',
+    async (what, { skip }) => {
+      const disk = smallDisk(8000, skip)
+      const feeds = { north: { ...north, schedule: '* * * * * *', keepFree: '1KB' } }
+      world.configure(feeds, {}, what === 'the store' ? join(disk, 'store.db') : './store.db')
+      const env: Record<string, string> = what === 'the store' ? {} : { TMPDIR: disk }
+      world.deliver(zillowFeed(all))
+      const filler = join(disk, 'filler')
+      const failed = /"msg":"run failed"/g
+      const onStart = async (child: ChildProcess): Promise<void> => {
+        let log = ''
+        child.stderr!.on('data', (text) => (log += String(text)))
+        await until(() => numbers().length === all.length && log.includes('"msg":"run finished"'))
+        fill(filler)
+        world.deliver(zillowFeed(next))
+        await until(() => {
+          fill(filler)
+          return (log.match(failed) ?? []).length >= 2
+        })
+        expect(log).toMatch(/the disk is full|its disk has no room/)
+        // SQLite's log may have had room for some of it.
+        expect(new Set(numbers()).size).toBe(numbers().length)
+        rmSync(filler)
+        const wanted = next.map((one) => one.mlsNumber).join()
+        await until(() => numbers().toSorted().join() === wanted)
+        child.kill('SIGTERM')
+      }
+      const { status, stderr } = await command(['--config', world.configFile, 'daemon'], { env, onStart })
+      expect(status).toBe(0)
+      expect(stderr).not.toContain('defect')
+      expect(numbers().toSorted()).toEqual(next.map((one) => one.mlsNumber).toSorted())
+      expect(world.calls()).toMatchObject({ Create: 12 })
+    },
+  )
+})
 
 describe('on a disk that', () => {
   test('is full: the run ends, no listing is sent without a note of it, and with space the next one is right', async ({

@@ -43,6 +43,8 @@ export interface SftpServer {
   connections: number
   /** Called for each block that is asked for; what it gives is done instead. */
   onRead: (offset: number) => 'cut' | 'stall' | null
+  /** What it says to whatever is asked of it once somebody is in, in place of doing it; null: it does it. */
+  refusal: string | null
   /** Called when a file is asked for, before it is opened. */
   onOpen: (path: string) => void
   close(): Promise<void>
@@ -76,6 +78,7 @@ export async function startSftpServer(options: SftpServerOptions): Promise<SftpS
     attempts: [],
     names: 0,
     connections: 0,
+    refusal: null,
     onRead: () => null,
     onOpen: () => {},
     async close() {
@@ -118,6 +121,7 @@ function serve(sftp: SFTPWrapper, connection: Connection, folder: string, it: Sf
     return buffer
   }
   const guarded = (request: number, work: () => void): void => {
+    if (it.refusal !== null) return sftp.status(request, FAILURE, it.refusal)
     try {
       work()
     } catch (error) {

@@ -1,9 +1,8 @@
 /** The time that the reading of one delivery may take (`limits.read`). What it cuts off is missing: no proof of absence. */
-import { FeedError } from '../core/errors.ts'
-import type { Clock } from '../core/machine.ts'
-import { TimeLimitError, turns, withinTime } from '../core/time-limit.ts'
-import type { RawRecord } from '../feed/format/format.ts'
-import type { PlanConfig } from '../plan/settings.ts'
+import { FeedError } from '../../core/errors.ts'
+import type { Clock } from '../../core/machine.ts'
+import { TimeLimitError, turns, withinTime } from '../../core/time-limit.ts'
+import type { RawRecord } from './format.ts'
 
 export type ReadBudget = ReturnType<typeof readBudget>
 
@@ -14,8 +13,8 @@ const mostBytes = 1024 * 1024
 /** As many times a record is read while the machine gives this process less than half of its time. */
 const mostAttempts = 10
 
-/** Begins with the reading. `stop`: the run's own signal. */
-export function readBudget({ stall, total }: PlanConfig['limits']['read'], stop: AbortSignal, clock: Clock) {
+/** Begins with the reading. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
+export function readBudget({ stall, total }: { stall: number; total: number }, stop: AbortSignal, clock: Clock) {
   const whole = AbortSignal.timeout(total)
   const ending = new AbortController()
   const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
