@@ -1,9 +1,9 @@
 /** The invariants of docs/design.md, judged as calls reach the service and when runs and histories end. */
-import type { Listing } from '../../src/core/listing.ts'
+import type { Delivered, Listing } from '../../src/core/listing.ts'
 import type { Report, ReportedChange } from '../../src/report/report.ts'
 import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
-import type { Delivery, Entry } from './feed.ts'
+import type { Delivery, Entry, Said } from './feed.ts'
 import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
 import { ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
@@ -97,6 +97,8 @@ export class Checker implements Witness {
   #isRare = false
   /** Deletes of this run that took something away. */
   #taken = new Set<string>()
+  /** What each feed's deliveries showed, where nothing shows their ends, from the last one on that a run took in. */
+  readonly #arrived = new Map<string, ReadonlySet<string>[]>()
   /** Since when each listing is gone from the whole deliveries of its feed. */
   readonly #goneSince = new Map<string, number>()
   /** What left, and what came again under another number in the same delivery. */
@@ -107,6 +109,9 @@ export class Checker implements Witness {
   #keysRefused = false
   /** MLSNumbers on which a create or update of this run had an effect. */
   #affected = new Set<string>()
+  /** MLSNumbers of which the last update was confirmed and not carried out: now, and as the run began. */
+  readonly #ignored = new Set<string>()
+  #wasIgnored: ReadonlySet<string> = new Set()
   /** MLSNumbers that this run looked up. */
   #lookedUp = new Set<string>()
   /** Approved deletes count for nothing. */
@@ -147,11 +152,12 @@ export class Checker implements Witness {
     this.#clockAtStart = this.#time.clock
     this.#sent = []
     this.#waitUntil = 0
-    this.delivery = delivery
+    this.delivery = delivery.isDelta ? this.#withPending(delivery) : delivery
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
     this.#lookedUp = new Set()
+    this.#wasIgnored = new Set(this.#ignored)
     // Of deletes the program's own word is not enough: a person must have seen this one held, and nothing said otherwise since.
     const isTrue = (part: string): boolean =>
       !part.startsWith('delete ') || this.#letGo.has(`${feed} ${part.slice('delete '.length)}`)
@@ -176,15 +182,42 @@ export class Checker implements Witness {
     this.#isFirstLoad = !this.#loaded.has(feed)
     this.#isRare = this.#clockAtStart - (this.#wholeAt.get(feed) ?? Infinity) > rareAfter
     this.#taken = new Set()
-    for (const key of delivery.listings.keys()) this.#everListed.add(key)
+    for (const key of this.delivery.listings.keys()) this.#everListed.add(key)
     const keys = new Set([...feedKeys, ...this.#everListed])
-    this.#guard.begin(feed, delivery, keys, this.#time.clock)
+    this.#guard.begin(feed, this.delivery, keys, this.#time.clock)
+    const isGone = (key: string): void => {
+      if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#time.clock)
+    }
+    if (delivery.isDelta) for (const key of this.delivery.saidGone) isGone(key)
+    if (delivery.arrives !== undefined && !dry)
+      this.#arrived.set(feed, [...(this.#arrived.get(feed) ?? []), delivery.arrives])
     if (!delivery.whole) return
     for (const key of keys)
       if (!isIn(delivery, key)) {
         this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
-        if (!this.#goneSince.has(`${feed} ${key}`)) this.#goneSince.set(`${feed} ${key}`, this.#time.clock)
+        isGone(key)
       }
+  }
+
+  /** A delta, and what earlier ones said that is still to be done: the run has to carry out both. */
+  #withPending(delivery: Delivery): Delivery {
+    const { records, listings, holds, saidGone, says, said } = delivery
+    const all = { listings: new Map(listings), holds: new Set(holds), saidGone: new Set(saidGone) }
+    let pending = 0
+    for (const [key, some] of this.disk.pending(this.feed)) {
+      if (says!.has(key)) continue
+      pending += some.length
+      for (const one of some) {
+        const last = said!.get(key)?.find((entry) => isSaidBy(one, entry))
+        if (last === undefined) this.fail(`pending: ${key} is planned otherwise than it was said last`)
+        else if (last === null) all.saidGone.add(key)
+        else {
+          all.listings.set(key, last)
+          all.holds.add(key)
+        }
+      }
+    }
+    return { ...delivery, ...all, records: records < 0 ? records : records + pending }
   }
 
   /** A person lets through what is held. */
@@ -250,8 +283,14 @@ export class Checker implements Witness {
     this.#lostAt = this.#time.now
   }
 
+  /** Nobody can know it before the listing is looked at; it is to be sent again then. */
+  ignored({ keys }: WriteCall): void {
+    for (const key of keys) this.#ignored.add(key)
+  }
+
   affected(key: string): void {
     this.#affected.add(key)
+    this.#ignored.delete(key)
   }
 
   lookedUp(key: string): void {
@@ -289,7 +328,9 @@ export class Checker implements Witness {
       if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
       if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
-      const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed)
+      // Without marks nothing tells whose it is that came when nobody waited any more.
+      const isKnown = ({ onlyByMark }: Row): boolean => !onlyByMark || this.#swarm.ownership !== 'snapshot'
+      const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed && isKnown(row))
       const mayTake = this.#swarm.isRanked && feedName === this.feed && kind === 'update'
       if (others !== undefined && !mayTake)
         this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
@@ -333,7 +374,7 @@ export class Checker implements Witness {
   /** Whether a call may still take effect, as far as the program has to reckon with it (docs/faults.md, A1). */
   #mayLand({ at, clock }: WriteCall): boolean {
     // What a clock that was set forward and back has told to be over stays so.
-    return this.#time.now < at + settle && this.#time.clock < clock + settle
+    return this.#time.now < at + settle && this.#time.latestSince(at) < clock + settle
   }
 
   /**
@@ -427,15 +468,24 @@ export class Checker implements Witness {
       this.fail(`3: ${key} created, though an earlier create may still land`)
   }
 
+  /** Where nothing shows its end, the delivery before has to lack it, too: any that came since a run took the last one in. */
+  #lackedBefore(key: string): boolean {
+    return this.#arrived
+      .get(this.feed)!
+      .slice(0, -1)
+      .some((keys) => !keys.has(key))
+  }
+
   #judgeDelete(key: string): void {
-    const { holds, unreadable, saidGone, whole } = this.delivery
+    const { holds, unreadable, saidGone, whole, isUnframed } = this.delivery
     // What a person let go, or every delivery lacked for long enough, goes though this one is empty.
     const isBelieved = (this.#goneSince.get(`${this.feed} ${key}`) ?? Infinity) <= this.#time.clock - believedAfter
     const isApproved = this.approved.has(`delete ${key}`)
     const isLetGo = this.delivery.records === 0 ? isBelieved || isApproved : isApproved && unreadable.has(key)
     const cameBack = unreadable.has(key) && this.disk.cameKeylessAfter(this.feed, key)
     if (holds.has(key) && !isLetGo && !cameBack) this.fail(`2: delete of ${key}, which the feed holds`)
-    if (!whole && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
+    const isProven = isUnframed ? this.#lackedBefore(key) : whole
+    if (!isProven && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
     if (!saidGone.has(key) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
@@ -452,6 +502,10 @@ export class Checker implements Witness {
     const [startedAt, clockAtStart] = [this.#startedAt, this.#clockAtStart]
     const present = { at: this.#time.now, clock: this.#time.clock }
     const { delivery, counts } = report
+    // One whose end nothing shows says nothing until the next one ends like it.
+    if (this.delivery.arrives && report.error === null && report.command !== 'diff')
+      this.#arrived.set(this.feed, [this.delivery.arrives])
+    if (this.delivery.isUnframed && !delivery.complete) this.delivery = { ...this.delivery, whole: false }
     const { records, listings, removals, filtered, duplicates, rejects } = delivery
     this.trace(
       `  ended ${report.result} ${report.digest}${report.error === null ? '' : `: ${report.error}`} ${JSON.stringify(counts)}`,
@@ -462,8 +516,10 @@ export class Checker implements Witness {
       this.trace(`    ${kind} ${mlsNumber}: ${why}${outcome ? `: ${outcome.result} ${outcome.error ?? ''}` : ''}`)
     if (records !== listings + removals + filtered + duplicates + rejects)
       this.fail(`7: records ${JSON.stringify(delivery)}`)
-    if (delivery.complete && records !== this.delivery.records)
-      this.fail(`7: ${records} records of ${this.delivery.records} delivered`)
+    const { records: least, partly } = this.delivery
+    // What tells the price alone of what is not known is a reject, and no new word on what is pending.
+    if (delivery.complete && (records < least || records > least + (partly?.size ?? 0)))
+      this.fail(`7: ${records} records of ${least} delivered`)
     const isListTrue = this.#isListTrue && this.#swarm.ownership !== 'mirror'
     if (report.command !== 'diff')
       this.#guard.ended({
@@ -490,7 +546,8 @@ export class Checker implements Witness {
       if (!asks && report.applied?.outcomes.skipped === 0 && delivery.listings > 0) this.#loaded.add(this.feed)
     }
     // Only what a whole run was told ends what was said before.
-    if (this.delivery.whole && report.digest !== '' && report.remote.complete && report.command === 'sync')
+    const isTold = this.delivery.whole || (this.delivery.isDelta === true && delivery.complete)
+    if (isTold && report.digest !== '' && report.remote.complete && report.command === 'sync')
       for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#goneSince.delete(`${this.feed} ${key}`)
     // A dry run remembers nothing.
     if (report.error === null && this.delivery.whole && report.command !== 'diff')
@@ -535,7 +592,8 @@ export class Checker implements Witness {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
       if (outcome?.result === 'done' && isApproved && (isWhole || kind === 'delete'))
         this.fail(`approval: ${kind} of ${mlsNumber} is done, and approved once more`)
-      if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite')
+      const isSentAgain = this.#wasIgnored.has(mlsNumber)
+      if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite' && !isSentAgain)
         this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)
         this.fail(`delete of ${mlsNumber} by its absence under an incomplete list`)
@@ -549,7 +607,8 @@ export class Checker implements Witness {
       const isDone = (kind === 'create' || kind === 'update') && outcome?.result === 'done'
       const price = this.delivery.listings.get(mlsNumber)?.price
       const isSo = ({ by, listing }: Row): boolean => by === 'person' || listing.SalePrice === price
-      const isThere = this.#affected.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)
+      const isThere =
+        this.#affected.has(mlsNumber) || this.#ignored.has(mlsNumber) || this.service.living(mlsNumber).some(isSo)
       if (isDone && !isThere) this.fail(`done: ${kind} of ${mlsNumber} had no effect`)
     }
     const named = new Set(changes.filter(({ kind }) => kind !== 'adopt').map(({ mlsNumber }) => mlsNumber))
@@ -590,7 +649,7 @@ export class Checker implements Witness {
       }
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
-        const difference = differenceOf(rows[0], entry, version)
+        const difference = differenceOf(rows[0], entry, entry.version ?? version)
         // What a person changed before anybody saw it is taken for the service's own form: of that alone nobody is told.
         if (difference !== null && !mayDiffer(rows[0]) && !rows[0].tainted)
           this.fail(`4: ${key} is not as in the feed: ${difference}`)
@@ -600,12 +659,14 @@ export class Checker implements Witness {
     }
     for (const row of this.service.rows) {
       const { by, listing, onlyByMark } = row
-      if (onlyByMark && ownership === 'snapshot') continue
+      // A delta that has said it says nothing of it again, so no mark is looked at.
+      if (onlyByMark && (ownership === 'snapshot' || delivery.isDelta)) continue
       const key = listing.MLSNumber
       // What a delta does not say to be gone stays, whoever made it.
       if (
         isAnothers(row) ||
         (by !== 'us' && (!alone || delivery.isDelta)) ||
+        (delivery.isDelta && !delivery.saidGone.has(key)) ||
         delivery.listings.has(key) ||
         stuck.has(key)
       )
@@ -613,6 +674,13 @@ export class Checker implements Witness {
       if (this.service.living(key).length === 1) this.fail(`4: ${key} was left behind`)
     }
   }
+}
+
+/** Whether a record that is pending is what the source said. */
+function isSaidBy(record: Delivered, said: Said): boolean {
+  if (record.kind !== 'listing' || said === null) return record.kind !== 'listing' && said === null
+  const { SalePrice, Description = null } = record.listing
+  return SalePrice === said.price && Description === said.text
 }
 
 const calendars = new Map<string, Intl.DateTimeFormat>()

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
+import type { Delivered } from '../../src/core/listing.ts'
 import { column, connect, makeDurable } from '../../src/store/connection.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { storeOn } from '../../src/store/sqlite.ts'
@@ -24,6 +25,7 @@ export class Disk {
   readonly #good: Database.Statement<unknown[], string>
   readonly #owned: Database.Statement<unknown[], string>
   readonly #keylessAfter: Database.Statement<unknown[], number>
+  readonly #pending: Database.Statement<[string], { key: string; delivered: string }>
 
   /** A store in memory of these bytes, or in a file that has them already. */
   constructor(place: Buffer | string = emptyStore(1)) {
@@ -50,6 +52,7 @@ export class Disk {
       `SELECT 1 FROM feed, json_each(feed.keyless) AS record, absence WHERE name = ? AND absence.feed = ? AND absence.key = ?
         AND json_extract(record.value, '$.since') > absence.since LIMIT 1`,
     )
+    this.#pending = this.#database.prepare('SELECT key, delivered FROM pending WHERE feed = ?')
     this.#left = column(
       this.#database,
       "SELECT 1 FROM ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at >= ? AND what IN ('delete', 'renumber', 'left')",
@@ -83,6 +86,12 @@ export class Disk {
   /** MLSNumbers that it remembers as confirmed. */
   owned(feed: string): string[] {
     return this.#owned.all(feed)
+  }
+
+  /** What deltas of a feed said and no run has carried out, by MLSNumber. */
+  pending(feed: string): Map<string, Delivered[]> {
+    const rows = this.#pending.all(feed)
+    return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(delivered) as Delivered[]]))
   }
 
   /** Feeds of which a run was good. */

@@ -24,7 +24,12 @@ export interface Entry {
   isPartial?: boolean
   /** What stays when the source spells its MLSNumber otherwise; left out: that. */
   home?: string
+  /** The version of the mapping by which it was said; left out: the one of now. */
+  version?: number
 }
+
+/** What a delta said of an MLSNumber; null: that it is gone. */
+export type Said = Entry | null
 
 type State = 'listing' | 'removal' | 'filtered' | 'reject' | 'unreadable'
 
@@ -46,8 +51,15 @@ export interface Delivery {
   whole: boolean
   /** It tells only what changed: absence from it means nothing, though nothing is missing. */
   isDelta?: boolean
+  /** Of a delta: what it says of each MLSNumber, and what may be taken for said last of any. */
+  says?: ReadonlyMap<string, readonly Said[]>
+  said?: ReadonlyMap<string, readonly Said[]>
+  /** MLSNumbers of which it tells the price alone: nobody knows whether the program knows the rest. */
+  partly?: ReadonlySet<string>
   /** It has no end mark and came without a length. `again`: what is sent when it is asked for once more. */
   isUnframed?: boolean
+  /** The MLSNumbers that can be read in it then, as far as it goes. */
+  arrives?: ReadonlySet<string>
   again?: Delivery
   /** What an HTTP server calls this version of the document, whether or not all of it arrives; left out: nothing. */
   etag?: string
@@ -69,8 +81,9 @@ export class Source {
   readonly #entries = new Map<string, Entry>()
   /** Of which only the price has changed since it was told whole. */
   readonly #partial = new Set<string>()
-  /** What a delta has told last of each key. */
+  /** The line by which a delta has told last of each key, and what can be known of it: more than one thing while runs fail. */
   readonly #told = new Map<string, string>()
+  readonly #said = new Map<string, readonly Said[]>()
   readonly #etags = new Set<string>()
   #isCut = false
   readonly #time: VirtualTime
@@ -97,7 +110,8 @@ export class Source {
     for (const key of this.#keys) {
       if (!choices.mishap('feed changes', feed.change)) continue
       const state = this.#states.get(key)
-      if (state === 'listing' && choices.mishap('feed tells only what changed', feed.partial)) {
+      const isKnown = !feed.delta || this.#isSaid(this.#entries.get(key))
+      if (state === 'listing' && isKnown && choices.mishap('feed tells only what changed', feed.partial)) {
         this.#entries.get(key)!.price = choices.integer('only the price', 1, 1000)
         this.#partial.add(key)
         continue
@@ -127,20 +141,22 @@ export class Source {
   /** Everything readable again, for the end of a history; and at least one record, as an empty delivery proves nothing. */
   mend(): void {
     this.#partial.clear()
-    this.#told.clear()
     if (this.#states.size === 0) this.#put(this.#keys[0])
     for (const [key, state] of this.#states) if (state !== 'removal') this.#states.set(key, 'listing')
   }
 
+  #isSaid(entry: Entry | undefined): boolean {
+    const said = entry === undefined ? [] : (this.#said.get(entry.key) ?? [])
+    return said.length === 1 && said[0] !== null
+  }
+
   deliver({ feed }: Swarm): Delivery {
     const choices = this.#choices
-    const lines: string[] = []
-    // At first, and once it is mended, it tells all there is.
-    const isAll = this.#told.size === 0
-    const tells = (key: string, line: string): boolean => {
-      if (feed.delta && this.#told.get(key) === line) return false
-      this.#told.set(key, line)
-      return lines.push(line) > 0
+    const records: SourceRecord[] = []
+    const tells = (record: SourceRecord): boolean => {
+      if (feed.delta && this.#told.get(record.key) === record.line) return false
+      this.#told.set(record.key, record.line)
+      return records.push(record) > 0
     }
     const delivery: Delivery = {
       bytes: Buffer.alloc(0),
@@ -156,14 +172,13 @@ export class Source {
     for (const [home, entry] of feed.delta ? this.#entries : [])
       for (const key of [home, otherSpelling(home)]) {
         if (this.#states.has(home) && entry.key === key) continue
-        delivery.saidGone.add(key)
-        if (this.#told.has(key) || isAll) tells(key, lineOf({ ...entry, key }, 'removal'))
+        if (this.#told.has(key)) tells(recordOf({ ...entry, key }, 'removal'))
       }
     for (const [home, state] of this.#states) {
       const entry = this.#entries.get(home)!
       const { key } = entry
       const isPartial = this.#partial.delete(home) && state === 'listing'
-      const isTold = tells(key, lineOf(entry, isPartial ? 'partial' : state))
+      const isTold = tells(recordOf(entry, isPartial ? 'partial' : state))
       if (state === 'removal' || state === 'filtered') {
         delivery.saidGone.add(key)
         continue
@@ -172,14 +187,15 @@ export class Source {
       if (state === 'unreadable') delivery.unreadable.add(key)
       if (state !== 'listing' || !isTold) continue
       delivery.listings.set(key, { ...entry, ...(isPartial && { isPartial }) })
-      if (choices.mishap('feed repeats', feed.twice)) lines.push(lineOf(entry, state))
+      if (choices.mishap('feed repeats', feed.twice)) records.push(recordOf(entry, state))
       if (choices.mishap('feed repeats differing', feed.twiceDiffering)) {
-        lines.push(lineOf({ ...entry, price: entry.price + 1 }, state))
+        records.push(recordOf({ ...entry, price: entry.price + 1 }, state))
         delivery.repeated.add(key)
       }
     }
+    const lines = records.map(({ line }) => line)
     delivery.records = lines.length
-    if (feed.unframed > 0) return this.#unframed(delivery, lines, feed.unframed)
+    if (feed.unframed > 0 && !feed.delta) return this.#unframed(delivery, records, feed.unframed)
     if (feed.validators) delivery.etag = lines.join()
     // Of a version that was sent before a server says that it is the same, and cuts nothing.
     const isKnown = feed.validators && this.#etags.has(lines.join())
@@ -196,18 +212,62 @@ export class Source {
       delivery.records = -1
     }
     delivery.bytes = Buffer.from(document)
-    return delivery
+    return feed.delta ? this.#delta(delivery, records, document) : delivery
+  }
+
+  /** The same, as far as it arrives: what does not is told again by the next one. */
+  #delta(delivery: Delivery, records: readonly SourceRecord[], document: string): Delivery {
+    const lines = document.split('\n').slice(1, -1)
+    const arrived = lines.filter((line) => line !== 'END').length
+    for (const { key } of records.slice(arrived)) this.#told.set(key, 'lost')
+    const says = new Map<string, Said[]>()
+    const listings = new Map<string, Entry>()
+    const [holds, saidGone, partly] = [new Set<string>(), new Set<string>(), new Set<string>()]
+    for (const { key, state, entry } of records.slice(0, arrived)) {
+      if (state === 'reject') holds.add(key)
+      if (state === 'reject' || state === 'unreadable') continue
+      const isGone = state === 'removal' || state === 'filtered'
+      const said = isGone ? null : { ...entry, version: this.mappingVersion }
+      says.set(key, [...(says.get(key) ?? []), said])
+      if (state === 'partial') partly.add(key)
+      if (isGone) saidGone.add(key)
+      else {
+        holds.add(key)
+        listings.set(key, { ...entry, ...(state === 'partial' && { isPartial: true }) })
+      }
+    }
+    for (const [key, said] of says) this.#said.set(key, [...(this.#said.get(key) ?? []), ...said])
+    return { ...delivery, listings, holds, saidGone, unreadable: new Set(), says, said: this.#said, partly }
+  }
+
+  /** A run on a delivery is over. What nobody took in of a delta is sent again. `isLast`: no store knows anything older. */
+  ended({ says }: Delivery, isTaken: boolean, isLast: boolean): void {
+    for (const [key, said] of says ?? [])
+      if (!isTaken) this.#told.set(key, 'lost')
+      else if (isLast) this.#said.set(key, said)
+  }
+
+  /** A delivery as if it had said all that is so; a delta says only what changed. */
+  truth(delivery: Delivery): Delivery {
+    if (!delivery.isDelta) return delivery
+    const last = [...this.#said].map(([key, said]) => [key, said.at(-1)!] as const)
+    const listings = new Map(last.flatMap(([key, said]) => (said === null ? [] : [[key, said] as const])))
+    const saidGone = new Set(last.flatMap(([key, said]) => (said === null ? key : [])))
+    return { ...delivery, listings, holds: new Set(listings.keys()), saidGone }
   }
 
   /** A table without an end mark, over a connection that may break: cut at a line break it looks whole. Not twice running. */
-  #unframed(delivery: Delivery, lines: readonly string[], share: number): Delivery {
-    const bytesOf = (some: readonly string[]): Buffer =>
-      Buffer.from(`BEGIN\n${some.map((line) => `${line}\n`).join('')}`)
-    const whole = { ...delivery, isUnframed: true, bytes: bytesOf(lines) }
+  #unframed(delivery: Delivery, all: readonly SourceRecord[], share: number): Delivery {
+    const asFarAs = (records: number) => {
+      const some = all.slice(0, records)
+      const arrives = new Set(some.flatMap(({ key, state }) => (state === 'unreadable' ? [] : key)))
+      return { records, arrives, bytes: Buffer.from(`BEGIN\n${some.map(({ line }) => `${line}\n`).join('')}`) }
+    }
+    const whole = { ...delivery, isUnframed: true, ...asFarAs(all.length) }
     this.#isCut = !this.#isCut && this.#choices.mishap(cutUnseen, share)
     if (!this.#isCut) return whole
-    const records = this.#choices.integer('lines left', 0, Math.max(0, lines.length - 1))
-    return { ...whole, whole: false, records, bytes: bytesOf(lines.slice(0, records)), again: whole }
+    const records = this.#choices.integer('lines left', 0, Math.max(0, all.length - 1))
+    return { ...whole, whole: false, ...asFarAs(records), again: whole }
   }
 
   #put(key: string): void {
@@ -237,6 +297,20 @@ export class Source {
 export const homeKey = (key: string): string => key.replace(/^0/, '')
 /** The same MLSNumber with a leading zero, or without it. */
 export const otherSpelling = (key: string): string => (key.startsWith('0') ? homeKey(key) : `0${key}`)
+
+interface SourceRecord {
+  key: string
+  state: State | 'partial'
+  entry: Entry
+  line: string
+}
+
+const recordOf = (entry: Entry, state: State | 'partial'): SourceRecord => ({
+  key: entry.key,
+  state,
+  entry: { ...entry },
+  line: lineOf(entry, state),
+})
 
 function lineOf(entry: Entry, state: State | 'partial'): string {
   if (state === 'partial') return JSON.stringify({ key: entry.key, price: entry.price, state })

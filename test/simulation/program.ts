@@ -114,6 +114,11 @@ export class Program {
     return this.#place.disk.store
   }
 
+  /** Whether a run may come upon a store that knows nothing of the last ones. */
+  get hasOlderStores(): boolean {
+    return this.#shelf !== null || this.#other !== null
+  }
+
   #newStore(): Disk {
     const bytes = emptyStore(++this.#stores)
     return this.#shelf?.open(bytes) ?? new Disk(bytes)

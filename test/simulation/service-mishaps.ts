@@ -56,6 +56,16 @@ export const answers: readonly Mishap<Answered>[] = [
   },
 ]
 
+/** An update that is answered as if it had been carried out. */
+export interface Pretence {
+  readonly choices: Choices
+  isIgnored: boolean
+}
+
+export const pretences: readonly Mishap<Pretence>[] = [
+  { name: 'an update is confirmed and ignored', chances: [0.1, 0.4], happens: (one) => void (one.isIgnored = true) },
+]
+
 /** A walk over the pages as it begins. */
 export interface Walk {
   readonly choices: Choices
@@ -85,4 +95,4 @@ export const walks: readonly Mishap<Walk>[] = [
   },
 ]
 
-export const serviceMishaps = [...landings, ...answers, ...walks] as const
+export const serviceMishaps = [...landings, ...answers, ...pretences, ...walks] as const

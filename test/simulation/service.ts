@@ -6,7 +6,7 @@ import type { ExtensionEntry, Listing } from '../../src/core/listing.ts'
 import type { SendRequest, SendResponse } from '../../src/service/send.ts'
 import type { Choices } from './choices.ts'
 import { letHappen } from './mishap.ts'
-import { answers, landings, oldest, walks } from './service-mishaps.ts'
+import { answers, landings, oldest, pretences, walks } from './service-mishaps.ts'
 import type { Answered, Walk } from './service-mishaps.ts'
 import { itemOf } from './item.ts'
 import type { VirtualTime } from './time.ts'
@@ -67,6 +67,8 @@ export interface Witness {
   deleted(key: string, call: WriteCall): void
   /** A create or update had an effect on a row of this MLSNumber. */
   affected(key: string): void
+  /** A call was confirmed and not carried out. */
+  ignored(call: WriteCall): void
   /** A call was carried out once more. */
   repeated(call: WriteCall): void
   /** Any call was sent. */
@@ -285,6 +287,13 @@ export class ModelService {
 
   /** Carries a call out and answers it. */
   #answer(call: WriteCall, body: Body): SendResponse {
+    const pretence = { choices: this.#choices, isIgnored: false }
+    if (call.kind === 'update') void letHappen(pretences, this.swarm.mishaps, pretence)
+    const meant = call.keys.flatMap((key) => this.living(key)).length
+    if (pretence.isIgnored && meant > 0) {
+      this.#witness.ignored(call)
+      return ok(meant)
+    }
     const carryOut = (): SendResponse => {
       this.#witness.repeated(call)
       return this.#carryOut(call, body)

@@ -6,8 +6,9 @@ export const settle = 15 * minute
 /** Time of a simulation: it stands still until all that can go on has gone on, then jumps to what is due next. */
 export class VirtualTime {
   now: number
-  /** How far the machine's clock is ahead of it. */
-  ahead = 0
+  #ahead = 0
+  /** Until when it was ahead by how much, before it was set otherwise. */
+  readonly #before: { until: number; ahead: number }[] = []
   /** The latest that it ever said. */
   #latest = 0
   /** Sorted, the next one last. */
@@ -24,6 +25,22 @@ export class VirtualTime {
     const clock = this.now + this.ahead
     this.#latest = Math.max(this.#latest, clock)
     return clock
+  }
+
+  /** How far the machine's clock is ahead of it. */
+  get ahead(): number {
+    return this.#ahead
+  }
+
+  set ahead(ahead: number) {
+    this.#before.push({ until: this.now, ahead: this.#ahead })
+    this.#ahead = ahead
+  }
+
+  /** The latest that the machine's clock has said from a moment on. */
+  latestSince(at: number): number {
+    const before = this.#before.filter(({ until }) => until >= at)
+    return Math.max(this.clock, ...before.map(({ until, ahead }) => until + ahead))
   }
 
   /** Until it says what it has said before, after it was set back. */

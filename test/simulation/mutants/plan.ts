@@ -39,12 +39,6 @@ export const planMutants: readonly Mutant[] = [
     to: 'true',
   },
   {
-    name: 'baseline taken while an attempt may land',
-    file: 'src/plan/present.ts',
-    from: 'if (mayChange) return [unchanged, ...notes]',
-    to: '',
-  },
-  {
     name: 'reject treated as absent',
     file: 'src/plan/decide.ts',
     from: 'if (delivered.length === 0 && !seen) return',

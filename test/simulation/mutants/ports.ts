@@ -46,6 +46,12 @@ export const portMutants: readonly Mutant[] = [
     to: "unsettled = error.effect === 'unknown'",
   },
   {
+    name: 'baseline taken while an attempt may land',
+    file: 'src/store/snapshot.ts',
+    from: 'AND flight IS NULL AND coalesce(suspect_until, 0) <= @now',
+    to: 'AND flight IS NULL',
+  },
+  {
     name: 'approvals not used up',
     file: 'src/store/holds.ts',
     from: 'for (const part of parts) use.run(feed, mlsNumber, part)',
