@@ -8,6 +8,7 @@ import { fieldRules, ownerKey } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
+import { symbolOfCurrency } from './countries.ts'
 import { compileCompliance, hiddenStreet, hideAddress, withoutStreet } from './compliance.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
@@ -101,8 +102,19 @@ export function optionProblems(options: MappingOptions, rules = ''): string[] {
     const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
     if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
   }
+  const { currency } = options
+  if (currency !== undefined && symbolOfCurrency(currency) === undefined)
+    problems.push(`currency: "${currency}" is no currency of ISO 4217, such as EUR or USD`)
+  if (currency !== undefined && 'CurrencySymbol' in defaults)
+    problems.push('currency: says the same as defaults.CurrencySymbol; leave one of them out')
   if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is reserved for listing-sync`)
   return [...problems, ...whereProblems(where, rules)]
+}
+
+/** What a person wrote for records that lack a field; a currency as its symbol. */
+function defaultsOf({ currency, defaults }: MappingOptions): NonNullable<MappingOptions['defaults']> {
+  const symbol = currency === undefined ? undefined : symbolOfCurrency(currency)
+  return { ...defaults, ...(symbol !== undefined && { CurrencySymbol: symbol }) }
 }
 
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
@@ -134,13 +146,14 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     statuses: { ...preset.statuses, ...options.statuses },
     before,
   }
+  const defaults = defaultsOf(options)
   const steps = inOrder(fields).map((rule): FieldStep => {
     const { name } = rule
     const read = fields[name] && attempt(`fields.${name}`, () => compileMapping(fields[name], rule, surroundings))
     before.add(name)
     const whole =
       read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    return { rule, read: whole || null, byDefault: options.defaults?.[name] }
+    return { rule, read: whole || null, byDefault: defaults[name] }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
   const columns = new Map<string, Read>()

@@ -41,6 +41,12 @@ export function withAffixes(read: Read, prefix: string, suffix: string): Read {
   }
 }
 
+/** What to do about a field that a record lacks, where it is not `defaults or fields`. */
+const remedies: Partial<Record<FieldName, string>> = {
+  MLSNumber: 'give it with fields',
+  CurrencySymbol: 'the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
+}
+
 /** Sets the field's value in the listing, or adds to `problems`. */
 export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
   const { name, choices, required } = step.rule
@@ -52,8 +58,11 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
   const value = found ?? step.byDefault
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
-    const remedy = name === 'MLSNumber' ? 'fields' : 'defaults or fields'
-    problems.push({ field: name, value: null, problem: `is missing; give it with ${remedy}` })
+    problems.push({
+      field: name,
+      value: null,
+      problem: `is missing; ${remedies[name] ?? 'give it with defaults or fields'}`,
+    })
     return
   }
   const isOther = choices && !(typeof value === 'string' && choices.includes(value))

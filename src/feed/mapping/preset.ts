@@ -71,6 +71,10 @@ export const mappingOptionsSchema = z.strictObject({
     z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
     'Listing field → value, for records that lack the field.',
   ),
+  currency: optional(
+    z.string().min(1),
+    'Currency (ISO 4217, such as EUR) of records that name neither a currency nor a country.',
+  ),
   where: optional(
     whereSchema,
     'Listing field or path → value or list of values. Records with another value are left out.',
