@@ -110,13 +110,18 @@ async function* firstRecords(format: string, formatOptions: FormatOptions, { hea
  * MLSNumber or a record that can't be parsed counts much.
  */
 function quality(delivered: Delivered): number {
-  if (delivered.kind !== 'reject') return 1
-  if (delivered.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
-  const lacks = delivered.problems.filter(isLack).length
-  const otherNumbers = delivered.problems.filter(isOtherNumber).length
-  const unreadable = delivered.problems.length - lacks - otherNumbers
+  const problems = problemsOf(delivered)
+  if (problems.some(({ field, value }) => field === 'record' && value === null)) return 0
+  const lacks = problems.filter(isLack).length
+  const otherNumbers = problems.filter(isOtherNumber).length
+  const unreadable = problems.length - lacks - otherNumbers
   const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
-  return delivered.mlsNumber === null ? 0.2 * rest : rest
+  return delivered.kind === 'reject' && delivered.mlsNumber === null ? 0.2 * rest : rest
+}
+
+/** What can't be read of a record, whether it costs the listing or not. */
+function problemsOf(delivered: Delivered): readonly Problem[] {
+  return delivered.kind === 'reject' ? delivered.problems : delivered.kind === 'listing' ? (delivered.unread ?? []) : []
 }
 
 /** A number in another form than the preset's: a matter of the setting `numbers`, not of the format. */
@@ -141,8 +146,7 @@ export async function numbersThatFit(
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
     const { delivered } = await trial(preset, { ...options, numbers }, beginning)
-    const problems = delivered.flatMap((record) => (record.kind === 'reject' ? record.problems : []))
-    return problems.filter(isOtherNumber).length
+    return delivered.flatMap(problemsOf).filter(isOtherNumber).length
   }
   let least = await unreadable(undefined)
   const most = least / 2
