@@ -192,7 +192,8 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   const lacksFrom = rule.from !== undefined && narrowed.from === undefined
   // Without its period a rent would be taken for a month's.
   const lacksPeriod = rule.period !== undefined && narrowed.period === undefined && narrowed.per === undefined
-  const isEmpty = lacksFrom || lacksPeriod || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
+  const isEmpty =
+    lacksFrom || lacksPeriod || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
   // Without a unit the area would be absent: better no rule than a useless one.
   const lacksUnit = rule.as === 'area' && narrowed.unit === undefined && narrowed.unitFrom === undefined
   if (isEmpty || lacksUnit) return null

@@ -115,13 +115,17 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   }
   const groups = placeholderGroups(missing, wanted)
   if (groups.length > 0) {
-    add(2, '# No facts: sent where a listing is created, never over a value that is there. By kind of property; take away what')
+    add(
+      2,
+      '# No facts: sent where a listing is created, never over a value that is there. By kind of property; take away what',
+    )
     add(2, '# you would rather have rejected.')
     add(2, stringify({ placeholders: groups }, { lineWidth: 0 }).trim())
   }
   const rooms = missing.find(({ field }) => field === 'Bedrooms')
   const homes = Object.entries(rooms?.kinds ?? {}).reduce((sum, [kind, count]) => sum + (isHome(kind) ? count : 0), 0)
-  if (homes > 0) add(2, `# MISSING: Bedrooms of ${homes} homes, which are rejected: fields: { Bedrooms: … }, if the feed has them`)
+  if (homes > 0)
+    add(2, `# MISSING: Bedrooms of ${homes} homes, which are rejected: fields: { Bedrooms: … }, if the feed has them`)
   if (findings.hiding.length > 0) {
     add(2, '# The feed has a flag for hidden addresses that the preset does not read: check that it means this.')
     add(2, flow({ hideAddress: findings.hiding }))
@@ -129,7 +133,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   for (const { field, words: found, write } of words) {
     const listed = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
     add(2, `# Unknown words of ${field}: ${listed.join(', ')}`)
-    add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # or PreOnMarket, Sold, remove' : ''}`)
+    add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # Active, PreOnMarket, Sold or remove' : ''}`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -155,7 +159,9 @@ function placeholderGroups(missing: Findings['missing'], wanted: number): object
   return [...written.filter((group) => Object.keys(group).length > 1), ...(kindless ? [{ PropertyType: 'Other' }] : [])]
 }
 
-const placed = fieldRules.flatMap(({ name, type }) => (type === 'number' || name === 'PropertyType' ? [name as string] : []))
+const placed = fieldRules.flatMap(({ name, type }) =>
+  type === 'number' || name === 'PropertyType' ? [name as string] : [],
+)
 
 function entry(key: string, value: string): string {
   return stringify({ [key]: value }, { lineWidth: 0 }).trim()

@@ -10,12 +10,15 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '')
 }
 
-const hasWord = (path: string, word: RegExp): boolean => path.split('/').some((step) => wordsOf(step).some((one) => word.test(one)))
+const hasWord = (path: string, word: RegExp): boolean =>
+  path.split('/').some((step) => wordsOf(step).some((one) => word.test(one)))
 
-const others = /^(?:agents?|offices?|contacts?|phones?|telephones?|auctions?|brokers?|brokerage|kontakt|kontaktperson|makler|realtors?)$/
+const others =
+  /^(?:agents?|offices?|contacts?|phones?|telephones?|auctions?|brokers?|brokerage|kontakt|kontaktperson|makler|realtors?)$/
 const personal =
   /^(?:agents?|brokers?|offices?|contacts?|kontakt|kontaktperson|makler|realtors?|phones?|telephones?|telefon|tel|mobile?|fax|whatsapp|e?mails?|owner|vendor|seller|landlord|lessor|username|password|login)$/
-const media = /^(?:images?|imgs?|photos?|pictures?|media|multimedia|videos?|documents?|blueprints?|floorplans?|pdfs?|logo|tours?|files?|anhang)$/
+const media =
+  /^(?:images?|imgs?|photos?|pictures?|media|multimedia|videos?|documents?|blueprints?|floorplans?|pdfs?|logo|tours?|files?|anhang)$/
 
 /** Whether a field is in a block about somebody or something else than the home: an agent, an office, an auction. */
 export const isOfOthers = (path: string): boolean => hasWord(path, others)

@@ -120,7 +120,7 @@ function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<str
     const listed = first.map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
     const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
     yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
-    const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
+    const hint = field === 'Status' ? '  # Active, PreOnMarket, Sold or remove' : ''
     yield* wrapped(shorten(printable(write), 600) + hint, 14, (text) => paint('cyan', text))
   }
 }

@@ -197,7 +197,9 @@ function adoptOrUpdate(
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
   if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, item, lookUp))]
   const facts = factsShown(wanted, item)
-  return [stepOf(adopt(one, wanted, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, facts))]
+  return [
+    stepOf(adopt(one, wanted, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, facts)),
+  ]
 }
 
 function adopt(

@@ -76,8 +76,7 @@ function outline(head: Buffer): Element[] {
       if (end >= 0 && open.length < deepestOpen) {
         enter(elements, open, nameAt(head, position + 1, 'utf8'), selfClosing)
         tell(open, head.toString('latin1', position + 1, Math.min(end, position + 4000)))
-      }
-      else if (end >= 0 && !selfClosing) below++
+      } else if (end >= 0 && !selfClosing) below++
     } else end = position
     if (end < 0) break
     position = head.indexOf(lessThan, end + 1)
@@ -107,7 +106,10 @@ function enter(elements: Map<string, Element>, open: Open, name: string, selfClo
 
 /** Tells every element that is open what the names in a tag are about. */
 function tell(open: Open, tag: string): void {
-  const names = [/^[^\s/>]*/.exec(tag)?.[0] ?? '', ...[...tag.matchAll(/\s([^\s=]{1,60})\s*=/g)].map(([, name]) => name)]
+  const names = [
+    /^[^\s/>]*/.exec(tag)?.[0] ?? '',
+    ...[...tag.matchAll(/\s([^\s=]{1,60})\s*=/g)].map(([, name]) => name),
+  ]
   const price = names.some((name) => namesPrice.test(name))
   const place = names.some((name) => namesPlace.test(name))
   if (!price && !place) return

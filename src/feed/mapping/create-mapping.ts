@@ -266,7 +266,11 @@ function finished(
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   const { moving, endsLater } = making
-  const more = { ...(imagesLeftOut && { imagesLeftOut }), ...(endsLater && { endsLater }), ...(unread.length > 0 && { unread }) }
+  const more = {
+    ...(imagesLeftOut && { imagesLeftOut }),
+    ...(endsLater && { endsLater }),
+    ...(unread.length > 0 && { unread }),
+  }
   return { kind: 'listing', at, listing, moving, ...more }
 }
 

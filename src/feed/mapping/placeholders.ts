@@ -22,7 +22,9 @@ type Written = z.infer<typeof placeholdersSchema>
 /** Nobody may take them for anything but a fact. */
 const neverPlaceholders: readonly FieldName[] = ['MLSNumber', 'SaleType', 'Status', 'CurrencySymbol']
 /** Of these a number of bedrooms is a fact; what is called Other may be a home, too. */
-const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(wordKey)
+const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(
+  wordKey,
+)
 export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))
 
 interface Group {
@@ -62,7 +64,8 @@ function wrongPlaceholder(
   kinds: Group['kinds'],
   isDefault: boolean,
 ): string | null {
-  if (neverPlaceholders.includes(rule.name)) return 'is never made up; give it with defaults or fields, where you know it'
+  if (neverPlaceholders.includes(rule.name))
+    return 'is never made up; give it with defaults or fields, where you know it'
   if (!rule.required) return 'is not required: a listing without it needs no placeholder'
   if (isDefault) return 'defaults gives it already'
   const isOfHomes = kinds === null || kinds.some(isHome)
@@ -83,7 +86,8 @@ export function compilePlaceholders(written: Written | undefined) {
     problems: Problem[],
     confirmed: (mlsNumber: string) => MovingListing | null,
   ): FieldName[] => {
-    const kind = wordKey(listing.PropertyType ?? '')
+    const kindless = groups.find(({ kinds, values }) => kinds === null && values['PropertyType'] !== undefined)
+    const kind = wordKey(listing.PropertyType ?? String(kindless?.values['PropertyType'] ?? ''))
     const found = problems.flatMap((problem) => {
       const isFor = (group: { kinds: string[] | null }): boolean => group.kinds === null || group.kinds.includes(kind)
       const group = groups.find((group) => isFor(group) && group.values[problem.field] !== undefined)
