@@ -105,6 +105,9 @@ async function* firstRecords(format: string, formatOptions: FormatOptions, { hea
   }
 }
 
+/** A preset that fixes them for its format fits no better for that. */
+const givenByFormat = ['SaleType', 'CurrencySymbol']
+
 /**
  * How much of one record is understood, 0 to 1. Fields that many formats lack (Url, YearBuilt) count little, a missing
  * MLSNumber or a record that can't be parsed counts much.
@@ -112,9 +115,10 @@ async function* firstRecords(format: string, formatOptions: FormatOptions, { hea
 function quality(delivered: Delivered): number {
   const problems = problemsOf(delivered)
   if (problems.some(({ field, value }) => field === 'record' && value === null)) return 0
-  const lacks = problems.filter(isLack).length
+  const open = problems.filter((problem) => isLack(problem) && givenByFormat.includes(problem.field)).length
+  const lacks = problems.filter(isLack).length - open
   const otherNumbers = problems.filter(isOtherNumber).length
-  const unreadable = problems.length - lacks - otherNumbers
+  const unreadable = problems.length - open - lacks - otherNumbers
   const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
   return delivered.kind === 'reject' && delivered.mlsNumber === null ? 0.2 * rest : rest
 }
@@ -145,7 +149,9 @@ export async function numbersThatFit(
   beginning: Beginning,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
-    const { delivered } = await trial(preset, { ...options, numbers }, beginning)
+    // A price is read as what it is for, and a table of sales need not say so.
+    const defaults = { SaleType: 'for_sale', ...options.defaults }
+    const { delivered } = await trial(preset, { ...options, defaults, numbers }, beginning)
     return delivered.flatMap(problemsOf).filter(isOtherNumber).length
   }
   let least = await unreadable(undefined)

@@ -93,6 +93,16 @@ describe('which preset fits', () => {
   })
 })
 
+test('a RETS answer with its records in elements is XML, not COMPACT', async () => {
+  const details = [1, 2].map(
+    (n) =>
+      `<PropertyDetails ID="P-${n}"><Price>${n}00000</Price><City>Guelph</City><Type>House</Type></PropertyDetails>`,
+  )
+  const answer = `<RETS ReplyCode="0"><COUNT Records="2"/><RETS-RESPONSE>${details.join('')}</RETS-RESPONSE></RETS>`
+  const { findings } = await inProcess(made('crea.xml', answer))
+  expect(findings.document).toMatchObject({ format: 'xml', record: 'RETS/RETS-RESPONSE/PropertyDetails', records: 2 })
+})
+
 describe('what is said of a feed', () => {
   test('the JSON document, and nothing else on standard output', async () => {
     const source = made('export.xml.gz', gzipSync(readFileSync(fixtureOf('zillow'))))
