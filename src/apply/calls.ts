@@ -1,5 +1,5 @@
 /** One call and what its answer means. */
-import { differences } from '../core/compare-listings.ts'
+import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
@@ -8,7 +8,7 @@ import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
 import type { ApplyContext, Orders } from './context.ts'
-import { confirmation, done, outgoingOf, record } from './outcomes.ts'
+import { confirmation, done, outgoingOf, placeholdersOf, record, shownOtherwise } from './outcomes.ts'
 import type { Outgoing } from './outcomes.ts'
 
 type Sent = Stored<Create | Update>
@@ -41,10 +41,7 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
   if (shown.length === 0) return no(sendCreate(context, stored, sent, unsettled))
   // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
   // that cannot be cleared (a number has no empty form) is no reason to try again in every run.
-  if (
-    shown.length === 1 &&
-    differences(sent.listing, shown[0], feed.plan.volatile.fields).every(({ to }) => to === null)
-  )
+  if (shown.length === 1 && shownOtherwise(context, sent, shown[0]).every(({ to }) => to === null))
     return confirm(context, stored, sent, unsettled, foundBy(change))
   if (!unsettled && !change.unsettled && change.cause !== 'settle')
     await store.ledger.end(feed.chatbot, [change.mlsNumber], 'none')
@@ -71,7 +68,11 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     if (service.mark !== null && owner !== null && owner !== service.mark && !outranks(feed, owner))
       return record(context, stored, 'failed', `feed ${owner} of this chatbot has it`)
     if (shown.length === 1)
-      return void (await updateOne(context, stored, await clearedBy(context, change, shown[0].fields)))
+      return void (await updateOne(
+        context,
+        await keepingFacts(context, stored, shown[0]),
+        await clearedBy(context, change, shown[0].fields),
+      ))
     if (change.kind === 'create' && change.firstLook) {
       await context.store.ledger.noteMissing(feed.chatbot, change.mlsNumber, context.runtime.clock.now())
       const minutes = Math.ceil(feed.plan.settle / 60_000)
@@ -176,8 +177,7 @@ export async function lookUpUnknown(context: ApplyContext): Promise<void> {
       try {
         const shown = await service.lookUp(change.mlsNumber)
         const sent = await outgoingOf(context, change)
-        const arrived =
-          shown.length === 1 && differences(sent.listing, shown[0], feed.plan.volatile.fields).length === 0
+        const arrived = shown.length === 1 && shownOtherwise(context, sent, shown[0]).length === 0
         // A create that was looked up first may have gone out as an update: that the listing is there proves nothing then.
         const isNew = kind === 'create' && !change.lookUp && !context.orders.lookUpCreates
         if (shown.length === 0) await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, runtime.clock.now())
@@ -260,6 +260,13 @@ export async function lookUp(
     if (failure.kind === 'credentials' || failure.kind === 'stopped') throw failure
     return null
   }
+}
+
+/** What is there already keeps its facts: a placeholder is for a listing that is new. */
+export async function keepingFacts(context: ApplyContext, stored: Sent, shown: Shown): Promise<Sent> {
+  const sent = await outgoingOf(context, stored.change)
+  const facts = { ...stored.change.facts, ...factsInPlace(sent.listing, placeholdersOf(sent), shown) }
+  return { ...stored, change: { ...stored.change, facts } }
 }
 
 async function clearedBy(context: ApplyContext, change: Create | Update, shown: object): Promise<FieldName[]> {

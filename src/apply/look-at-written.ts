@@ -4,18 +4,17 @@
  * looked at while nobody else can have been at it.
  */
 import { batches } from '../core/batches.ts'
-import { differences } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import type { Create, Update } from '../plan/change.ts'
 import type { Baseline } from '../store/store.ts'
 import type { Stored } from '../workspace/workspace.ts'
-import { updateOne } from './calls.ts'
+import { keepingFacts, updateOne } from './calls.ts'
 import { callsToLookAgain } from './context.ts'
 import type { ApplyContext } from './context.ts'
 import { listAgain } from './look-again.ts'
-import { outgoingOf } from './outcomes.ts'
+import { outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
 /** null: it is not there, or more than once. */
@@ -75,8 +74,8 @@ async function baselineOf(
 ): Promise<Baseline | null> {
   const { change } = stored
   const key = change.mlsNumber
-  const { listing } = await outgoingOf(context, change)
-  const otherwise = (shown: Shown): FieldChange[] => differences(listing, shown, context.feed.plan.volatile.fields)
+  const written = await outgoingOf(context, change)
+  const otherwise = (shown: Shown): FieldChange[] => shownOtherwise(context, written, shown)
   let shown = await look(key)
   if (shown === null) return null
   let fields = otherwise(shown)
@@ -95,7 +94,8 @@ async function baselineOf(
       for (const { field, to } of fields) if (to === null) cleared.add(field)
       const quiet = { ...context, progress: () => undefined }
       // A form is learnt from nothing but a write that is confirmed.
-      if (!(await updateOne(quiet, { ...stored, change: sent }, [...cleared]))) return null
+      const again = await keepingFacts(context, { ...stored, change: sent }, shown)
+      if (!(await updateOne(quiet, again, [...cleared]))) return null
       isSentTwice = true
       shown = await lookUp(key)
       if (shown === null) return null

@@ -1,8 +1,10 @@
 /** What apply writes into the store and the workspace: confirmations, outcomes, and the changes that call nothing. */
 import { batches } from '../core/batches.ts'
+import { differences } from '../core/compare-listings.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
 import { contentHash } from '../core/hash.ts'
 import { listingAt, movesAt } from '../core/listing.ts'
-import type { Listing, MovingListing } from '../core/listing.ts'
+import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
 import { homeOf } from '../plan/guard/home.ts'
@@ -35,7 +37,8 @@ export async function outgoing(
 
 /** What a create or an update sends: what is wanted, but for fields that the guard holds, which stay as they were sent last. */
 export async function outgoingOf(context: ApplyContext, change: Create | Update): Promise<Outgoing> {
-  const [sent] = await outgoing(context, [change.wanted])
+  const [wanted] = await outgoing(context, [change.wanted])
+  const sent = withFacts(wanted, change.facts)
   if (change.kind === 'create' || change.withheld === null) return sent
   const { name, chatbot } = context.feed
   const before = (await context.store.snapshot.confirmed(chatbot, name, [change.mlsNumber])).get(change.mlsNumber)
@@ -48,6 +51,20 @@ export async function outgoingOf(context: ApplyContext, change: Create | Update)
     listing: Object.fromEntries(listing) as unknown as Listing,
     record: sent.record && { ...sent.record, raw: null },
   }
+}
+
+/** The listing with facts in the place of placeholders. */
+function withFacts(sent: Outgoing, facts: Partial<Listing> | undefined): Outgoing {
+  if (facts === undefined) return sent
+  const placeholders = placeholdersOf(sent).filter((field) => facts[field] === undefined)
+  return { ...sent, listing: { ...sent.listing, ...facts }, moving: { ...sent.moving, placeholders } }
+}
+
+export const placeholdersOf = ({ moving }: Outgoing): readonly FieldName[] => moving.placeholders ?? []
+
+/** The fields in which a listing is shown otherwise than it was sent. Where a placeholder was sent, any value is right. */
+export function shownOtherwise({ feed }: ApplyContext, sent: Outgoing, shown: Shown): FieldChange[] {
+  return differences(sent.listing, shown, new Set([...feed.plan.volatile.fields, ...placeholdersOf(sent)]))
 }
 
 /**
@@ -107,7 +124,7 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
     const wanted = batch.map(({ change }) => change.wanted)
     const sent = await outgoing(context, wanted)
     const confirmations = batch.map(({ change }, index) => ({
-      ...confirmation(context, change, sent[index], false, { identifier: null }),
+      ...confirmation(context, change, withFacts(sent[index], change.facts), false, { identifier: null }),
       // An earlier call may still change what is shown.
       baseline: change.unsettled ? null : change.shownHash,
     }))

@@ -14,7 +14,7 @@ export interface InspectOptions {
 
 /**
  * `inspect`: shows what is in a source, and with `--init` writes a configuration for it. The exit status is 1 for an
- * incomplete document, 4 if records would be rejected.
+ * incomplete document, 4 if records would be rejected, or an address shown that a flag hides.
  */
 export async function inspectCommand(
   context: CommandContext,
@@ -35,7 +35,7 @@ export async function inspectCommand(
   }
   if (findings.document.complete === false && findings.settings.every(({ write }) => !write.startsWith('endsWith')))
     throw new FeedError(`the document is incomplete: ${printable(findings.document.reasons.join('; '))}`)
-  const mapped = findings.preset !== null && findings.counts.rejects === 0
+  const mapped = findings.preset !== null && findings.counts.rejects === 0 && findings.hiding.length === 0
   return mapped ? exitStatus.right : exitStatus.partial
 }
 

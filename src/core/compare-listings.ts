@@ -29,6 +29,17 @@ export function differences(
   return changes
 }
 
+/** What the service shows where `wanted` has a placeholder only: facts that somebody gave, which are kept. */
+export function factsInPlace(wanted: Listing, placeholders: readonly FieldName[], shown: Shown): Partial<Listing> {
+  const facts = fieldRules.flatMap((rule): [FieldName, FieldValue][] => {
+    const { name } = rule
+    if (!placeholders.includes(name) || shown.unreadable.includes(name)) return []
+    const found = filled(shown.fields[name])
+    return found === null || isSame(rule, found, filled(wanted[name])) ? [] : [[name, found]]
+  })
+  return Object.fromEntries(facts)
+}
+
 /** Empty texts and lists count as absent. */
 function filled(value: FieldValue | undefined): FieldValue | null {
   return value === undefined || (typeof value !== 'number' && value.length === 0) ? null : value
@@ -67,4 +78,6 @@ export interface FieldChange {
   field: FieldName
   from: FieldValue | null
   to: FieldValue | null
+  /** `to` is no fact, but one of the configuration's `placeholders`. */
+  placeholder?: true
 }

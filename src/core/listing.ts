@@ -99,11 +99,14 @@ export const ownerKey = 'ListingSyncFeed'
  * What changes a listing while its record stays the same, stored with it so that the record need not be parsed again.
  * `listedOn` is a day (YYYY-MM-DD) that DaysOnMarket is counted from; `openHouseUntil` an instant (milliseconds)
  * after which Tours falls back to `toursAfter` (left out when undefined).
+ * `placeholders` does not change, but goes the same way: a placeholder never takes the place of a fact.
  */
 export interface Moving {
   listedOn?: string
   openHouseUntil?: number
   toursAfter?: '3D'
+  /** Fields that the record lacks, and whose value is the configuration's `placeholders`. */
+  placeholders?: FieldName[]
 }
 
 /** A listing with its moving parts, as mapped from the feed and kept in the store. */
@@ -119,6 +122,16 @@ export interface Problem {
   problem: string
 }
 
+/** The listing of a record, and what the record says of it beside its fields. */
+interface DeliveredListing extends MovingListing {
+  kind: 'listing'
+  at: string
+  imagesLeftOut?: ImagesLeftOut
+  endsLater?: true
+  /** Optional fields and columns that can't be read: the listing is without them. */
+  unread?: Problem[]
+}
+
 /** How many images of a listing were left out, by host (`imagesNotFrom`). */
 export type ImagesLeftOut = Readonly<Record<string, number>>
 
@@ -130,7 +143,7 @@ export type Place = Partial<Pick<Listing, 'Address' | 'City' | 'ZIP'>>
  * same record becomes a removal at a time that it names.
  */
 export type Delivered =
-  | { kind: 'listing'; at: string; listing: Listing; moving: Moving; imagesLeftOut?: ImagesLeftOut; endsLater?: true }
+  | DeliveredListing
   | { kind: 'removal'; at: string; mlsNumber: string; why: string }
   | { kind: 'filtered'; at: string; mlsNumber: string; why: string }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }

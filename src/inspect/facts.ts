@@ -3,10 +3,13 @@ import { stringify } from 'yaml'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
+import { isHome } from '../feed/mapping/placeholders.ts'
 import type { MappingOptions, Preset } from '../feed/mapping/preset.ts'
 import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { usualArguments } from '../feed/mapping/rule.ts'
+import { unfinished } from '../feed/mapping/unfinished.ts'
 import type { FieldFacts, MissingFacts, WordFacts } from './findings.ts'
+import { examplesOf } from './names.ts'
 import type { FieldProfile } from './profile.ts'
 
 /** A preset with the feed's options, and which of its paths have values in the feed. */
@@ -27,51 +30,59 @@ export function fieldFacts(
   const users = new Map<string, Set<string>>()
   for (const { owner, reads } of preset === null ? [] : fieldsRead(preset, options, paths))
     for (const field of reads) users.set(field, (users.get(field) ?? new Set()).add(owner))
-  return profiles.map(({ path, filled, examples }) => ({
+  return profiles.map(({ path, filled, examples, isKey }) => ({
     path,
     filled: Math.round((1000 * filled) / Math.max(1, records)) / 10,
-    examples,
+    examples: examplesOf(path, examples),
+    isKey: isKey && filled === records && records > 1,
     usedFor: [...(users.get(path) ?? [])],
   }))
 }
 
-/** A configuration entry that supplies a missing required field. */
+/** A configuration entry that supplies a missing required field, or is to be filled in (`unfinished`). */
 export interface Remedy {
-  section: 'defaults' | 'fields'
+  section: 'currency' | 'defaults' | 'fields' | 'placeholders'
   value: FieldMapping | number
+  /** What a person should know of it. */
+  hint: string
 }
 
-/** Values of the fields with choices, for records that lack them. */
-export const neutral: Partial<Record<FieldName, string>> = {
-  SaleType: 'for_sale',
-  Status: 'Active',
-  CurrencySymbol: '$',
-  PropertyType: 'Other',
-  AreaUnit: 'Square Feet',
+const unfinishedFacts: Partial<Record<FieldName, Omit<Remedy, 'value'>>> = {
+  SaleType: { section: 'defaults', hint: 'for_sale or for_rent, if all are the same; else fields: { SaleType: … }' },
+  Status: { section: 'defaults', hint: 'Active, if the feed holds nothing else; else fields: { Status: … }' },
+  AreaUnit: { section: 'defaults', hint: 'Square Feet or Square Meters' },
+  CurrencySymbol: { section: 'currency', hint: 'ISO 4217, such as USD or EUR' },
+  MLSNumber: { section: 'fields', hint: 'the field that identifies a listing, as long as it is there' },
+  Url: { section: 'fields', hint: "the listing's page, such as { template: 'https://www.example.com/{MLSNumber}' }" },
 }
 
-/** A neutral value (0, Other), or a placeholder for the user to replace; null for MLSNumber, which has no default. */
+/** A fact that nobody may make up is left to be filled in; a placeholder stands for others. null: no field of a listing. */
 export function remedyOf(field: string, feed: FeedMapping): Remedy | null {
   const rule = fieldRules.find(({ name }) => name === field)
-  if (rule === undefined || rule.name === 'MLSNumber') return null
-  if (rule.type === 'number') return { section: 'defaults', value: 0 }
-  if (rule.name === 'Url') {
-    const template: Rule = { template: 'https://www.example.com/listings/{MLSNumber}' }
-    const present = mappingOf(rule.name, feed)
-    return { section: 'fields', value: present === undefined ? template : [...[present].flat(), template] }
+  if (rule === undefined) return null
+  const open = unfinishedFacts[rule.name]
+  if (open !== undefined) {
+    const present = open.section === 'fields' ? mappingOf(rule.name, feed) : undefined
+    return { ...open, value: present === undefined ? unfinished : [...[present].flat(), unfinished] }
   }
-  const value = neutral[rule.name]
-  return value === undefined ? null : { section: 'defaults', value }
+  return { section: 'placeholders', value: rule.type === 'number' ? 0 : 'Other', hint: 'a placeholder, no fact' }
 }
 
 type Missing = Omit<MissingFacts, 'write'>
 
 export function missingFacts(missing: readonly Missing[], feed: FeedMapping | null): MissingFacts[] {
   if (feed === null) return []
-  return missing.map(({ field, count }) => {
+  return missing.map(({ field, count, kinds }) => {
     const remedy = remedyOf(field, feed)
-    if (remedy === null) return { field, count, write: `fields: { ${field}: NAME OF ITS FIELD }` }
-    return { field, count, write: flow({ [remedy.section]: { [field]: remedy.value } }) }
+    if (remedy === null) return { field, count, kinds, write: `fields: { ${field}: NAME OF ITS FIELD }` }
+    const { section, value } = remedy
+    if (section === 'currency') return { field, count, kinds, write: flow({ currency: value }) }
+    const when = { PropertyType: Object.keys(kinds).filter((kind) => field !== 'Bedrooms' || !isHome(kind)) }
+    if (section !== 'placeholders') return { field, count, kinds, write: flow({ [section]: { [field]: value } }) }
+    if (field === 'Bedrooms' && when.PropertyType.length === 0)
+      return { field, count, kinds, write: 'fields: { Bedrooms: NAME OF ITS FIELD }' }
+    const group = field === 'Bedrooms' ? [{ when, [field]: value }] : { [field]: value }
+    return { field, count, kinds, write: flow({ placeholders: group }) }
   })
 }
 
@@ -88,7 +99,7 @@ const wordsWritten = 12
 function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMapping): string {
   const each = (value: string): Record<string, string> =>
     Object.fromEntries(words.slice(0, wordsWritten).map(({ word }) => [word, value]))
-  if (field === 'Status') return flow({ statuses: each('Active') })
+  if (field === 'Status') return flow({ statuses: each(unfinished) })
   const rule = fieldRules.find(({ name }) => name === field)
   const mapping = rule && mappingOf(rule.name, feed)
   if (rule === undefined || mapping === undefined) return ''
@@ -96,10 +107,11 @@ function wordRemedy({ field, words }: Omit<WordFacts, 'write'>, feed: FeedMappin
   const last = rules.at(-1) ?? {}
   const written = (rule: Rule): string =>
     flow({ fields: { [field]: rules.length > 1 ? [...rules.slice(0, -1), rule] : rule } })
-  if (last.period !== undefined) return written({ ...last, periods: { ...last.periods, ...each('month') } })
-  if (rule.type === 'number') return written({ from: last.from ?? 'PATH', as: 'area', unit: 'square feet' })
+  if (last.period !== undefined) return written({ ...last, periods: { ...last.periods, ...each(unfinished) } })
+  if (rule.type === 'number') return written({ from: last.from ?? 'PATH', as: 'area', unit: unfinished })
   const usual = last.table === undefined && last.choices === undefined ? usualArguments[rule.name] : undefined
-  const value = rule.choices?.[0] ?? (rule.name === 'CurrencySymbol' ? '$' : 'Other')
+  // What a word means is for a person to say; only the kind of a home may be another one.
+  const value = rule.name === 'PropertyType' ? 'Other' : unfinished
   return written({ ...usual, ...last, choices: { ...last.choices, ...each(value) } })
 }
 

@@ -12,6 +12,8 @@ export interface DocumentFacts {
   dialect: { delimiter: string; quote: string; lineEnd: '\n' | '\r' } | null
   /** XML: path of the record element; null for other formats. */
   record: string | null
+  /** XML: elements beside the records that look like records, and have another name. */
+  siblings: string[]
   bytes: number
   records: number
   /** null: unknown, as only the first records were read. */
@@ -34,6 +36,8 @@ export interface FieldFacts {
   path: string
   filled: number
   examples: string[]
+  /** Whether it may identify a listing: in every record another value of more than two characters. */
+  isKey: boolean
   /** Listing fields made from it, or `ExtensionColumn`, or `record` (decides about the record). */
   usedFor: string[]
 }
@@ -69,6 +73,8 @@ export interface WordFacts {
 export interface MissingFacts {
   field: string
   count: number
+  /** How many of them are of which PropertyType, where that is known. */
+  kinds: Record<string, number>
   write: string
 }
 
@@ -89,8 +95,12 @@ export interface Findings {
   unused: string[]
   samples: Sample[]
   rejects: RejectFacts[]
+  /** Values that can't be read and are left out of their listings. */
+  leftOut: RejectFacts[]
   words: WordFacts[]
   moreWords: boolean
   removals: { why: string; count: number }[]
   missing: MissingFacts[]
+  /** Flags that hide an address, and that no rule reads: an error, as the street would be shown. */
+  hiding: { from: string; is: boolean }[]
 }

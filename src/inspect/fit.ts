@@ -120,18 +120,27 @@ async function eachFirst(
   }
 }
 
+/** A preset that fixes them for its format fits no better for that. */
+const givenByFormat = ['SaleType', 'CurrencySymbol']
+
 /**
  * How much of one record is understood, 0 to 1. Fields that many formats lack (Url, YearBuilt) count little, a missing
  * MLSNumber or a record that can't be parsed counts much.
  */
 function quality(delivered: Delivered): number {
-  if (delivered.kind !== 'reject') return 1
-  if (delivered.problems.some(({ field, value }) => field === 'record' && value === null)) return 0
-  const lacks = delivered.problems.filter(isLack).length
-  const otherNumbers = delivered.problems.filter(isOtherNumber).length
-  const unreadable = delivered.problems.length - lacks - otherNumbers
+  const problems = problemsOf(delivered)
+  if (problems.some(({ field, value }) => field === 'record' && value === null)) return 0
+  const open = problems.filter((problem) => isLack(problem) && givenByFormat.includes(problem.field)).length
+  const lacks = problems.filter(isLack).length - open
+  const otherNumbers = problems.filter(isOtherNumber).length
+  const unreadable = problems.length - open - lacks - otherNumbers
   const rest = Math.max(0, 1 - (lacks + otherNumbers) / requiredFields - 0.15 * unreadable)
-  return delivered.mlsNumber === null ? 0.2 * rest : rest
+  return delivered.kind === 'reject' && delivered.mlsNumber === null ? 0.2 * rest : rest
+}
+
+/** What can't be read of a record, whether it costs the listing or not. */
+function problemsOf(delivered: Delivered): readonly Problem[] {
+  return delivered.kind === 'reject' ? delivered.problems : delivered.kind === 'listing' ? (delivered.unread ?? []) : []
 }
 
 /** A number in another form than the preset's: a matter of the setting `numbers`, not of the format. */
@@ -155,9 +164,10 @@ export async function numbersThatFit(
   beginning: Beginning,
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
-    const { delivered } = await trial(preset, { ...options, numbers }, beginning)
-    const problems = delivered.flatMap((record) => (record.kind === 'reject' ? record.problems : []))
-    return problems.filter(isOtherNumber).length
+    // A price is read as what it is for, and a table of sales need not say so.
+    const defaults = { SaleType: 'for_sale', ...options.defaults }
+    const { delivered } = await trial(preset, { ...options, defaults, numbers }, beginning)
+    return delivered.flatMap(problemsOf).filter(isOtherNumber).length
   }
   let least = await unreadable(undefined)
   const most = least / 2

@@ -1,14 +1,17 @@
 /**
  * Guesses a first preset for a feed that no preset fits, from the names of its fields, by the spellings of the preset
- * mls-csv. A person has to check it.
+ * mls-csv. Where a name says nothing for certain (a currency, a key, a unit, a period, an order of day and month) there is no
+ * rule: that is for a person to say, who has to check the rest, too.
  */
 import { stringify } from 'yaml'
 import { printable } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
+import { currencyOfCountry, symbolOfCurrency } from '../feed/mapping/countries.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
 import type { FieldMapping, Rule } from '../feed/mapping/rule-keys.ts'
 import { flow } from './facts.ts'
 import type { FieldFacts, Findings } from './findings.ts'
+import { isOfMedia, isOfOthers, unreadFlags, wordsOf } from './names.ts'
 
 /** The preset with the spellings. */
 const aliasingPreset = 'mls-csv'
@@ -19,27 +22,37 @@ const namesCompared = 2
 export function guessedPreset({ document, fields }: Findings, presets: readonly Preset[], name: string): string {
   const aliases = presets.find((preset) => preset.name === aliasingPreset)
   if (aliases === undefined) throw new Error(`there is no preset ${aliasingPreset}`)
-  const filled = fields.filter((field) => field.filled > 0)
+  const filled = fields.filter((field) => field.filled > 0 && !isOfOthers(field.path))
   const picture = /^https?:\/\/\S+\.(?:jpe?g|png|webp)\b/i
   const images = filled.filter(({ examples }) => examples.some((text) => picture.test(text)))
   const { nested } = formats[document.format]
   const names = new Names(filled, nested)
   // `photo/url` is not the page of a listing.
-  const noImages = filled.filter((field) => !images.includes(field))
+  const noImages = filled.filter((field) => !images.includes(field) && !isOfMedia(field.path))
   const others = new Names(noImages, nested)
+  const keys = new Names(
+    filled.filter(({ isKey }) => isKey && document.complete === true),
+    nested,
+  )
   const rules: Record<string, FieldMapping> = {}
   for (const [field, mapping] of Object.entries(aliases.fields)) {
-    const narrowed = narrowedMapping(mapping, field === 'Images' ? names : others)
+    const of = field === 'Images' ? names : field === 'MLSNumber' ? keys : others
+    const narrowed = narrowedMapping(certain(field, mapping), of)
     if (narrowed !== null) rules[field] = narrowed
   }
   if (rules['Images'] === undefined && images.length > 0) rules['Images'] = { from: images.map(({ path }) => path) }
-  const number = rules['MLSNumber'] === undefined ? numberOf(filled) : null
+  const number = rules['MLSNumber'] === undefined ? numberOf(noImages, document.complete === true) : null
   if (number !== null) rules['MLSNumber'] = number
-  const used = new Set([...names.taken, ...others.taken])
+  const currency = currencyOf(noImages)
+  if (currency !== null) rules['CurrencySymbol'] = currency
+  const hiding = unreadFlags(fields)
+  const used = new Set([...names.taken, ...others.taken, ...keys.taken, ...hiding.map(({ from }) => from)])
+  for (const rule of [currency ?? []].flat()) if (typeof rule === 'object') used.add(String(rule.from))
   for (const { path } of images) used.add(path)
   if (number !== null) used.add(number)
 
-  const { numbers, dates, statuses } = aliases
+  const { numbers } = aliases
+  const statuses = Object.fromEntries(Object.entries(aliases.statuses).filter(([word]) => isWord(word)))
   const headers = [rules['MLSNumber']]
     .flat()
     .flatMap((rule) => (typeof rule === 'string' ? [rule] : [rule?.from ?? []].flat()))
@@ -53,29 +66,79 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
       requiredHeaders: headers.length > 0 ? headers : [filled[0]?.path ?? 'x'],
     }),
   }
-  const rest = filled.filter(({ path }) => !used.has(path))
+  const rest = fields.filter(({ path, filled }) => filled > 0 && !used.has(path))
   return [
     '# Written by `listing-sync inspect --init`: guessed from the names of the fields. Check every line, then run',
     '# `listing-sync inspect FEED --preset THIS-FILE`. All keys: config/presets/README.md of the program.',
     stringify(head, { lineWidth: 0 }).trimEnd(),
+    ...(document.siblings.length > 0
+      ? [
+          `# Beside these records there are others of other names: ${document.siblings.map(printable).join(', ')}.`,
+          '# They are left out, unless record names them, too: a/b/This|That',
+        ]
+      : []),
     '# delta: listings that are not in the file stay. Set full only if the file always contains every listing:',
     '# listings that are not in it are then deleted.',
     'delivery: delta',
     flow({ numbers }),
-    flow({ dates }),
+    '# Add the order of day and month, if dates are not as ISO 8601 has them: D/M/YYYY or M/D/YYYY',
+    'dates: [ISO]',
     ...(rules['MLSNumber'] === undefined
       ? ['# MLSNumber is missing: add the field that identifies a listing. Without it every record is rejected.']
       : []),
     'fields:',
     ...Object.entries(rules).map(([field, mapping]) => `  ${flow({ [field]: mapping })}`),
+    ...(hiding.length > 0
+      ? ['# The street of these is hidden: check that the flag means it.', flow({ hideAddress: hiding })]
+      : []),
     '# Fields without a rule: percent of records that have them, and examples.',
     ...rest.map((field) => {
-      return `#   ${printable(field.path)}: ${field.filled} %: ${field.examples.map(printable).join(' | ')}`
+      const shown = field.examples.length === 0 ? '(not shown)' : field.examples.map(printable).join(' | ')
+      return `#   ${printable(field.path)}: ${field.filled} %: ${shown}`
     }),
     '# Meanings of status words; a record with any other word is rejected.',
     stringify({ statuses }, { lineWidth: 110 }).trimEnd(),
     '',
   ].join('\n')
+}
+
+/** A word of a feed that is not known: a letter, or what is new of a home, may mean anything. */
+const isWord = (word: string): boolean => word.length > 1 && word !== 'New'
+
+/** The rules of a field that say the same in a feed of any country and format. */
+function certain(field: string, mapping: FieldMapping): FieldMapping {
+  const rules = [mapping].flat().flatMap((written): (string | Rule)[] => {
+    if (typeof written === 'string') return [written]
+    const { per, unit, choices, ...rest } = written
+    const sure: Rule = { ...rest }
+    if (choices !== undefined)
+      sure.choices = Object.fromEntries(Object.entries(choices).filter(([word]) => isWord(word)))
+    // `Monthly HOA` names its period and `Acres` its unit; a rent or a living area without one may be anything.
+    if (per !== undefined && written.period === undefined) sure.per = per
+    if (unit !== undefined && written.unitFrom === undefined) sure.unit = unit
+    return [sure]
+  })
+  // A month or a year, a metre or a foot: without the field that says so there is no rule.
+  return field === 'CurrencySymbol' ? rules.filter((rule) => typeof rule === 'object' && rule.by !== 'state') : rules
+}
+
+const currencyWord = /^(?:currency|waluta|waehrung|währung|moneda|devise|valuta|moeda)$/
+const countryWord = /^(?:country|countrycode|laenderkennzeichen|pais|país|pays|paese|kraj)$/
+
+/** A field that says a currency, else a country, by name and by what is in it; null: there is none. */
+function currencyOf(fields: readonly FieldFacts[]): FieldMapping | null {
+  const of = (word: RegExp, isOne: (text: string) => boolean) =>
+    fields.find(({ path, examples }) => {
+      const words = wordsOf(path.split('/').at(-1) ?? '')
+      return words.some((one) => word.test(one)) && examples.length > 0 && examples.every(isOne)
+    })
+  const currency = of(currencyWord, (text) => symbolOfCurrency(text) !== undefined)
+  const country = of(countryWord, (text) => currencyOfCountry(text) !== undefined)
+  const rules: Rule[] = [
+    ...(currency ? [{ from: currency.path, as: 'currency' }] : []),
+    ...(country ? [{ from: country.path, as: 'currency', by: 'country' }] : []),
+  ]
+  return rules.length === 0 ? null : rules.length === 1 ? rules[0] : rules
 }
 
 /** Which fields of the feed an alias means. */
@@ -127,7 +190,10 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   if (rule.parts !== undefined)
     narrowed.parts = rule.parts.map((part) => narrowedRule(part, names)).filter((part) => part !== null)
   const lacksFrom = rule.from !== undefined && narrowed.from === undefined
-  const isEmpty = lacksFrom || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
+  // Without its period a rent would be taken for a month's.
+  const lacksPeriod = rule.period !== undefined && narrowed.period === undefined && narrowed.per === undefined
+  const isEmpty =
+    lacksFrom || lacksPeriod || narrowed.parts?.length === 0 || (rule.as === 'tours' && narrowed.virtual === undefined)
   // Without a unit the area would be absent: better no rule than a useless one.
   const lacksUnit = rule.as === 'area' && narrowed.unit === undefined && narrowed.unitFrom === undefined
   if (isEmpty || lacksUnit) return null
@@ -135,12 +201,9 @@ function narrowedRule(rule: Rule, names: Names): Rule | null {
   return narrowed
 }
 
-/** A field that every record has and whose name suggests an identifier. */
-function numberOf(fields: readonly FieldFacts[]): string | null {
-  const identifier = /(?:^|[^a-z])(?:id|ref|reference|referencia|code|codigo|number|nr|key|sku)$/i
-  // `ListingId` is two words.
-  const words = (path: string): string => path.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-  const likely = fields.filter(({ path, filled }) => filled > 99 && identifier.test(words(path)))
+/** A field whose name suggests an identifier, and that is one in the whole file. */
+function numberOf(fields: readonly FieldFacts[], isWhole: boolean): string | null {
+  const likely = fields.filter(({ isKey }) => isKey && isWhole)
   return likely.toSorted((a, b) => depth(a.path) - depth(b.path))[0]?.path ?? null
 }
 

@@ -4,8 +4,10 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { presetDirectory, shippedPresets } from '../config/presets.ts'
 import { UsageError, UserError, messageOf } from '../core/errors.ts'
+import { fieldRules } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
-import { remedyOf } from './facts.ts'
+import { isHome } from '../feed/mapping/placeholders.ts'
+import { flow, remedyOf } from './facts.ts'
 import type { Findings } from './findings.ts'
 import { guessedPreset } from './guess.ts'
 import type { Inspected } from './inspect.ts'
@@ -64,7 +66,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
   const wanted = counts.listings + counts.rejects
   const safe = withoutSecrets(sourceFrom(source, configFile))
   const lines = [
-    '# Written by `listing-sync inspect --init`. Replace the placeholders: the feed lacks these values.',
+    '# Written by `listing-sync inspect --init`. Fill in each "?": the feed does not say it, and nothing is made up.',
     '# All other settings: config/listing-sync.yaml of the program. Try it with: listing-sync diff',
     'service:',
     '  # The local stand-in, for trials: start it with `listing-sync stand-in`. Later put the address of your service here',
@@ -96,27 +98,70 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     const remedy = remedyOf(field, feed)
     return remedy === null ? [] : [{ field, count, ...remedy }]
   })
-  for (const section of ['fields', 'defaults'] as const) {
+  for (const section of ['currency', 'fields', 'defaults'] as const) {
     const own = remedies.filter((remedy) => remedy.section === section)
     if (own.length === 0) continue
     // A section of comments only would be empty, which is an error.
     const most = own.filter(({ count }) => 2 * count >= wanted)
-    add(2, `${most.length === 0 ? '# ' : ''}${section}:`)
-    for (const { field, count, value } of own) {
-      const written = stringify({ [field]: value }, { lineWidth: 0 }).trim()
+    if (section !== 'currency') add(2, `${most.length === 0 ? '# ' : ''}${section}:`)
+    for (const { field, count, value, hint } of own) {
+      const [depth, key] = section === 'currency' ? [2, section] : [3, field]
+      const written = stringify({ [key]: value }, { lineWidth: 0 }).trim()
       const lack = `${count} of the ${wanted} records that should be listings lack it`
       const active = 2 * count >= wanted
-      add(3, `# ${lack}; placeholder${active ? '' : ', left out: they are rejected'}`)
-      add(3, active ? written : written.replaceAll(/^/gm, '# '))
+      add(depth, active ? `# MISSING: ${field}, ${lack}: ${hint}` : `# ${field}: ${lack}, and are rejected: ${hint}`)
+      add(depth, active ? written : written.replaceAll(/^/gm, '# '))
     }
+  }
+  const groups = placeholderGroups(missing, wanted)
+  if (groups.length > 0) {
+    add(
+      2,
+      '# No facts: sent where a listing is created, never over a value that is there. By kind of property; take away what',
+    )
+    add(2, '# you would rather have rejected.')
+    add(2, stringify({ placeholders: groups }, { lineWidth: 0 }).trim())
+  }
+  const rooms = missing.find(({ field }) => field === 'Bedrooms')
+  const homes = Object.entries(rooms?.kinds ?? {}).reduce((sum, [kind, count]) => sum + (isHome(kind) ? count : 0), 0)
+  if (homes > 0)
+    add(2, `# MISSING: Bedrooms of ${homes} homes, which are rejected: fields: { Bedrooms: … }, if the feed has them`)
+  if (findings.hiding.length > 0) {
+    add(2, '# The feed has a flag for hidden addresses that the preset does not read: check that it means this.')
+    add(2, flow({ hideAddress: findings.hiding }))
   }
   for (const { field, words: found, write } of words) {
     const listed = found.slice(0, 12).map(({ word, count }) => `${shorten(printable(word), 40)} (${count})`)
     add(2, `# Unknown words of ${field}: ${listed.join(', ')}`)
-    add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # or PreOnMarket, Sold, remove' : ''}`)
+    add(2, `# ${shorten(printable(write), 1000)}${field === 'Status' ? ' # Active, PreOnMarket, Sold or remove' : ''}`)
   }
   return `${lines.join('\n')}\n`
 }
+
+/** Placeholders for each kind of property whose records lack something, as far as one may be given. */
+function placeholderGroups(missing: Findings['missing'], wanted: number): object[] {
+  const byKind = new Map<string, Record<string, string | number>>()
+  for (const { field, kinds } of missing) {
+    const value = field === 'PropertyType' ? 'Other' : 0
+    if (!placed.includes(field)) continue
+    for (const kind of Object.keys(kinds)) {
+      if (field === 'Bedrooms' && isHome(kind)) continue
+      byKind.set(kind, { ...byKind.get(kind), [field]: value })
+    }
+  }
+  // PropertyType itself is told by nothing.
+  const kindless = missing.some(({ field, count }) => field === 'PropertyType' && 2 * count >= wanted)
+  const groups = Map.groupBy(byKind, ([, values]) => JSON.stringify(values))
+  const written = [...groups].map(([values, kinds]) => {
+    const { PropertyType: _, ...rest } = JSON.parse(values) as Record<string, unknown>
+    return { when: { PropertyType: kinds.map(([kind]) => kind) }, ...rest }
+  })
+  return [...written.filter((group) => Object.keys(group).length > 1), ...(kindless ? [{ PropertyType: 'Other' }] : [])]
+}
+
+const placed = fieldRules.flatMap(({ name, type }) =>
+  type === 'number' || name === 'PropertyType' ? [name as string] : [],
+)
 
 function entry(key: string, value: string): string {
   return stringify({ [key]: value }, { lineWidth: 0 }).trim()

@@ -8,6 +8,7 @@ import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import { declaredEncoding } from '../feed/format/encoding.ts'
 import type { Reading } from '../feed/format/format.ts'
+import { siblingsOf } from '../feed/format/xml-shape.ts'
 import { formats, kindOf } from '../feed/format/formats.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
@@ -21,6 +22,7 @@ import type { FeedMapping } from './facts.ts'
 import type { DocumentFacts, Findings } from './findings.ts'
 import type { Beginning } from './fit.ts'
 import { MappedRecords } from './map-records.ts'
+import { unreadFlags } from './names.ts'
 
 export interface Inspection extends Candidates {
   feed: {
@@ -113,6 +115,7 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     encoding: encodingFacts(declaredEncoding(head, hints), mapped),
     dialect: format === kind.format && kind.dialect ? { ...kind.dialect, ...(delimiter && { delimiter }) } : null,
     record: formatOptions.record ?? null,
+    siblings: formatOptions.record === undefined ? [] : siblingsOf(head, formatOptions.record),
     bytes: counted.count(),
     records: mapped.records,
     complete: limited ? null : reasons.length === 0,
@@ -169,10 +172,12 @@ function findingsOf(
     unused: preset === null ? [] : unused.map(({ path }) => path),
     samples: samples.list(),
     rejects: tally.rejects(),
+    leftOut: tally.leftOut(),
     words: wordFacts(tally.words(), feed),
     moreWords: tally.moreWords,
     removals: tally.removals(),
     missing: missingFacts(tally.missing(), feed),
+    hiding: preset === null ? [] : unreadFlags(fields),
   }
 }
 

@@ -5,7 +5,6 @@ import { createMapping } from '../feed/mapping/create-mapping.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import type { MappingOptions } from '../feed/mapping/preset.ts'
 import type { Choice } from './choice.ts'
-import { neutral } from './facts.ts'
 import type { Sample } from './findings.ts'
 import { Profile } from './profile.ts'
 import { lacksFactsOnly, Tally, unread } from './tally.ts'
@@ -26,7 +25,9 @@ export class MappedRecords {
   constructor({ preset, options }: Choice, moment: Moment) {
     this.moment = moment
     this.mapping = preset && createMapping(preset, options, preset.file, this.tally.unmapped)
-    this.filling = preset && createMapping(preset, { ...options, defaults: { ...placeholders, ...options.defaults } })
+    // What the configuration gives for a record that lacks it is here what any record may be filled with.
+    const { currency: _currency, placeholders: _placeholders, ...rest } = options
+    this.filling = preset && createMapping(preset, { ...rest, defaults: { ...filled, ...options.defaults } })
   }
 
   /** May be cut off (`limits.read`): then the record does not count. */
@@ -52,16 +53,20 @@ export class MappedRecords {
   }
 
   #count(delivered: Delivered, filledUp: () => Delivered | null): void {
-    this.tally.add(delivered)
-    if (!this.samples.wants(delivered)) return
     const lacks = delivered.kind === 'reject' && lacksFactsOnly(delivered.problems)
-    this.samples.add(delivered, lacks ? filledUp() : null)
+    const whole = lacks ? filledUp() : null
+    this.tally.add(delivered, whole?.kind === 'listing' ? whole.listing.PropertyType : null)
+    if (this.samples.wants(delivered)) this.samples.add(delivered, whole)
   }
 }
 
 /** For missing values while the rest of a record is shown; never reported. */
-const placeholders: MappingOptions['defaults'] = {
-  ...neutral,
+const filled: MappingOptions['defaults'] = {
+  SaleType: 'for_sale',
+  Status: 'Active',
+  CurrencySymbol: '$',
+  PropertyType: 'Other',
+  AreaUnit: 'Square Feet',
   Bedrooms: 0,
   Bathrooms: 0,
   Url: 'https://www.example.com/',

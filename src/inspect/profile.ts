@@ -1,5 +1,7 @@
+import { shortHash } from '../core/hash.ts'
 import { printable, shorten } from '../core/text.ts'
 import type { RecordFields, RecordNode } from '../feed/format/format.ts'
+import { isOfMedia, isOfOthers } from './names.ts'
 
 const mostFields = 2000
 const mostExamples = 3
@@ -11,6 +13,8 @@ export interface FieldProfile {
   path: string
   filled: number
   examples: string[]
+  /** Whether every value so far is another one of more than two characters, once in its record: it may be a key. */
+  isKey: boolean
 }
 
 interface Entry {
@@ -19,7 +23,14 @@ interface Entry {
   last: number
   inner: Map<string, Entry>
   isLeaf: boolean
+  values: Set<string>
 }
+
+/** A key is looked for among fields of such names only. */
+const mayBeKey =
+  /(?:^|[^a-z])(?:id|mlsid|ids?value|mls|ref|reference|referencia|code|codigo|number|no|nr|num|key|sku|objektid|listing)$/i
+/** So many values are compared; a feed of more has no key that can be proven. */
+const mostValues = 1_000_000
 
 /**
  * The fields of a feed, how many records fill them, and examples. A path is a CSV's header, or `Location/City`,
@@ -31,6 +42,7 @@ export class Profile {
   more = false
   #root: Entry = entry('')
   #size = 0
+  #values = 0
 
   add(record: RecordFields): void {
     this.records++
@@ -75,12 +87,26 @@ export class Profile {
     return made
   }
 
+  #compare(text: string, { profile, values }: Entry): void {
+    const value = text.length > 40 ? shortHash(text) : text
+    profile.isKey = text.length > 2 && !values.has(value) && this.#values < mostValues
+    if (profile.isKey) {
+      values.add(value)
+      this.#values++
+      return
+    }
+    this.#values -= values.size
+    values.clear()
+  }
+
   #leaf(text: string, into: Entry): void {
     into.isLeaf = true
     if (text === '' || text.trim() === '') return
     const { profile } = into
-    if (into.last !== this.records) profile.filled++
+    if (into.last === this.records) profile.isKey = false
+    else profile.filled++
     into.last = this.records
+    if (profile.isKey) this.#compare(text.trim(), into)
     if (profile.examples.length >= mostExamples) return
     const example = shorten(printable(text.slice(0, 10 * longestExample)), longestExample)
     if (example !== '' && !profile.examples.includes(example)) profile.examples.push(example)
@@ -88,5 +114,8 @@ export class Profile {
 }
 
 function entry(path: string): Entry {
-  return { profile: { path, filled: 0, examples: [] }, last: 0, inner: new Map(), isLeaf: false }
+  const last = path.slice(path.lastIndexOf('/') + 1).replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+  const isKey = mayBeKey.test(last.replace(/[^a-z]+$/i, '')) && !isOfOthers(path) && !isOfMedia(path)
+  const profile = { path, filled: 0, examples: [], isKey }
+  return { profile, last: 0, inner: new Map(), isLeaf: false, values: new Set() }
 }

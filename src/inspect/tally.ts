@@ -15,17 +15,23 @@ export class Tally {
   readonly counts: Findings['counts'] = { listings: 0, removals: 0, filtered: 0, rejects: 0, lackingFactsOnly: 0 }
   moreWords = false
   #reasons = new Map<string, RejectFacts>()
+  #leftOut = new Map<string, RejectFacts>()
   #removals = new Map<string, number>()
   #words = new Map<string, Map<string, number>>()
   #missing = new Map<string, number>()
+  #kinds = new Map<string, Map<string, number>>()
 
-  add(delivered: Delivered): void {
-    if (delivered.kind === 'listing') this.counts.listings++
-    else if (delivered.kind === 'filtered') this.counts.filtered++
+  /** `kind`: the PropertyType of a record that only lacks values; null: it is not known. */
+  add(delivered: Delivered, kind: string | null): void {
+    if (delivered.kind === 'listing') {
+      this.counts.listings++
+      const { at, listing, unread = [] } = delivered
+      for (const problem of unread) count(this.#leftOut, at, listing.MLSNumber, problem)
+    } else if (delivered.kind === 'filtered') this.counts.filtered++
     else if (delivered.kind === 'removal') {
       this.counts.removals++
       raise(this.#removals, delivered.why, mostReasons)
-    } else this.#reject(delivered)
+    } else this.#reject(delivered, kind)
   }
 
   /** A word that no rule maps (`createMapping`). */
@@ -39,6 +45,11 @@ export class Tally {
     return [...this.#reasons.values()].toSorted((a, b) => b.count - a.count)
   }
 
+  /** Values that can't be read and are left out of their listings. */
+  leftOut(): RejectFacts[] {
+    return [...this.#leftOut.values()].toSorted((a, b) => b.count - a.count)
+  }
+
   removals(): { why: string; count: number }[] {
     return mostFirst(this.#removals, ([why, count]) => ({ why, count }))
   }
@@ -49,25 +60,44 @@ export class Tally {
   }
 
   /** Required fields that records lack, with the number of these records. */
-  missing(): { field: string; count: number }[] {
-    return mostFirst(this.#missing, ([field, count]) => ({ field, count }))
+  missing(): { field: string; count: number; kinds: Record<string, number> }[] {
+    return mostFirst(this.#missing, ([field, count]) => ({
+      field,
+      count,
+      kinds: Object.fromEntries(this.#kinds.get(field) ?? []),
+    }))
   }
 
-  #reject({ at, mlsNumber, problems }: Extract<Delivered, { kind: 'reject' }>): void {
+  #reject({ at, mlsNumber, problems }: Extract<Delivered, { kind: 'reject' }>, kind: string | null): void {
     this.counts.rejects++
     if (lacksFactsOnly(problems)) this.counts.lackingFactsOnly++
-    for (const { field, value, problem } of problems) {
-      if (isLack({ field, value, problem })) raise(this.#missing, field, mostReasons)
-      const sentence = generalised(field, problem, value)
-      const key = `${field}\n${sentence}`
-      const known = this.#reasons.get(key)
-      if (known === undefined && this.#reasons.size >= mostReasons) continue
-      const reason: RejectFacts = known ?? { field, problem: sentence, count: 0, examples: [] }
-      this.#reasons.set(key, reason)
-      reason.count++
-      if (reason.examples.length < mostExamples) reason.examples.push({ at, mlsNumber, value })
+    for (const problem of problems) {
+      if (isLack(problem)) {
+        raise(this.#missing, problem.field, mostReasons)
+        const kinds = this.#kinds.get(problem.field) ?? new Map<string, number>()
+        this.#kinds.set(problem.field, kinds)
+        if (kind !== null) raise(kinds, kind, mostReasons)
+      }
+      count(this.#reasons, at, mlsNumber, problem)
     }
   }
+}
+
+/** Counts a problem with those that are alike. */
+function count(
+  reasons: Map<string, RejectFacts>,
+  at: string,
+  mlsNumber: string | null,
+  { field, value, problem }: Problem,
+): void {
+  const sentence = generalised(field, problem, value)
+  const key = `${field}\n${sentence}`
+  const known = reasons.get(key)
+  if (known === undefined && reasons.size >= mostReasons) return
+  const reason: RejectFacts = known ?? { field, problem: sentence, count: 0, examples: [] }
+  reasons.set(key, reason)
+  reason.count++
+  if (reason.examples.length < mostExamples) reason.examples.push({ at, mlsNumber, value })
 }
 
 /** The reject of a record that can't be parsed. */

@@ -4,6 +4,7 @@ import { fieldRules } from '../core/listing.ts'
 import type { FieldValue } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
 import { formats } from '../feed/format/formats.ts'
+import { flow } from './facts.ts'
 import type { Findings, FieldFacts, Sample } from './findings.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -23,8 +24,10 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
   yield* presetLines(findings, paint)
   yield* resultLines(findings, paint)
   yield* missingLines(findings, paint)
+  yield* hidingLines(findings, paint)
   yield* wordLines(findings, paint)
-  yield* rejectLines(findings, paint)
+  yield* rejectLines('Why records would be rejected', findings.rejects, paint)
+  yield* rejectLines("Values that can't be read, and are left out", findings.leftOut, paint)
   yield* sampleLines(samples, paint)
   yield* fieldLines(findings, paint)
   if (preset !== null && unused.length > 0) {
@@ -100,6 +103,13 @@ function* missingLines({ missing }: Findings, paint: Paint): Generator<string> {
   }
 }
 
+function* hidingLines({ hiding }: Findings, paint: Paint): Generator<string> {
+  if (hiding.length === 0) return
+  yield ''
+  yield paint('bold', 'Flags that hide an address, and that no rule reads: an error. What to write')
+  yield* wrapped(flow({ hideAddress: hiding }), 14, (text) => paint('cyan', text))
+}
+
 function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<string> {
   if (words.length === 0) return
   yield ''
@@ -110,16 +120,16 @@ function* wordLines({ words, moreWords }: Findings, paint: Paint): Generator<str
     const listed = first.map(({ word, count }) => `${shorten(printable(word), 60)} (${grouped(count)})`)
     const more = found.length > mostShown || moreWords ? ' and more (see --format json)' : ''
     yield* wrapped(`${grouped(total).padStart(6)}  ${field}: ${listed.join(', ')}${more}`, 2, undefined, 10)
-    const hint = field === 'Status' ? '  # or PreOnMarket, Sold, remove' : ''
+    const hint = field === 'Status' ? '  # Active, PreOnMarket, Sold or remove' : ''
     yield* wrapped(shorten(printable(write), 600) + hint, 14, (text) => paint('cyan', text))
   }
 }
 
-function* rejectLines({ rejects }: Findings, paint: Paint): Generator<string> {
+function* rejectLines(title: string, rejects: Findings['rejects'], paint: Paint): Generator<string> {
   const others = rejects.filter(({ problem }) => !problem.startsWith('is missing; give it with defaults'))
   if (others.length === 0) return
   yield ''
-  yield paint('bold', 'Why records would be rejected')
+  yield paint('bold', title)
   for (const { field, problem, count, examples } of others.slice(0, mostShown)) {
     yield* wrapped(`${grouped(count).padStart(6)}  ${printable(field)} ${printable(problem)}`, 2, undefined, 10)
     for (const { at, mlsNumber, value } of examples) {

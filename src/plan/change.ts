@@ -4,7 +4,7 @@
  */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
-import type { FieldName } from '../core/listing.ts'
+import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
 import type { History } from './inputs.ts'
@@ -36,6 +36,8 @@ interface Sends {
   readonly lookUp: boolean
   /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
   readonly unsettled: boolean
+  /** What the service shows where the wanted listing has a placeholder: that stays. */
+  readonly facts?: Partial<Listing>
 }
 
 export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends, Weighed {
@@ -130,6 +132,7 @@ export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'>, Weighed {
   readonly wanted: Wanted
   readonly shownHash: string
   readonly unsettled: boolean
+  readonly facts?: Partial<Listing>
 }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */

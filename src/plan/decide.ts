@@ -16,7 +16,7 @@
  */
 import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
-import type { Listing } from '../core/listing.ts'
+import type { FieldName, Listing } from '../core/listing.ts'
 import { absent, gone } from './absent.ts'
 import { holdBare, note, stepOf } from './change.ts'
 import type { PlanStep } from './change.ts'
@@ -90,9 +90,10 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
     const listing = (): Listing => listingAt(recall(row.id), now, today)
+    const placeholders = (): readonly FieldName[] => recall(row.id).moving.placeholders ?? []
     const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
     const content = moved ? contentHash(listing(), volatile.fields) : row.content!
-    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, listing })
+    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, listing, placeholders })
   }
   for (const record of delivered) {
     if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
@@ -102,6 +103,7 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
       home: record.home,
       byMapping: row !== null && row.raw !== null && row.raw === record.raw && row.mapping !== mapping,
       listing: () => listingAt(record.listing(), now, today),
+      placeholders: () => record.listing().moving.placeholders ?? [],
     })
   }
   return wanted

@@ -1,5 +1,5 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
-import { differences } from '../core/compare-listings.ts'
+import { differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
 import { valueInWords } from '../core/text.ts'
@@ -88,6 +88,12 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   const fields = mine.baseline === item.hash && !mine.ignored ? [] : shownDifferences(one, wanted, item)
   const edit = fields.length === 0 ? null : shownOtherwise(one, wanted, mine, item, fields)
   if (edit !== null) return [stepOf(edit), ...notes]
+  const facts = mine.baseline === item.hash ? {} : factsShown(wanted, item)
+  const given = Object.keys(facts).join(', ')
+  if (given !== '') {
+    const why = `${given} was given on the service, where a placeholder was sent: it stays`
+    return [stepOf(adopt(one, wanted, item, 'as-wanted', why, facts)), ...notes]
+  }
   if (mine.baseline !== item.hash || mine.ignored || mine.undone > 0)
     notes.push(note({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && mine.baseline !== null }))
   return [refreshed(one, wanted, mine), ...notes]
@@ -190,20 +196,40 @@ function adoptOrUpdate(
   // An update hits every copy, and one that an incomplete list does not show may be another feed's.
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
   if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, item, lookUp))]
-  const adopted = cause === 'settle' ? 'settle' : 'as-wanted'
-  const adopt: Adopt = {
+  const facts = factsShown(wanted, item)
+  return [
+    stepOf(adopt(one, wanted, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, facts)),
+  ]
+}
+
+function adopt(
+  one: Case,
+  { at }: WantedListing,
+  item: ShownRow,
+  cause: Adopt['cause'],
+  why: string,
+  facts: Partial<Listing>,
+): Adopt {
+  return {
     kind: 'adopt',
-    cause: adopted,
+    cause,
     mlsNumber: one.key,
-    why: `${why}; already as wanted`,
-    reason: reasonOf('adopt', adopted),
-    wanted: wanted.at,
+    why,
+    reason: reasonOf('adopt', cause),
+    wanted: at,
     shownHash: item.hash,
     unsettled: isUnsettled(one),
+    ...(Object.keys(facts).length > 0 && { facts }),
     counts: [],
     released: [],
   }
-  return [stepOf(adopt)]
+}
+
+/** Facts that somebody gave on the service where a placeholder was sent. */
+function factsShown(wanted: WantedListing, item: ShownRow | null): Partial<Listing> {
+  const placeholders = wanted.placeholders()
+  const shown = placeholders.length === 0 ? null : (item?.shown() ?? null)
+  return shown === null ? {} : factsInPlace(wanted.listing(), placeholders, shown)
 }
 
 function create(
@@ -243,6 +269,7 @@ function update(
 ): Update {
   const { at, content } = wanted
   const broken = brokenBy(one, wanted, cause)
+  const facts = factsShown(wanted, item)
   return {
     kind: 'update',
     cause,
@@ -253,6 +280,7 @@ function update(
     lookUp,
     unsettled: isUnsettled(one),
     shownHash: item?.hash ?? null,
+    ...(Object.keys(facts).length > 0 && { facts }),
     fields,
     clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
@@ -281,7 +309,8 @@ function isUnsettled({ mine, settings }: Case): boolean {
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
 function shownDifferences(one: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
   const shown = item.shown()
-  if (shown !== null) return differences(wanted.listing(), shown, one.settings.volatile.fields)
+  const { fields } = one.settings.volatile
+  if (shown !== null) return differences(wanted.listing(), shown, new Set([...fields, ...wanted.placeholders()]))
   return one.row === null || wanted.content === one.row.content ? [] : changesSince(one.row, one, wanted)
 }
 

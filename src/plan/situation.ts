@@ -1,5 +1,5 @@
 import { compareKeys } from '../core/listing.ts'
-import type { Listing, MovingListing } from '../core/listing.ts'
+import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Wanted } from './change.ts'
 import type { DeliveredRow, History, PlanInputs, PlanSettings, ShownRow, SnapshotRow } from './inputs.ts'
@@ -140,6 +140,8 @@ export interface WantedListing {
   /** The mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
+  /** Its fields that are placeholders. */
+  placeholders(): readonly FieldName[]
 }
 
 /** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. `mine`: the row, if it is this feed's. */

@@ -60,10 +60,12 @@ function listed(words: string[]): string {
 /** In the order in which people are shown them. */
 export const shownKinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
 
-/** What a listing is created with is all of it: the place and the price tell enough. */
-export function tellingFields({ fields }: ReportedChange): { field: string; text: string }[] {
+/** What a listing is created with is all of it: the place and the price tell enough, and what is no fact must be told. */
+export function tellingFields({ fields }: ReportedChange): { field: string; text: string; placeholder: boolean }[] {
   const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-  return fields.flatMap(({ field, to }) =>
-    telling.includes(field) && !Array.isArray(to) ? [{ field, text: printable(`${to}`) }] : [],
+  return fields.flatMap(({ field, to, placeholder = false }) =>
+    (placeholder || telling.includes(field)) && !Array.isArray(to)
+      ? [{ field, placeholder, text: printable(placeholder ? `${to} (placeholder)` : `${to}`) }]
+      : [],
   )
 }

@@ -1,4 +1,5 @@
 /** The report as one JSON document, for programs: the keys that docs/reports.md lists, one list item a line. */
+import type { FieldChange } from '../core/compare-listings.ts'
 import { escapeUnseen } from '../core/text.ts'
 import { buffer } from './report.ts'
 import type { Report, Buffered, ReportForm, ReportedChange } from './report.ts'
@@ -63,7 +64,12 @@ async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) =>
 function changeOf(report: Report, change: ReportedChange) {
   const { kind, mlsNumber, fields } = change
   const why = change.why + heldFor(report, change)
-  return { kind, mlsNumber, why, fields: fields.map((change) => pick(change, 'field', 'from', 'to')) }
+  return { kind, mlsNumber, why, fields: fields.map(fieldOf) }
+}
+
+/** `placeholder` only where it is true. */
+function fieldOf(change: FieldChange) {
+  return { ...pick(change, 'field', 'from', 'to'), ...(change.placeholder && { placeholder: true }) }
 }
 
 function* failures(changes: Iterable<ReportedChange>) {

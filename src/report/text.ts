@@ -101,8 +101,8 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
 
 function telling(change: ReportedChange, paint: Paint): string {
   if (change.kind !== 'create' || change.fields.length === 0) return ''
-  const values = tellingFields(change).map(({ text }) => text)
-  return `: ${paint('dim', shorten(values.join(', '), 120))}`
+  const values = tellingFields(change).map(({ field, text, placeholder }) => (placeholder ? `${field} ${text}` : text))
+  return `: ${paint('dim', shorten(values.join(', '), 240))}`
 }
 
 function* fieldLines({ fields }: ReportedChange, paint: Paint): Generator<string> {

@@ -16,6 +16,7 @@ import { homeOf } from '../plan/guard/home.ts'
 import type { Keyless } from '../plan/proof.ts'
 import type { Past } from './recall.ts'
 import type { Feed, Readers } from './tools.ts'
+import { unreadCount } from './unread.ts'
 import { writtenOf } from './written.ts'
 
 type Source = Pick<
@@ -105,6 +106,7 @@ async function read(
   const ending = endOf()
   let endsLater = false
   const leftOut = imagesCount()
+  const unread = unreadCount()
   const known = await tools.store.snapshot.knownRecords(feed.chatbot, feed.name, mapping.version)
   /** One step; returns whether the time went as far. */
   async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
@@ -137,7 +139,10 @@ async function read(
         if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
         count(summary, one)
         ending.parsed(one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
-        if (one.kind === 'listing') leftOut.add(one.imagesLeftOut)
+        if (one.kind === 'listing') {
+          leftOut.add(one.imagesLeftOut)
+          unread.add(one)
+        }
         rows.push(
           newRow(feed.plan.volatile.fields, moment, one, summary.records, skippable ? raw : null, delivered.length),
         )
@@ -163,7 +168,7 @@ async function read(
   if (bytes === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery is empty: it holds no byte')
   const pending = mode === 'delta' ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
-  const notes = [...leftOut.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
+  const notes = [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
   if (pending > 0) {
     const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
     notes.push(`What earlier deliveries said of ${said} is not carried out yet, and is planned again with this one`)

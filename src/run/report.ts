@@ -84,9 +84,16 @@ function* reportedChanges(workspace: Workspace, { now, today }: Moment): Generat
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)
     if (change.kind === 'create' && 'delivered' in change.wanted) {
-      const listing = listingAt(workspace.deliveredAt(change.wanted.delivered), now, today)
+      const row = workspace.deliveredAt(change.wanted.delivered)
+      const { placeholders = [] } = row.moving
+      const listing = listingAt(row, now, today)
       const filled = fieldNames.filter((field) => listing[field] !== undefined)
-      fields = filled.map((field) => ({ field, from: null, to: listing[field]! }))
+      fields = filled.map((field) => ({
+        field,
+        from: null,
+        to: listing[field]!,
+        ...(placeholders.includes(field) && { placeholder: true as const }),
+      }))
     }
     yield { kind, cause, mlsNumber, why, fields, held, heldSince, outcome }
   }

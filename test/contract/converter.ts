@@ -27,7 +27,7 @@ const fieldOf = (name: FieldName | null) => fieldRules.find((rule) => rule.name 
 
 function making(): Making {
   const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'UTC' }
-  return { listing: { SaleType: 'for_sale' }, moving: {}, moment, kept: [], removal: null, hidden: false }
+  return { listing: { SaleType: 'for_sale' }, moving: {}, moment, kept: [], removal: null, hidden: false, unread: [] }
 }
 
 function compiled(rule: Rule, field: FieldName | null) {

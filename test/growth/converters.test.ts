@@ -54,7 +54,7 @@ test.each(Object.entries(cases))('%s', async (name, { rule, field, record = (tex
       const City = `${text.slice(text.length >> 1)}z`
       const moment = { now: Date.UTC(2026, 10, 21), today: '2026-11-21', timezone: 'UTC' }
       const listing = { SaleType: 'for_rent', City, State: City, ZIP: City } as const
-      read(record(text), { listing, moving: {}, moment, kept: [], removal: null, hidden: false })
+      read(record(text), { listing, moving: {}, moment, kept: [], removal: null, hidden: false, unread: [] })
     }
     const why = await excess(convert, sizes(4096))
     if (why !== null) found.push(`${shape}: ${why}`)

@@ -24,10 +24,12 @@ export const retsCompact: Format<HeaderOptions> = {
   hasEndMark: true,
   nested: false,
   options: headerOptions,
-  /** RETS STANDARD-XML has its records in REData and is read as XML. */
+  /** RETS STANDARD-XML, CREA's too, has its records in elements and is read as XML; an error has none of either. */
   detect(head) {
     const start = head.subarray(0, 64 * 1024)
-    const isCompact = xmlShape(start).root?.toUpperCase() === 'RETS' && !/<REData\b/i.test(start.toString('latin1'))
+    const { root, record } = xmlShape(start)
+    const isRows = /<(?:COLUMNS|DATA|DELIMITER)\b/i.test(start.toString('latin1')) || record === null
+    const isCompact = root?.toUpperCase() === 'RETS' && isRows
     return isCompact ? { options: { requiredHeaders: [] } } : null
   },
   read,

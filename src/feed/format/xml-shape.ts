@@ -5,7 +5,14 @@ interface Element {
   depth: number
   count: number
   children: Set<string>
+  /** Whether a price, and a place, are named in it or below it. */
+  price: boolean
+  place: boolean
 }
+
+const namesPrice = /price|rent\b|rent$|cena|preis|prix|precio|preco|preço|prezzo|miete|betrag|цена/i
+const namesPlace =
+  /address|adress|city|town|zip|postal|postcode|plz|\bort$|\/ort$|^ort$|ville|ciudad|localid|locality|municip|cidade|comune|miasto|street|strasse|location|country/i
 
 const deepest = 6
 /** Elements further down are counted only, and longer names left out: end tags look through what is open. */
@@ -15,13 +22,17 @@ const mostPaths = 2000
 
 /**
  * Guesses the structure of an XML document (in an encoding that keeps ASCII) from its first bytes: the records are the
- * highest repeated elements with several different children; if there is only one record, the first element with several
- * children that are text.
+ * highest repeated elements with a price and a place in them; where nothing has both, the highest repeated ones with several
+ * different children, and where nothing is repeated, the first of either.
  */
 export function xmlShape(head: Buffer) {
   const elements = outline(head)
-  const rich = elements.filter(({ children, depth }) => depth > 1 && children.size >= 3)
-  const repeated = rich.filter(({ count }) => count > 1)
+  const several = elements.filter(({ children, depth }) => depth > 1 && children.size >= 3)
+  const homes = several.filter(isOfHome)
+  const isRepeated = ({ count }: Element): boolean => count > 1
+  // One home alone is around what is repeated in it.
+  const rich = homes.some(isRepeated) || !several.some(isRepeated) ? (homes.length > 0 ? homes : several) : several
+  const repeated = rich.filter(isRepeated)
   const likely = (repeated.length > 0 ? repeated : rich).toSorted((a, b) => a.depth - b.depth || b.count - a.count)
   return {
     /** Name of the root element without its prefix; null: there is none. */
@@ -29,6 +40,18 @@ export function xmlShape(head: Buffer) {
     /** Path of the elements that are probably the records, such as `Listings/Listing`; null: none. */
     record: likely.at(0)?.path ?? null,
   }
+}
+
+const isOfHome = ({ price, place }: Element): boolean => price && place
+
+/** Names of other elements beside the records at `record` that hold a price and a place, as records do. */
+export function siblingsOf(head: Buffer, record: string): string[] {
+  const parent = record.slice(0, record.lastIndexOf('/') + 1)
+  const own = record.slice(parent.length).split('|')
+  return outline(head)
+    .filter((element) => element.path.startsWith(parent) && isOfHome(element) && element.children.size > 0)
+    .map(({ path }) => path.slice(parent.length))
+    .filter((name) => !name.includes('/') && !own.includes(name))
 }
 
 function outline(head: Buffer): Element[] {
@@ -50,8 +73,10 @@ function outline(head: Buffer): Element[] {
     } else if (startsName(second)) {
       end = tagEnd(head, position + 1)
       const selfClosing = head[end - 1] === slash
-      if (end >= 0 && open.length < deepestOpen) enter(elements, open, nameAt(head, position + 1, 'utf8'), selfClosing)
-      else if (end >= 0 && !selfClosing) below++
+      if (end >= 0 && open.length < deepestOpen) {
+        enter(elements, open, nameAt(head, position + 1, 'utf8'), selfClosing)
+        tell(open, head.toString('latin1', position + 1, Math.min(end, position + 4000)))
+      } else if (end >= 0 && !selfClosing) below++
     } else end = position
     if (end < 0) break
     position = head.indexOf(lessThan, end + 1)
@@ -71,12 +96,28 @@ function enter(elements: Map<string, Element>, open: Open, name: string, selfClo
     const path = parent?.element ? `${parent.element.path}/${local}` : local
     element = elements.get(path) ?? null
     if (element === null && elements.size < mostPaths) {
-      element = { path, depth, count: 0, children: new Set() }
+      element = { path, depth, count: 0, children: new Set(), price: false, place: false }
       elements.set(path, element)
     }
     if (element !== null) element.count++
   }
   if (!selfClosing) open.push({ name, element })
+}
+
+/** Tells every element that is open what the names in a tag are about. */
+function tell(open: Open, tag: string): void {
+  const names = [
+    /^[^\s/>]*/.exec(tag)?.[0] ?? '',
+    ...[...tag.matchAll(/\s([^\s=]{1,60})\s*=/g)].map(([, name]) => name),
+  ]
+  const price = names.some((name) => namesPrice.test(name))
+  const place = names.some((name) => namesPlace.test(name))
+  if (!price && !place) return
+  for (const { element } of open) {
+    if (element === null) continue
+    element.price ||= price
+    element.place ||= place
+  }
 }
 
 /** Index of the last byte of a comment, CDATA section, instruction or declaration; -1: it does not end here. */

@@ -8,6 +8,7 @@ import { fieldRules, ownerKey } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
+import { symbolOfCurrency } from './countries.ts'
 import { compileCompliance, hiddenStreet, hideAddress, withoutStreet } from './compliance.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
@@ -18,6 +19,7 @@ import { formatOptions } from './fields-read.ts'
 import type { KnownListing, Mapping, Moment } from './mapping.ts'
 import { mendRecord } from './mojibake.ts'
 import { isFieldName, unknownFields } from './names.ts'
+import { compilePlaceholders, placeholderProblems } from './placeholders.ts'
 import { rowPaths } from './path-row.ts'
 import { PathError, elementPaths } from './path.ts'
 import type { MappingOptions, Preset, Variant } from './preset.ts'
@@ -25,10 +27,11 @@ import { compileMapping } from './rule.ts'
 import type { FieldMapping } from './rule-keys.ts'
 import { compileStub, complete, completeColumns, isStub, stubProblems, unknownStub } from './stub.ts'
 import { wordKey } from './vocabulary.ts'
+import { unfinished, unfinishedProblems } from './unfinished.ts'
 import { compileWhere, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
-const MAPPING_CODE = 8
+const MAPPING_CODE = 9
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
@@ -68,13 +71,13 @@ export function createMapping(
       return making.listing
     },
   }
-  const { stub, paths } = compiled
-  if (stub !== null)
+  const { stub, paths, placeholders } = compiled
+  if (stub !== null || placeholders !== null)
     mapping.asksFor = (record, moment) => {
       paths.prepare(record)
       const asked: string[] = []
       const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
-      if (isStub(stub, record)) mapping.normalise(record, '', moment, known)
+      if (placeholders !== null || (stub !== null && isStub(stub, record))) mapping.normalise(record, '', moment, known)
       return asked
     }
   return mapping
@@ -92,17 +95,29 @@ function deliveryNamed({ delivery, deliveryFrom }: Preset, header: Readonly<Reco
  */
 export function optionProblems(options: MappingOptions, rules = ''): string[] {
   const { fields = {}, defaults = {}, where = {}, extension = {} } = options
-  const problems = [...unknownFields(fields), ...unknownFields(defaults, 'defaults')]
+  const problems = [...unknownFields(fields), ...unknownFields(defaults, 'defaults'), ...unfinishedProblems(options)]
   for (const [key, given] of Object.entries({ fields, defaults })) {
     if ('ExtensionColumn' in given) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
   }
   for (const rule of fieldRules) {
     const byDefault = rule.type === 'extension' ? undefined : defaults[rule.name]
-    const wrong = byDefault === undefined ? null : wrongDefault(rule, byDefault)
+    const wrong = byDefault === undefined || byDefault === unfinished ? null : wrongDefault(rule, byDefault)
     if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
   }
+  const { currency, placeholders } = options
+  if (placeholders !== undefined) problems.push(...placeholderProblems(placeholders, defaults, rules))
+  if (currency !== undefined && currency !== unfinished && symbolOfCurrency(currency) === undefined)
+    problems.push(`currency: "${currency}" is no currency of ISO 4217, such as EUR or USD`)
+  if (currency !== undefined && 'CurrencySymbol' in defaults)
+    problems.push('currency: says the same as defaults.CurrencySymbol; leave one of them out')
   if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is reserved for listing-sync`)
   return [...problems, ...whereProblems(where, rules)]
+}
+
+/** What a person wrote for records that lack a field; a currency as its symbol. */
+function defaultsOf({ currency, defaults }: MappingOptions): NonNullable<MappingOptions['defaults']> {
+  const symbol = currency === undefined ? undefined : symbolOfCurrency(currency)
+  return { ...defaults, ...(symbol !== undefined && { CurrencySymbol: symbol }) }
 }
 
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
@@ -134,13 +149,14 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     statuses: { ...preset.statuses, ...options.statuses },
     before,
   }
+  const defaults = defaultsOf(options)
   const steps = inOrder(fields).map((rule): FieldStep => {
     const { name } = rule
     const read = fields[name] && attempt(`fields.${name}`, () => compileMapping(fields[name], rule, surroundings))
     before.add(name)
     const whole =
       read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    return { rule, read: whole || null, byDefault: options.defaults?.[name] }
+    return { rule, read: whole || null, byDefault: defaults[name] }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
   const columns = new Map<string, Read>()
@@ -156,11 +172,12 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
   if (problems.length > 0 || !extended) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
-  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null }
+  const placeholders = compilePlaceholders(options.placeholders)
+  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders }
 }
 
 function begun(moment: Moment): Making {
-  return { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false }
+  return { listing: {}, moving: {}, moment, kept: [], removal: null, hidden: false, unread: [] }
 }
 
 /** An unreadable value counts as present: the listing is then rejected with the reason. */
@@ -208,6 +225,8 @@ function delivered(
       return finished(compiled, record, completed, wrong, at, before)
     }
   }
+  const lacking = compiled.placeholders?.(making.listing, problems, known) ?? []
+  if (lacking.length > 0) making.moving.placeholders = lacking
   return finished(compiled, record, making, problems, at, null)
 }
 
@@ -232,7 +251,9 @@ function finished(
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing, before !== null) ?? null
   // An unreadable field never leaves its record out.
-  const isUnreadable = problems.some(({ field, value }) => field === left?.name && value !== null)
+  const { unread } = making
+  const isUnreadable = [...problems, ...unread].some(({ field, value }) => field === left?.name && value !== null)
+  if (isUnreadable) problems.push(...unread.filter(({ field }) => field === left?.name))
   if (left !== null && mlsNumber !== null && !isUnreadable) return { kind: 'filtered', at, mlsNumber, why: left.why }
   const columns = compiled.extension(record, making)
   const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
@@ -240,12 +261,16 @@ function finished(
   const { entries, left: imagesLeftOut } = compiled.compliance.withoutImages(listing, shown)
   if (entries.length > 0) listing.ExtensionColumn = entries
   else delete listing.ExtensionColumn
-  for (const { key, bad } of extension.problems) problems.push(problemOf(`ExtensionColumn ${key}`, bad))
+  for (const { key, bad } of extension.problems) unread.push(problemOf(`ExtensionColumn ${key}`, bad))
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   const { moving, endsLater } = making
-  const more = { ...(imagesLeftOut && { imagesLeftOut }), ...(endsLater && { endsLater }) }
+  const more = {
+    ...(imagesLeftOut && { imagesLeftOut }),
+    ...(endsLater && { endsLater }),
+    ...(unread.length > 0 && { unread }),
+  }
   return { kind: 'listing', at, listing, moving, ...more }
 }
 

@@ -41,25 +41,38 @@ export function withAffixes(read: Read, prefix: string, suffix: string): Read {
   }
 }
 
-/** Sets the field's value in the listing, or adds to `problems`. */
+/** What to do about a field that a record lacks, where it is not `defaults or fields`. */
+const remedies: Partial<Record<FieldName, string>> = {
+  MLSNumber: 'give it with fields',
+  CurrencySymbol: 'the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
+}
+
+/** An optional field that can't be read is left out; not a price, without which a listing says something else. */
+const neverLeftOut: readonly FieldName[] = ['SalePrice', 'RentPrice']
+
+/** Sets the field's value in the listing, or adds to `problems`; what the listing does without goes to `making.unread`. */
 export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
   const { name, choices, required } = step.rule
+  const into = required || neverLeftOut.includes(name) ? problems : making.unread
   const found = step.read?.(record, making)
   if (found instanceof Unreadable) {
-    problems.push(problemOf(name, found))
+    into.push(problemOf(name, found))
     return
   }
   const value = found ?? step.byDefault
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
-    const remedy = name === 'MLSNumber' ? 'fields' : 'defaults or fields'
-    problems.push({ field: name, value: null, problem: `is missing; give it with ${remedy}` })
+    problems.push({
+      field: name,
+      value: null,
+      problem: `is missing; ${remedies[name] ?? 'give it with defaults or fields'}`,
+    })
     return
   }
   const isOther = choices && !(typeof value === 'string' && choices.includes(value))
   const limits = typeof value === 'number' ? outOfLimits(name, value) : null
   const wrong = limits ?? (isOther ? `needs one of ${choices.join(', ')}` : null)
-  if (wrong !== null) problems.push(problemOf(name, new Unreadable(String(value), wrong)))
+  if (wrong !== null) into.push(problemOf(name, new Unreadable(String(value), wrong)))
   // The type of the value was checked against the field's when the rule was compiled.
   else (making.listing as Partial<Record<FieldName, Value>>)[name] = value
 }

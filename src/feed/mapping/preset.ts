@@ -8,6 +8,7 @@ import { formats } from '../format/formats.ts'
 import { complianceShape } from './compliance.ts'
 import { groupsSchema } from './extension.ts'
 import { numbersSchema, optional, severalWords, statusesSchema } from './rule-keys.ts'
+import { placeholdersSchema } from './placeholders.ts'
 import { fieldSchema } from './rule.ts'
 import { stubSchema } from './stub.ts'
 import { whereSchema } from './where.ts'
@@ -70,6 +71,14 @@ export const mappingOptionsSchema = z.strictObject({
   defaults: optional(
     z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
     'Listing field → value, for records that lack the field.',
+  ),
+  currency: optional(
+    z.string().min(1),
+    'Currency (ISO 4217, such as EUR) of records that name neither a currency nor a country.',
+  ),
+  placeholders: optional(
+    placeholdersSchema,
+    'Required field → value for new listings whose record lacks it, or a list of such groups with when: { PropertyType: [Land] }. No fact: it never replaces one.',
   ),
   where: optional(
     whereSchema,

@@ -81,6 +81,8 @@ export function complete(
   const { listing } = completed
   for (const { rule, read } of steps) {
     if (!tells(fields.get(rule.name), record)) continue
+    const { placeholders } = completed.moving
+    if (placeholders) completed.moving.placeholders = placeholders.filter((name) => name !== rule.name)
     if (!rule.required) delete listing[rule.name]
     readField(
       { rule, read, byDefault: rule.required ? (before.listing[rule.name] as string) : undefined },

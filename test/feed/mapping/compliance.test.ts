@@ -138,7 +138,8 @@ describe('display opt-outs', () => {
     const document = `MLS Number,Status,Type,Price,Bedrooms,Baths,Sqft Main,Acres,Year Built,DOM,Parking Spaces,Address,City,URL,${header}
 7,Active,Single Family,400000,3,2,1500,.5,1990,12,2,5 Elm Street,Springfield,https://a.example/7,${word}
 `
-    const [found] = await read(presetText('mls-csv'), document, {})
+    const ours = { defaults: { SaleType: 'for_sale' }, currency: 'USD' }
+    const [found] = await read(presetText('mls-csv'), document, ours)
     expect(found).toMatchObject({ kind: effect === 'removal' ? 'removal' : 'listing' })
     expect(JSON.stringify(found)).not.toContain('Elm Street')
   })

@@ -155,6 +155,8 @@ test('a small difference needs no preset: fields, defaults and statuses over one
   const nearly = { source: './table.csv', preset: 'mls-csv' }
   world.configure({ north: nearly })
   expect(problems(await world.run('diff'))['A-1']).toEqual([
+    'SaleType: is missing; give it with defaults or fields',
+    'CurrencySymbol: is missing; the feed names neither a currency nor a country: give one with currency: EUR (ISO 4217)',
     'Url: is missing; give it with defaults or fields',
     'LotArea: is missing; give it with defaults or fields',
     'ParkingSpots: is missing; give it with defaults or fields',
@@ -163,7 +165,8 @@ test('a small difference needs no preset: fields, defaults and statuses over one
     Url: { template: 'https://broker.example/{MLSNumber}' },
     LotArea: { from: 'lot_size', as: 'area', unit: 'acres' },
   }
-  world.configure({ north: { ...nearly, fields, defaults: { ParkingSpots: 0 }, statuses: { Deal: 'remove' } } })
+  const defaults = { SaleType: 'for_sale', ParkingSpots: 0 }
+  world.configure({ north: { ...nearly, fields, defaults, currency: 'USD', statuses: { Deal: 'remove' } } })
   const report = await world.run()
   expect(report).toMatchObject({ delivery: { listings: 1, removals: 1, rejects: 0 }, counts: { create: 1 } })
   expect(fieldsOf(report, 'A-1')).toMatchObject({

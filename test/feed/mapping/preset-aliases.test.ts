@@ -26,7 +26,10 @@ const exports: Record<string, string[]> = {
   ],
 }
 
-async function read(rows: string[], mapping = createMapping(preset, {})): Promise<Delivered[]> {
+/** What such a table does not say, and a person knows. */
+const said = { defaults: { SaleType: 'for_sale' }, currency: 'USD' }
+
+async function read(rows: string[], mapping = createMapping(preset, said)): Promise<Delivered[]> {
   const source = (async function* () {
     yield Buffer.from(`${rows.join('\n')}\n`)
   })()
@@ -77,7 +80,6 @@ describe('mls-csv', () => {
     ['Sale / Lease', 'Lease', 'for_rent'],
     ['Lease/Sale', 'Sale', 'for_sale'],
     ['Listing Type', 'For Lease', 'for_rent'],
-    ['LISTING_TYPE', 'Exclusive Right To Sell', 'for_sale'],
   ])('takes the price for what the column %j says: %j', async (header, word, saleType) => {
     const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
     const cells = '7,Active,Condo,2000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
@@ -87,12 +89,61 @@ describe('mls-csv', () => {
     ])
   })
 
+  it.each([
+    ['LISTING_TYPE', 'Exclusive Right To Sell'],
+    ['Monthly Rent', '2000'],
+    ['Sold Price', '200000'],
+  ])('makes up neither a sale nor a rent from a price: %s', async (header, word) => {
+    const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+    const cells = '7,Active,Condo,200000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
+    const silent = createMapping(preset, { currency: 'USD' })
+    expect(await read([`${columns},${header}`, `${cells},${word}`], silent)).toMatchObject([
+      { kind: 'reject', problems: [{ field: 'SaleType', value: null }] },
+    ])
+  })
+
+  it.each([
+    ['Currency', 'eur', '€'],
+    ['Currency', 'CA$', 'CA$'],
+    ['Country', 'Poland', 'zł'],
+    ['Country', 'DEU', '€'],
+    ['Country', 'Österreich', '€'],
+    ['Country', 'AE', 'AED'],
+    ['Country', 'Singapore', 'S$'],
+    ['Province', 'ON', 'CA$'],
+    ['State Or Province', 'US-CA', '$'],
+    ['State', 'Texas', '$'],
+    // None of them: the configuration counts.
+    ['State', 'Sonora', 'MX$'],
+    ['Country', 'Utopia', 'MX$'],
+  ])('takes the currency from a field, a place or the configuration: %s %s', async (header, word, symbol) => {
+    const columns = 'MLS #,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL'
+    const cells = '7,Active,Condo,200000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7'
+    const mapping = createMapping(preset, { ...said, currency: 'MXN' })
+    expect(await read([`${columns},${header}`, `${cells},${word}`], mapping)).toMatchObject([
+      { kind: 'listing', listing: { CurrencySymbol: symbol } },
+    ])
+  })
+
+  it('rejects a record whose currency nobody names, and says what to write', async () => {
+    const [columns, cells] = exports['an MLS']
+    const silent = createMapping(preset, { defaults: { SaleType: 'for_sale' } })
+    expect(await read([columns, cells], silent)).toMatchObject([
+      {
+        kind: 'reject',
+        problems: [{ field: 'CurrencySymbol', value: null, problem: expect.stringContaining('currency: EUR') }],
+      },
+    ])
+    expect(() => createMapping(preset, { currency: 'US$' })).toThrow('currency: "US$" is no currency of ISO 4217')
+    expect(() => createMapping(preset, { currency: 'EUR', defaults: { CurrencySymbol: '€' } })).toThrow('says the same')
+  })
+
   it('takes a table whose number is in a column that the feed names itself', async () => {
     const rows = [
       'Our Code,Status,Type,Price,Beds,Baths,Sq Ft,Acres,Year Built,DOM,Parking Spaces,Address,URL',
       '7,Active,Condo,200000,1,1,500,1,1990,1,1,1 Elm St,https://a.example/7',
     ]
-    const mapping = createMapping(preset, { fields: { MLSNumber: 'our code' } })
+    const mapping = createMapping(preset, { ...said, fields: { MLSNumber: 'our code' } })
     expect(await read(rows, mapping)).toMatchObject([{ kind: 'listing', listing: { MLSNumber: '7' } }])
     await expect(read(['Region,Month', 'Springfield,May'], mapping)).rejects.toThrow('none of the columns "our code"')
   })

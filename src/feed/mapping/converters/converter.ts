@@ -3,7 +3,7 @@
  * records.
  */
 import type { z } from 'zod'
-import type { ExtensionEntry, FieldRule, Listing, Moving } from '../../../core/listing.ts'
+import type { ExtensionEntry, FieldRule, Listing, Moving, Problem } from '../../../core/listing.ts'
 import type { RecordNode } from '../../format/format.ts'
 import type { Moment } from '../mapping.ts'
 import type { Select } from '../path.ts'
@@ -32,6 +32,8 @@ export interface Making {
   endsLater?: true
   /** Whether street and coordinates must be hidden. */
   hidden: boolean
+  /** What can't be read and is left out, as the listing does without. */
+  unread: Problem[]
   /** Called for words that no rule maps, for `inspect`. */
   unmapped?: Unmapped
 }

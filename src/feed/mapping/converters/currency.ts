@@ -1,21 +1,40 @@
-import { hidesPrice, tables, wordKey } from '../vocabulary.ts'
-import { Unreadable } from './converter.ts'
+import { z } from 'zod'
+import { currencyOfCountry, currencyOfState, symbolOfCurrency } from '../countries.ts'
+import { hidesPrice, wordKey } from '../vocabulary.ts'
+import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
 
-const symbols = tables.currencySymbols
+interface CurrencyKeys {
+  by?: 'country' | 'state'
+}
 
 /**
  * A currency's symbol, from a code or from an amount with a code or symbol: `EUR`, `485000 USD`, `$1,200`. A bare amount
- * has none; an unknown code is a problem.
+ * has none; an unknown code is a problem. With `by: country` (ISO 3166, or a name) or `by: state` (of the US or Canada) it is that
+ * place's; a word that is no such place says nothing.
  */
-export const currency: Converter = {
+export const currency: Converter<CurrencyKeys> = {
   yields: 'text',
   takes: ['choices'],
+  keys: {
+    by: z
+      .enum(['country', 'state'])
+      .describe('currency: from is a country, or a state of the US or Canada: its currency'),
+  },
   needsFrom: true,
   build: (building) => {
+    const { by } = building.rule
+    if (by !== undefined) {
+      if (building.rule.choices !== undefined) throw new RuleError('choices does not apply to currency with by')
+      const codeOf = by === 'country' ? currencyOfCountry : currencyOfState
+      return (node) => {
+        const code = codeOf(building.text(node) ?? '')
+        return code === undefined ? undefined : symbolOfCurrency(code)
+      }
+    }
     const choices = new Map(Object.entries(building.rule.choices ?? {}).map(([word, value]) => [wordKey(word), value]))
     const symbolOf = (word: string): string | undefined =>
-      choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbols.get(wordKey(word)))
+      choices.get(wordKey(word)) ?? (/\p{Sc}/u.test(word) ? word : symbolOfCurrency(word))
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined

@@ -1,0 +1,105 @@
+/**
+ * `placeholders`: what is sent of a listing that is new, where the interface requires a value and the record has none. No fact:
+ * it goes out in a Create only, is marked in reports, and never takes the place of a value that was confirmed or is shown.
+ */
+import { z } from 'zod'
+import { fieldRules } from '../../core/listing.ts'
+import type { FieldName, Listing, MovingListing, Problem } from '../../core/listing.ts'
+import { wrongDefault } from './field.ts'
+import { didYouMean, unknownFields } from './names.ts'
+import { tables, wordKey } from './vocabulary.ts'
+
+const valueSchema = z.union([z.string(), z.number()])
+const kindsSchema = z.strictObject({
+  PropertyType: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .describe('Only for listings of this PropertyType, or of these'),
+})
+const groupSchema = z.object({ when: kindsSchema.optional() }).catchall(valueSchema)
+export const placeholdersSchema = z.union([groupSchema, z.array(groupSchema).min(1)])
+type Written = z.infer<typeof placeholdersSchema>
+
+/** Nobody may take them for anything but a fact. */
+const neverPlaceholders: readonly FieldName[] = ['MLSNumber', 'SaleType', 'Status', 'CurrencySymbol']
+/** Of these a number of bedrooms is a fact; what is called Other may be a home, too. */
+const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apartment', 'Manufactured', 'Other'].map(
+  wordKey,
+)
+export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))
+
+interface Group {
+  /** PropertyTypes that it is for; null: all. */
+  kinds: string[] | null
+  values: Readonly<Record<string, string | number>>
+}
+
+function groupsOf(written: Written): Group[] {
+  return [written].flat().map(({ when, ...values }) => ({
+    kinds: when === undefined ? null : [when.PropertyType].flat(),
+    values: values as Group['values'],
+  }))
+}
+
+/** `rules`: the JSON of the mapping's rules, which may name PropertyTypes of their own. */
+export function placeholderProblems(written: Written, defaults: object, rules: string): string[] {
+  const known = [...new Set(tables.propertyTypes.values())]
+  const isKnown = (kind: string): boolean =>
+    known.some((each) => wordKey(each) === wordKey(kind)) || rules.includes(JSON.stringify(kind))
+  return groupsOf(written).flatMap(({ kinds, values }) => [
+    ...unknownFields(values, 'placeholders'),
+    ...(kinds ?? [])
+      .filter((kind) => !isKnown(kind))
+      .map((kind) => `placeholders: when.PropertyType "${kind}" is none that a rule gives${didYouMean(kind, known)}`),
+    ...fieldRules.flatMap((rule) => {
+      const { name } = rule
+      const wrong = values[name] === undefined ? null : wrongPlaceholder(rule, values[name], kinds, name in defaults)
+      return wrong === null ? [] : [`placeholders.${name}: ${wrong}`]
+    }),
+  ])
+}
+
+function wrongPlaceholder(
+  rule: (typeof fieldRules)[number],
+  value: string | number,
+  kinds: Group['kinds'],
+  isDefault: boolean,
+): string | null {
+  if (neverPlaceholders.includes(rule.name))
+    return 'is never made up; give it with defaults or fields, where you know it'
+  if (!rule.required) return 'is not required: a listing without it needs no placeholder'
+  if (isDefault) return 'defaults gives it already'
+  const isOfHomes = kinds === null || kinds.some(isHome)
+  if (rule.name === 'Bedrooms' && isOfHomes)
+    return 'of a home is a fact; a placeholder is for other kinds only, as in when: { PropertyType: [Land, Parking] }'
+  return wrongDefault(rule, value)
+}
+
+/**
+ * Gives the fields that a listing lacks their placeholders, or what was confirmed last, and removes these from `problems`. The
+ * result names those that are no facts. null: the feed has no placeholders.
+ */
+export function compilePlaceholders(written: Written | undefined) {
+  if (written === undefined) return null
+  const groups = groupsOf(written).map(({ kinds, values }) => ({ kinds: kinds?.map(wordKey) ?? null, values }))
+  return (
+    listing: Partial<Listing>,
+    problems: Problem[],
+    confirmed: (mlsNumber: string) => MovingListing | null,
+  ): FieldName[] => {
+    const kindless = groups.find(({ kinds, values }) => kinds === null && values['PropertyType'] !== undefined)
+    const kind = wordKey(listing.PropertyType ?? String(kindless?.values['PropertyType'] ?? ''))
+    const found = problems.flatMap((problem) => {
+      const isFor = (group: { kinds: string[] | null }): boolean => group.kinds === null || group.kinds.includes(kind)
+      const group = groups.find((group) => isFor(group) && group.values[problem.field] !== undefined)
+      return problem.value === null && group !== undefined ? [{ problem, value: group.values[problem.field] }] : []
+    })
+    if (found.length === 0) return []
+    const before = listing.MLSNumber === undefined ? null : confirmed(listing.MLSNumber)
+    return found.flatMap(({ problem, value }) => {
+      const field = problem.field as FieldName
+      problems.splice(problems.indexOf(problem), 1)
+      Object.assign(listing, { [field]: before?.listing[field] ?? value })
+      return before === null || before.moving.placeholders?.includes(field) ? [field] : []
+    })
+  }
+}

@@ -1,0 +1,59 @@
+/** What the names of a feed's fields tell: whose data they are, and whether they hide an address. */
+import type { FieldFacts } from './findings.ts'
+
+/** `ListingId`, `listing_id` and `listing-id` are two words. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '')
+}
+
+const hasWord = (path: string, word: RegExp): boolean =>
+  path.split('/').some((step) => wordsOf(step).some((one) => word.test(one)))
+
+const others =
+  /^(?:agents?|offices?|contacts?|phones?|telephones?|auctions?|brokers?|brokerage|kontakt|kontaktperson|makler|realtors?)$/
+const personal =
+  /^(?:agents?|brokers?|offices?|contacts?|kontakt|kontaktperson|makler|realtors?|phones?|telephones?|telefon|tel|mobile?|fax|whatsapp|e?mails?|owner|vendor|seller|landlord|lessor|username|password|login)$/
+const media =
+  /^(?:images?|imgs?|photos?|pictures?|media|multimedia|videos?|documents?|blueprints?|floorplans?|pdfs?|logo|tours?|files?|anhang)$/
+
+/** Whether a field is in a block about somebody or something else than the home: an agent, an office, an auction. */
+export const isOfOthers = (path: string): boolean => hasWord(path, others)
+
+/** Whether a field is of a picture, a video or a file, whose address is no listing's page. */
+export const isOfMedia = (path: string): boolean => hasWord(path, media)
+
+const mail = /[^\s@]+@[^\s@]+\.[^\s@]+/
+const telephone = /^\+?[\d\s()./-]{9,20}$/
+
+/** Examples that may be printed and written: none of a person's data. */
+export function examplesOf(path: string, examples: readonly string[]): string[] {
+  if (hasWord(path, personal)) return []
+  return examples.filter((text) => !mail.test(text) && !(telephone.test(text) && /[+()]|\d[\s/-]\d/.test(text)))
+}
+
+const place = /address|adress|adresse|street|geo|location|coord|thoroughfare|strasse/
+const showing = /^(?:display|show|shown|print|publish|visible|hide|hidden|suppress)$/
+const hides = /^(?:hide|hidden|suppress)$/
+
+/** Whether a field says that the address may not be shown; `hides`: it does so by a yes. null: it says nothing of it. */
+function hidingOf(path: string): { hides: boolean } | null {
+  if (/adressdruck/i.test(path)) return { hides: false }
+  const steps = path.split('/')
+  const last = wordsOf(steps[steps.length - 1])
+  const verb = last.find((word) => showing.test(word))
+  if (verb === undefined || isOfOthers(path)) return null
+  const near = [...last.filter((word) => word !== verb), ...wordsOf(steps.at(-2) ?? '')].join(' ')
+  return place.test(near) ? { hides: hides.test(verb) } : null
+}
+
+/** Flags that hide an address, and that no rule reads, with the rule for each. */
+export function unreadFlags(fields: readonly FieldFacts[]): { from: string; is: boolean }[] {
+  return fields.flatMap(({ path, filled, usedFor }) => {
+    const flag = filled > 0 && usedFor.length === 0 ? hidingOf(path) : null
+    return flag === null ? [] : [{ from: path, is: flag.hides }]
+  })
+}
