@@ -103,7 +103,7 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     format,
     encoding: encodingFacts(declaredEncoding(head, hints), mapped),
     dialect: format === kind.format && kind.dialect ? { ...kind.dialect, ...(delimiter && { delimiter }) } : null,
-    record: formatOptions.record ?? null,
+    record: formatOptions.record === undefined ? null : [formatOptions.record].flat().join(', '),
     bytes: counted.count(),
     records: mapped.records,
     complete: limited ? null : reasons.length === 0,

@@ -60,8 +60,8 @@ export type ReadOptions = {
 
 /** Preset keys of formats. These mean the same in every format that takes them; a format may take others of its own. */
 export interface FormatOptions {
-  /** Path of the record element from the root, such as `Listings/Listing`. */
-  record?: string
+  /** Path of the record element from the root, such as `Listings/Listing`, or several. */
+  record?: string | readonly string[]
   /** Values before the first record, name → path. Every record gets them as `@@name`. */
   header?: Readonly<Record<string, string>>
   delimiter?: string
