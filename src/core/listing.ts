@@ -130,7 +130,15 @@ export type Place = Partial<Pick<Listing, 'Address' | 'City' | 'ZIP'>>
  * same record becomes a removal at a time that it names.
  */
 export type Delivered =
-  | { kind: 'listing'; at: string; listing: Listing; moving: Moving; imagesLeftOut?: ImagesLeftOut; endsLater?: true }
+  | {
+      kind: 'listing'
+      at: string
+      listing: Listing
+      moving: Moving
+      imagesLeftOut?: ImagesLeftOut
+      imageFiles?: number
+      endsLater?: true
+    }
   | { kind: 'removal'; at: string; mlsNumber: string; why: string }
   | { kind: 'filtered'; at: string; mlsNumber: string; why: string }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }

@@ -50,7 +50,7 @@ describe('loadPreset', () => {
     expect(problemsOf(`${table}columns: 3\nrequiredHeaders: [id]\n`)).toEqual([
       'requiredHeaders: a file with columns by position has no headers',
     ])
-    expect(problemsOf(`${good}counter: homes/@count\n`)).toEqual([
+    expect(problemsOf(`${good}counter: '@homes/count'\n`)).toEqual([
       expect.stringMatching(/^counter: an attribute of the/),
     ])
   })
@@ -58,7 +58,7 @@ describe('loadPreset', () => {
   it('takes no header from an element that may come again', () => {
     const nested = good.replace('homes/home', 'homes/region/home')
     expect(problemsOf(`${nested}header: { tab: homes/region/@tab }\n`)).toEqual([
-      'header.tab: homes/region/@tab belongs to an element that contains records and may repeat with another value',
+      'header.tab: homes/region/@tab belongs to an element that contains records and may repeat with another value; write it under around',
     ])
     expect(problemsOf(`${nested}header: { sent: homes/@sent, mode: homes/regions/@mode }\n`)).toEqual([])
   })
