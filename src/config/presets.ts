@@ -98,7 +98,7 @@ function presetOrProblems(file: string, problems: string[]): Preset | null {
   try {
     const text = readPreset(file)
     found = `in ${basename(file)}, `
-    return loadPreset(text, file)
+    return loadPreset(text, file, baseOf)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     problems.push(...error.problems.map((problem) => `preset: ${found}${problem}`))
@@ -119,7 +119,13 @@ function presetFiles(): string[] {
 
 /** Throws `ConfigError` if the preset can't be read or is wrong. */
 export function presetAt(file: string): Preset {
-  return loadPreset(readPreset(file), file)
+  return loadPreset(readPreset(file), file, baseOf)
+}
+
+/** The preset that another one, of this file, extends. */
+function baseOf(name: string, file: string): { text: string; file: string } {
+  const base = presetFileOf(name, dirname(file))
+  return { text: readPreset(base), file: base }
 }
 
 function readPreset(file: string): string {

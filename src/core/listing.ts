@@ -127,6 +127,8 @@ interface DeliveredListing extends MovingListing {
   kind: 'listing'
   at: string
   imagesLeftOut?: ImagesLeftOut
+  /** Images that are names of files, and have no `imageBase`. */
+  imageFiles?: number
   endsLater?: true
   /** Optional fields and columns that can't be read: the listing is without them. */
   unread?: Problem[]

@@ -35,7 +35,7 @@ const requiredFields = fieldRules.filter(({ required }) => required).length
 /** A preset that does not fit at all has score 0 and a reason. */
 export async function fitOf(preset: Preset, options: MappingOptions, beginning: Beginning): Promise<Fit> {
   const { name, title } = preset
-  const { record } = preset.formatOptions
+  const record = [preset.formatOptions.record ?? []].flat().join(' or ') || undefined
   let tested
   try {
     tested = await trial(preset, options, beginning)

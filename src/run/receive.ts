@@ -112,7 +112,7 @@ async function read(
   async function take(records: readonly RawRecord[], context: string): Promise<boolean> {
     const rows: NewDelivered[] = []
     const looked = records.map((record) => {
-      const raw = context + shortHash(record.raw)
+      const raw = context + rawHash(record)
       return { record, raw, ids: known.find(raw) }
     })
     const fresh = looked.filter(({ ids }) => ids.length === 0).map(({ record }) => record)
@@ -140,7 +140,7 @@ async function read(
         count(summary, one)
         ending.parsed(one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
         if (one.kind === 'listing') {
-          leftOut.add(one.imagesLeftOut)
+          leftOut.add(one.imagesLeftOut, one.imageFiles)
           unread.add(one)
         }
         rows.push(
@@ -223,6 +223,11 @@ async function addPending(
     workspace.addDelivered(rows)
   }
   return pending
+}
+
+/** What stands around a record is part of what it says. */
+function rawHash({ raw, outside }: RawRecord): string {
+  return shortHash(outside === undefined ? raw : `${outside}${shortHash(raw)}`)
 }
 
 /** A row of the same bytes under another header says something else. */
@@ -398,22 +403,36 @@ function keylessRecords(before: readonly Keyless[], now: number) {
 function imagesCount() {
   let listings = 0
   const hosts = new Map<string, number>()
+  const files = { images: 0, listings: 0 }
   return {
-    add(left: ImagesLeftOut | undefined): void {
+    add(left: ImagesLeftOut | undefined, fileNames = 0): void {
+      files.images += fileNames
+      if (fileNames > 0) files.listings++
       if (left === undefined) return
       listings++
       for (const [host, images] of Object.entries(left)) hosts.set(host, (hosts.get(host) ?? 0) + images)
     },
-    /** One sentence, or none where nothing was left out. */
+    /** A sentence for each reason, none where nothing was left out. */
     notes(): string[] {
-      if (listings === 0) return []
-      const total = [...hosts.values()].reduce((sum, one) => sum + one, 0)
-      const images = total === 1 ? '1 image' : `${total} images`
-      const of = listings === 1 ? '1 listing' : `${listings} listings`
-      const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
-      return [
-        `imagesNotFrom: ${images} of ${of} left out (${where}); records that are as in the last run were not read and are not counted`,
-      ]
+      return [...fileNotes(), ...hostNotes()]
     },
+  }
+
+  function fileNotes(): string[] {
+    if (files.images === 0) return []
+    const images = files.images === 1 ? '1 image' : `${files.images} images`
+    const of = files.listings === 1 ? '1 listing' : `${files.listings} listings`
+    return [`${images} of ${of} left out: the feed names their files only; say the address before them with imageBase`]
+  }
+
+  function hostNotes(): string[] {
+    if (listings === 0) return []
+    const total = [...hosts.values()].reduce((sum, one) => sum + one, 0)
+    const images = total === 1 ? '1 image' : `${total} images`
+    const of = listings === 1 ? '1 listing' : `${listings} listings`
+    const where = [...hosts].map(([host, times]) => `${host} ${times}`).join(', ')
+    return [
+      `imagesNotFrom: ${images} of ${of} left out (${where}); records that are as in the last run were not read and are not counted`,
+    ]
   }
 }

@@ -1,12 +1,11 @@
 /** The product's own pipeline for the benches: real file, real format, real mapping, real store; only the service is left out. */
+import { presetAt, presetFileOf } from '../../src/config/presets.ts'
 import { systemClock } from '../../src/core/machine.ts'
-import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import type { Format, Reading } from '../../src/feed/format/format.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
-import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import type { Mapping, Moment } from '../../src/feed/mapping/mapping.ts'
 import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
@@ -34,14 +33,11 @@ export interface Pipeline {
 }
 
 const now = Date.parse('2026-11-21T12:00:00Z')
-const preset = (name: string): string =>
-  readFileSync(new URL(`../../config/presets/${name}.yaml`, import.meta.url), 'utf8')
-
 export const moment: Moment = { now, today: '2026-11-21', timezone: 'UTC' }
 
 /** A preset by its name, with what a feed's configuration adds to it. */
 export function openMapping(name: string, options: unknown = {}): Mapping {
-  return createMapping(loadPreset(preset(name), name), mappingOptionsSchema.parse(options))
+  return createMapping(presetAt(presetFileOf(name, '.')), mappingOptionsSchema.parse(options))
 }
 
 export function openPipeline(format: 'xml' | 'csv', storeFile: string): Pipeline {

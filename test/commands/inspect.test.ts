@@ -333,7 +333,7 @@ describe('what is no feed', () => {
     ['pictures', zipOf('1.jpg', '2.PNG'), 'an archive without a feed: it holds 2 pictures'],
     ['a PDF', '%PDF-1.7\n', 'a PDF'],
     ['an image', Buffer.from('89504e470d0a1a0a', 'hex'), 'a PNG image'],
-    ['JSON', '{"listings": [{"id": 1}]}', 'the document is JSON'],
+    ['a JSON answer', '{"error": {"code": 401}}', 'the document is JSON, but no element in it is repeated'],
     ['prose', 'Dear all\nplease find attached\n', 'a plain text'],
     [
       'market statistics',

@@ -1,10 +1,10 @@
 /** The sound feeds that everything begins with: the presets' fixtures, wired as the program wires a feed. */
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { presetAt, presetFileOf } from '../../src/config/presets.ts'
 import { bounded } from '../../src/feed/format/bounded.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
-import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
 import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
@@ -16,7 +16,6 @@ import type { Sound } from './mutations.ts'
 import { readingOf } from '../support/reading.ts'
 
 const fixtures = join(import.meta.dirname, '../../fixtures/presets')
-const presets = join(import.meta.dirname, '../../config/presets')
 
 const moment = { now: Date.UTC(2026, 10, 21, 18), today: '2026-11-21', timezone: 'America/Chicago' }
 
@@ -37,8 +36,7 @@ export const deletesAllowed = (listings: number): number =>
 export function mappingOf(preset: string): Mapping {
   const optionsFile = join(fixtures, preset, 'options.json')
   const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
-  const text = readFileSync(join(presets, `${preset}.yaml`), 'utf8')
-  return createMapping(loadPreset(text, `${preset}.yaml`), mappingOptionsSchema.parse(options))
+  return createMapping(presetAt(presetFileOf(preset, '.')), mappingOptionsSchema.parse(options))
 }
 
 /**
@@ -61,14 +59,15 @@ export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound
       ;(isReadable ? records : unreadable).push(Buffer.from(raw))
     }
   }
-  const path = mapping.formatOptions.record ?? ''
+  const path = [mapping.formatOptions.record ?? ''].flat()[0]
   return { preset, format: mapping.format, path, bytes: unreadable.reduce(without, whole), records }
 }
 
 /** The document without one of its records, which its own count of them leaves out, too. */
 function without(bytes: Buffer, record: Buffer): Buffer {
   const enclosed = Buffer.concat([Buffer.from('<DATA>'), record, Buffer.from('</DATA>')])
-  const whole = bytes.includes(enclosed) ? enclosed : record
+  const behind = Buffer.concat([record, Buffer.from(',')])
+  const whole = [enclosed, behind].find((each) => bytes.includes(each)) ?? record
   const start = bytes.indexOf(whole)
   if (start < 0) throw new Error('the record is not in the document as it was read')
   const rest = Buffer.concat([bytes.subarray(0, start), bytes.subarray(start + whole.length)])

@@ -248,6 +248,55 @@ const blm: Documents = {
   },
 }
 
+const asJson = (content: string): string => `{"count": 1, "value": [{"Id": "1", ${content}}]}`
+const inText = (text: string): string => JSON.stringify(text)
+
+const json: Documents = {
+  options: { record: ['value', '.'], counter: 'count', nextPage: 'next' },
+  places: {
+    ...everyText('a text of JSON', (text) => asJson(`"A": ${inText(text)}`)),
+    ...everyText('a name of JSON', (text) => asJson(`${inText(text)}: 1`)),
+    ...everyText('a record of JSON', (text) => asJson(text)),
+    ...everyText('between records of JSON', (text) => `{"value": [{"Id": 1},${text}{"Id": 2}]}`),
+    ...everyText('a name before the records', (text) => `{${inText(text)}: 1, "value": [{"Id": 1}]}`),
+    ...everyText('a text before the records', (text) => `{"count": ${inText(text)}, "value": [{"Id": 1}]}`),
+    ...everyText('the root of JSON', (text) => `{"Id": 1, "A": ${inText(text)}}`),
+    ...everyText('the beginning of JSON', (text) => `[${text}`),
+  },
+  shapes: {
+    'records of JSON': (length) => `{"value": [{}${repeated(',{"a":1}', length)}]}`,
+    'names of JSON': (length) => asJson(`"A": 1${numbered((index) => `,"a${index}":1`, length)}`),
+    'names of the root': (length) => `{"A": 1${numbered((index) => `,"a${index}":1`, length)}}`,
+    'elements of JSON': (length) => asJson(`"A": [1${repeated(',{"b":2}', length)}]`),
+    'depth of JSON': (length) => asJson(`"A": ${repeated('[', length)}`),
+    'depth of JSON that closes': (length) => asJson(`"A": ${'['.repeat(length / 2)}${']'.repeat(length / 2)}`),
+    'depth of the root': (length) => repeated('{"a":', length),
+    'depth of arrays': (length) => repeated('[', length),
+    'long numbers': (length) => asJson(`"A": 1${repeated(',"B": 12345678901234567890', length)}`),
+    'a number of JSON': (length) => asJson(`"A": ${repeated('1', length)}`),
+    'a number of the root': (length) => `{"A": ${repeated('1', length)}, "value": []}`,
+    'a text that does not end': (length) => `{"value": [{"A": "${repeated('x', length)}`,
+    'backslashes that do not end': (length) => `{"value": [{"A": "${repeated('\\', length)}`,
+    'quotes behind backslashes': (length) => `{"A": "${repeated(String.raw`\"`, length)}`,
+    'blanks of JSON': (length) => `{"value": [{"A": 1},${repeated(' ', length)}{"A": 2}]}`,
+  },
+}
+
+const ndjson: Documents = {
+  options: {},
+  places: {
+    ...everyText('a text of a line', (text) => `{"Id": 1}\n{"A": ${inText(text)}}\n`),
+    ...everyText('a line', (text) => `{"Id": 1}\n${text}\n`),
+    ...everyText('a first line', (text) => `${text}\n{"Id": 1}\n`),
+  },
+  shapes: {
+    lines: (length) => repeated('{"a":1}\n', length),
+    'empty lines': (length) => `{"a":1}${repeated('\n', length)}`,
+    'a line that does not end': (length) => `{"a":1}\n{"a":"${repeated('x', length)}`,
+    'depth of a line': (length) => `{"a":1}\n{"a":${repeated('[', length)}\n`,
+  },
+}
+
 /** `format`: a key of `formats`. */
 export const documents: readonly (Documents & { title: string; format: string })[] = [
   { title: 'XML', format: 'xml', ...xml },
@@ -255,4 +304,6 @@ export const documents: readonly (Documents & { title: string; format: string })
   { title: 'CSV by position', format: 'csv', ...position },
   { title: 'RETS COMPACT', format: 'rets-compact', ...retsCompact },
   { title: 'BLM', format: 'blm', ...blm },
+  { title: 'JSON', format: 'json', ...json },
+  { title: 'NDJSON', format: 'ndjson', ...ndjson },
 ]

@@ -2,10 +2,10 @@
 import { createReadStream, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { presetAt, presetFileOf } from '../../src/config/presets.ts'
 import type { RecordFields, RecordNode } from '../../src/feed/format/format.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
-import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import { mappingOptionsSchema } from '../../src/feed/mapping/preset.ts'
 import { inChunks } from '../contract/format.ts'
 import { readingOf } from '../support/reading.ts'
@@ -27,11 +27,10 @@ const shapes = [
 
 function mappingOf(name: string) {
   const options = join(fixtures, name, 'options.json')
-  const written = readFileSync(join(import.meta.dirname, `../../config/presets/${name}.yaml`), 'utf8')
   // What a feed may set and no preset does.
   const own = existsSync(options) ? (JSON.parse(readFileSync(options, 'utf8')) as object) : {}
   const more = { repair: 'double-utf8', imagesNotFrom: ['photos.example'] }
-  return createMapping(loadPreset(written, `${name}.yaml`), mappingOptionsSchema.parse({ ...own, ...more }))
+  return createMapping(presetAt(presetFileOf(name, '.')), mappingOptionsSchema.parse({ ...own, ...more }))
 }
 
 type Mapping = ReturnType<typeof mappingOf>

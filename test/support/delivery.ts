@@ -2,15 +2,15 @@
  * One delivery through the feed stage as a run takes it: real bytes in a file, the real transport, format, mapping, store
  * and workspace; what became of every record, and what is said of the whole.
  */
+import { presetAt, presetFileOf } from '../../src/config/presets.ts'
 import { noDelivery } from '../../src/store/deliveries.ts'
 import { systemClock } from '../../src/core/machine.ts'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Listing } from '../../src/core/listing.ts'
 import { formats } from '../../src/feed/format/formats.ts'
 import { createMapping } from '../../src/feed/mapping/create-mapping.ts'
-import { loadPreset } from '../../src/feed/mapping/load-preset.ts'
 import type { MappingOptions } from '../../src/feed/mapping/preset.ts'
 import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { file as fileTransport } from '../../src/feed/transport/file.ts'
@@ -46,8 +46,7 @@ export interface Delivery {
 export async function delivered(bytes: Buffer | string, options: DeliveryOptions): Promise<Delivery> {
   const { preset, charset = null, encoding, maxRecordBytes = 4_000_000, endsWithLineBreak, ...mapped } = options
   const transport = { ...transportSettings.parse({ encoding, endsWithLineBreak }), maxRecordBytes }
-  const written = readFileSync(new URL(`../../config/presets/${preset}.yaml`, import.meta.url), 'utf8')
-  const mapping = createMapping(loadPreset(written, `${preset}.yaml`), mapped)
+  const mapping = createMapping(presetAt(presetFileOf(preset, '.')), mapped)
   const folder = mkdtempSync(join(tmpdir(), 'listing-sync-delivery-'))
   const store = openStore(join(folder, 'store.db'))
   const workspace = openWorkspace()

@@ -4,6 +4,8 @@ import type { z } from 'zod'
 export interface RawRecord {
   at: string
   raw: Buffer
+  /** Values from around it that are part of its meaning, as JSON: name → text. */
+  outside?: string
   /** Why it could not be cut out or trusted: it has no bytes then, and parsing it throws this. */
   problem?: string
 }
@@ -11,7 +13,7 @@ export interface RawRecord {
 /**
  * A parsed record: text, or named children. Attributes are named `@name`, the text beside them `#text`;
  * a repeated element is an array. Values from outside the record are named `@@name`: its element's name if the record
- * path has alternatives, and the document's `header`. A CSV row is an object of header → cell. Objects have no prototype.
+ * path has alternatives, the document's `header`, and those `around` the record. A CSV row is an object of header → cell. Objects have no prototype.
  * Every leaf is the text as found (entities decoded, not trimmed further): types come from the mapping.
  */
 export type RecordNode = string | RecordFields
@@ -62,8 +64,8 @@ export type ReadOptions = {
 
 /** Preset keys of formats. These mean the same in every format that takes them; a format may take others of its own. */
 export interface FormatOptions {
-  /** Path of the record element from the root, such as `Listings/Listing`. */
-  record?: string
+  /** Path of the record element from the root, such as `Listings/Listing`, or several. */
+  record?: string | readonly string[]
   /** Values before the first record, name → path. Every record gets them as `@@name`. */
   header?: Readonly<Record<string, string>>
   delimiter?: string

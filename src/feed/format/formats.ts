@@ -5,8 +5,10 @@ import { blm } from './blm.ts'
 import { csv } from './csv.ts'
 import { headAsUtf8 } from './encoding.ts'
 import type { EncodingHints } from './encoding.ts'
-import { foreignKind, looksLikeHtml, looksLikeJson } from './foreign.ts'
+import { foreignKind, looksLikeHtml } from './foreign.ts'
 import type { Detected, Format, FormatOptions } from './format.ts'
+import { json } from './json.ts'
+import { ndjson } from './ndjson.ts'
 import { retsCompact } from './rets.ts'
 import { xml } from './xml.ts'
 
@@ -14,7 +16,7 @@ import { xml } from './xml.ts'
  * To add a format, write its file and its line here. A document can look like several: a RETS answer is XML as well, and any
  * text with commas may be a table. The last format that recognises it wins, so a special one comes after a general one.
  */
-export const formats: Record<string, Format> = { xml, csv, 'rets-compact': retsCompact, blm }
+export const formats: Record<string, Format> = { xml, csv, 'rets-compact': retsCompact, blm, json, ndjson }
 
 export interface Kind extends Detected {
   /** A key of `formats`. */
@@ -47,6 +49,5 @@ export function kindOf(
     const detected = format.detect(bytes, own)
     if (detected !== null) return { ...detected, format: name }
   }
-  if (looksLikeJson(start)) refuse('is JSON')
   return refuse('is a plain text: its first line is one cell, without comma, semicolon, tab or bar')
 }

@@ -12,22 +12,24 @@ const longestDoctype = 64 * 1024
  */
 export class XmlOutline {
   readonly reasons: string[] = []
-  private readonly path: string[][]
+  private readonly paths: string[][][]
   private readonly open: string[] = []
   /** Their names without prefixes. */
   private readonly locals: string[] = []
-  /** How many of the open elements, from the root, are on the record's path. */
-  private matched = 0
+  /** For each path: how many of the open elements, from the root, are on it. */
+  private readonly matched: number[]
   private root: string | null = null
   /** Whether a DOCTYPE with declarations has ended. */
   private hasDoctype = false
 
-  /** `record`: names from the root, joined by `/`; a segment may have alternatives, joined by `|` (REAXML's kinds). */
-  constructor(record: string) {
-    this.path = record.split('/').map((segment) => segment.split('|').map((name) => bytesOf(name.trim())))
-    if (this.path.some((names) => names.includes(''))) {
+  /** `records`: names from the root, joined by `/`; a segment may have alternatives, joined by `|` (REAXML's kinds). */
+  constructor(records: readonly string[]) {
+    this.paths = records.map((record) => {
+      const path = record.split('/').map((segment) => segment.split('|').map((name) => bytesOf(name.trim())))
+      if (!path.some((names) => names.includes(''))) return path
       throw new FeedError(`the record path ${JSON.stringify(record)} has an empty name; write it like Listings/Listing`)
-    }
+    })
+    this.matched = records.map(() => 0)
   }
 
   get depth(): number {
@@ -45,14 +47,18 @@ export class XmlOutline {
 
   isRecord(name: string): boolean {
     if (this.open.length === 0) this.enterRoot(name)
-    return this.open.length === this.path.length - 1 && this.matched === this.open.length && this.fits(name)
+    const { length } = this.open
+    return this.paths.some((path, index) => {
+      return length === path.length - 1 && this.matched[index] === length && this.fits(path, name)
+    })
   }
 
   /** A start tag other than a record's. Throws `FeedError` for a root that does not match the path. */
   startTag(name: string, selfClosing: boolean): void {
     if (selfClosing) return
     if (this.open.length >= deepest) throw new FeedError(`the document nests elements deeper than ${deepest}`)
-    if (this.matched === this.open.length && this.fits(name)) this.matched++
+    for (const [index, path] of this.paths.entries())
+      if (this.matched[index] === this.open.length && this.fits(path, name)) this.matched[index]++
     this.open.push(name)
     this.locals.push(localName(name))
   }
@@ -65,7 +71,7 @@ export class XmlOutline {
     }
     this.open.length = index
     this.locals.length = index
-    this.matched = Math.min(this.matched, index)
+    for (const [path, matched] of this.matched.entries()) this.matched[path] = Math.min(matched, index)
   }
 
   /** Bytes outside the root that are neither a comment nor an instruction. Throws `FeedError` before the root. */
@@ -116,14 +122,15 @@ export class XmlOutline {
     if (this.root !== null) return this.doubt('there is a second root element')
     this.root = name
     const local = localName(name)
-    if (this.fits(name)) return
+    if (this.paths.some((path) => this.fits(path, name))) return
     if (/^(?:html|head|body)$/i.test(local)) throw new FeedError('the document is an HTML page, not XML')
-    const wanted = this.path[0].map((each) => `<${shown(each)}>`).join(' or ')
+    const roots = new Set(this.paths.flatMap(([names]) => names))
+    const wanted = [...roots].map((each) => `<${shown(each)}>`).join(' or ')
     throw new FeedError(`the document's root element is <${shown(name)}>, expected ${wanted}`)
   }
 
-  private fits(name: string): boolean {
-    return this.path[this.open.length]?.some((wanted) => wanted === name || wanted === localName(name)) ?? false
+  private fits(path: readonly string[][], name: string): boolean {
+    return path.at(this.open.length)?.some((wanted) => wanted === name || wanted === localName(name)) ?? false
   }
 }
 

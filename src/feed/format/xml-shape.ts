@@ -44,14 +44,16 @@ export function xmlShape(head: Buffer) {
 
 const isOfHome = ({ price, place }: Element): boolean => price && place
 
-/** Names of other elements beside the records at `record` that hold a price and a place, as records do. */
-export function siblingsOf(head: Buffer, record: string): string[] {
-  const parent = record.slice(0, record.lastIndexOf('/') + 1)
-  const own = record.slice(parent.length).split('|')
-  return outline(head)
-    .filter((element) => element.path.startsWith(parent) && isOfHome(element) && element.children.size > 0)
-    .map(({ path }) => path.slice(parent.length))
-    .filter((name) => !name.includes('/') && !own.includes(name))
+/** Names of other elements beside the records at `paths` that hold a price and a place, as records do. */
+export function siblingsOf(head: Buffer, paths: readonly string[]): string[] {
+  const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
+  const parents = new Set(paths.map(parentOf))
+  const own = new Set(paths.flatMap((path) => path.slice(parentOf(path).length).split('|')))
+  const others = outline(head)
+    .filter((element) => parents.has(parentOf(element.path)) && isOfHome(element) && element.children.size > 0)
+    .map(({ path }) => path.slice(parentOf(path).length))
+    .filter((name) => !own.has(name))
+  return [...new Set(others)]
 }
 
 function outline(head: Buffer): Element[] {

@@ -7,9 +7,15 @@ import { XmlRecordEnd } from './xml-record-end.ts'
 /** So much of a new block is copied behind the rest of the last one; what follows is scanned in place. */
 const joinBytes = 64 * 1024
 
-interface XmlSplitterOptions {
-  /** The root's own count of records (`FormatOptions.counter`). */
+export interface XmlSplitterOptions {
+  /** Where the document's own count of records is: an attribute of the root, or a path from it. */
   counter?: string
+  /** Called for every start tag that may contain records, with the depth of its element, and for every end tag. */
+  around?: {
+    opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): void
+    closes(depth: number): void
+    now(): string | undefined
+  }
   /** Called for every start tag before the first record; `isAt`: whether its element is at a path from the root. */
   beforeRecords?: (isAt: (path: readonly string[]) => boolean, tag: Buffer) => void
 }
@@ -38,18 +44,21 @@ export class XmlSplitter {
   private readonly outline: XmlOutline
   private readonly recordEnd = new XmlRecordEnd()
   private readonly maxRecordBytes: number
-  /** The root's own count of records, as written. */
+  /** The document's own count of records, as written. */
   private declared = ''
-  /** Its attribute, without the @. */
-  private readonly counter: string | undefined
+  private readonly counter: Counter | null
+  /** Depth of the element whose text is the count; null: it is not open. */
+  private countDepth: number | null = null
   private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
+  private readonly around: XmlSplitterOptions['around']
 
-  /** `record` is the path of the record element from the root (`FormatOptions.record`). */
-  constructor(record: string, maxRecordBytes: number, { counter, beforeRecords }: XmlSplitterOptions = {}) {
-    this.outline = new XmlOutline(record)
+  /** `records` are the paths of record elements from the root (`FormatOptions.record`). */
+  constructor(records: readonly string[], maxRecordBytes: number, options: XmlSplitterOptions = {}) {
+    this.outline = new XmlOutline(records)
     this.maxRecordBytes = maxRecordBytes
-    this.counter = counter?.slice(1)
-    this.beforeRecords = beforeRecords
+    this.counter = options.counter === undefined ? null : counterAt(options.counter)
+    this.beforeRecords = options.beforeRecords
+    this.around = options.around
   }
 
   /** Takes the next bytes and returns the records that end in them. Throws `FeedError` for another kind of document. */
@@ -79,12 +88,11 @@ export class XmlSplitter {
     else if (!cut && this.position < this.buffer.length) this.outline.doubt('the document ends in the middle of a tag')
     this.outline.end(this.base + this.buffer.length, cut ? this.recordPlace : null)
     // It reveals a document that was cut off but still looks complete.
-    if (!/^\d{0,15}$/.test(this.declared)) {
-      this.outline.doubt(`the root's ${this.counter} is not a number of records`)
-    } else if (this.declared !== '' && Number(this.declared) !== this.count) {
-      this.outline.doubt(
-        `the root's ${this.counter} is ${Number(this.declared)}, but the document holds ${this.count} records`,
-      )
+    const declared = this.declared.trim()
+    if (!/^\d{0,15}$/.test(declared)) {
+      this.outline.doubt(`${this.counter?.shown} is not a number of records`)
+    } else if (declared !== '' && Number(declared) !== this.count) {
+      this.outline.doubt(`${this.counter?.shown} is ${Number(declared)}, but the document holds ${this.count} records`)
     }
     return cut ? [brokenRecord(this.recordPlace, 'the document ends in the middle of this record')] : []
   }
@@ -122,7 +130,9 @@ export class XmlSplitter {
       return this.startTag(this.position)
     }
     const raw = this.buffer.subarray(this.position, end)
-    records.push(raw.length > this.maxRecordBytes ? this.oversized() : { at: this.recordPlace, raw })
+    const outside = this.around?.now()
+    const record = { at: this.recordPlace, raw, ...(outside !== undefined && { outside }) }
+    records.push(raw.length > this.maxRecordBytes ? this.oversized() : record)
     this.position = end
     this.inRecord = false
     return true
@@ -164,6 +174,8 @@ export class XmlSplitter {
   /** Skips text up to `end`. Within the root it is harmless: real feeds have a stray `>` or date there. */
   private text(end: number): void {
     if (this.outline.depth === 0 && end > this.position) this.outline.outside(this.buffer.subarray(this.position, end))
+    if (this.countDepth === this.outline.depth && this.declared.length < longestCount)
+      this.declared += this.buffer.toString('latin1', this.position, Math.min(end, this.position + longestCount))
     this.position = end
   }
 
@@ -178,11 +190,19 @@ export class XmlSplitter {
       this.recordEnd.begin(open, name)
       return true
     }
-    if (this.counter !== undefined && this.outline.depth === 0)
-      this.declared = declaredIn(this.buffer.toString('latin1', open, end + 1), this.counter) || this.declared
-    if (this.count === 0)
-      this.beforeRecords?.((path) => this.outline.isAt(path, name), this.buffer.subarray(open, end + 1))
-    this.outline.startTag(name, this.buffer[end - 1] === slash)
+    const isAt = (path: readonly string[]): boolean => this.outline.isAt(path, name)
+    const isClosed = this.buffer[end - 1] === slash
+    const tag = this.buffer.subarray(open, end + 1)
+    const { counter } = this
+    const isCounter = counter !== null && (counter.path === null ? this.outline.depth === 0 : isAt(counter.path))
+    if (isCounter && counter.attribute !== null)
+      this.declared = declaredIn(tag.toString('latin1'), counter.attribute) || this.declared
+    if (this.count === 0) this.beforeRecords?.(isAt, tag)
+    if (!isClosed) this.around?.opens(isAt, tag, this.outline.depth + 1)
+    this.outline.startTag(name, isClosed)
+    // Of several the first one counts, as of attributes.
+    if (isCounter && counter.attribute === null && !isClosed && this.declared === '')
+      this.countDepth = this.outline.depth
     this.position = end + 1
     return true
   }
@@ -191,6 +211,8 @@ export class XmlSplitter {
     const end = this.buffer.indexOf(greaterThan, open)
     if (end < 0) return this.unfinished(open)
     this.outline.endTag(nameAt(this.buffer, open + 2))
+    if (this.countDepth !== null && this.outline.depth < this.countDepth) this.countDepth = null
+    this.around?.closes(this.outline.depth)
     this.position = end + 1
     if (this.oversizedDepth !== null && this.outline.depth <= this.oversizedDepth) {
       this.oversizedDepth = null
@@ -243,6 +265,28 @@ export class XmlSplitter {
     }
     return false
   }
+}
+
+/** Longer text is no count. */
+const longestCount = 100
+
+interface Counter {
+  /** Names from the root in their bytes as Latin-1; null: the root, whatever its name. */
+  path: readonly string[] | null
+  /** Without the @; null: the element's text. */
+  attribute: string | null
+  /** For messages. */
+  shown: string
+}
+
+/** `@count`, `feed/head/@count` or `feed/head/count`. */
+function counterAt(written: string): Counter {
+  if (written.startsWith('@'))
+    return { path: null, attribute: written.slice(1), shown: `the root's ${written.slice(1)}` }
+  const names = written.split('/').map((name) => Buffer.from(name).toString('latin1'))
+  const last = names.at(-1) ?? ''
+  const attribute = last.startsWith('@') ? last.slice(1) : null
+  return { path: attribute === null ? names : names.slice(0, -1), attribute, shown: written }
 }
 
 /** How many records the root's start tag declares in `attribute` (`listing_count`), as written; '': it does not say. */

@@ -4,48 +4,67 @@ import { RecordError, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
+import type { XmlSplitterOptions } from './xml-splitter.ts'
 
 const attribute = z
   .string()
   .regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang')
 
+const recordPath = z.string().min(1)
+const outsideName = z
+  .string()
+  .regex(/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/, 'a name of letters and digits, and not "name", which is the record\'s own')
+
 const options = z
   .object({
     record: z
-      .string({ error: ({ input }) => (input === undefined ? 'an XML preset needs it' : undefined) })
-      .min(1)
-      .describe('Path of the record element from the root, such as Listings/Listing.'),
+      .union([recordPath, z.array(recordPath).min(1)], {
+        error: ({ input }) => (input === undefined ? 'an XML preset needs it' : undefined),
+      })
+      .describe('Path of the record element from the root, such as Listings/Listing, or several.'),
     counter: z
       .string()
-      .regex(/^@[^\s=/]+$/, "an attribute of the root, such as '@listing_count'")
-      .optional()
-      .describe(
-        'Attribute of the root that says how many records there are; any other number makes the delivery incomplete.',
-      ),
-    header: z
-      .record(
-        z
-          .string()
-          .regex(
-            /^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/,
-            'a name of letters and digits, and not "name", which is the record\'s own',
-          ),
-        attribute,
+      .regex(
+        /^(?:@[^\s=/]+|[^\s=/@]+(?:\/[^\s=/@]+)*\/@?[^\s=/@]+)$/,
+        "an attribute of the root, such as '@listing_count', or a path from it, such as feed/head/count",
       )
       .optional()
+      .describe(
+        'Attribute of the root, or path of an attribute or element, that says how many records there are; any other number makes the delivery incomplete.',
+      ),
+    header: z
+      .record(outsideName, attribute)
+      .optional()
       .describe('Attributes before the first record, name → path from the root; a record has them as @@name.'),
+    around: z
+      .record(outsideName, attribute)
+      .optional()
+      .describe('Attributes of elements around a record, name → path from the root; a record has them as @@name.'),
     written: attribute
       .optional()
       .describe('The attribute before the first record that says when the file was written.'),
   })
-  .superRefine(({ record, header = {}, written = '' }, context) => {
-    const check = (path: string[], attribute: string): void => {
-      if (!mayComeAgain(attribute, record)) return
-      const message = `${attribute} belongs to an element that contains records and may repeat with another value`
-      context.addIssue({ code: 'custom', path, message })
+  .superRefine(({ record, header = {}, around = {}, written = '' }, context) => {
+    const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
+    const check = (path: string[], wrong: boolean, message: string): void => {
+      if (wrong) context.addIssue({ code: 'custom', path, message })
     }
-    for (const [name, path] of Object.entries(header)) check(['header', name], path)
-    check(['written'], written)
+    for (const [path, attribute] of [
+      ...Object.entries(header).map(([name, attribute]) => [['header', name], attribute] as const),
+      [['written'], written] as const,
+    ]) {
+      const why = 'belongs to an element that contains records and may repeat with another value'
+      check(
+        [...path],
+        isAround(attribute),
+        `${attribute} ${why}${path[0] === 'header' ? '; write it under around' : ''}`,
+      )
+    }
+    for (const [name, attribute] of Object.entries(around)) {
+      const why = 'belongs to no element that contains records and may repeat; write it under header'
+      check(['around', name], !isAround(attribute), `${attribute} ${why}`)
+      check(['around', name], name in header, 'has a name that header has, too')
+    }
   })
 type XmlOptions = z.output<typeof options>
 
@@ -89,15 +108,18 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   }
   const header = attributesBefore(options.header ?? {}, attributesOf)
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
-  const splitter = new XmlSplitter(options.record, options.maxRecordBytes, {
+  const records = [options.record].flat()
+  const around = options.around === undefined ? undefined : attributesAround(options.around, attributesOf)
+  const splitter = new XmlSplitter(records, options.maxRecordBytes, {
     counter: options.counter,
+    around,
     beforeRecords(isAt, tag) {
       header.read(isAt, tag)
       written.read(isAt, tag)
     },
   })
-  const severalNames = options.record.split('/').at(-1)?.includes('|') ?? false
-  async function* records(): AsyncGenerator<RawRecord[]> {
+  const severalNames = records.length > 1 || records[0].split('/').at(-1)?.includes('|') === true
+  async function* batches(): AsyncGenerator<RawRecord[]> {
     parseRecord = (await import('./xml-record.ts')).parseXmlRecord
     for await (const block of source.blocks(undefined, () => splitter.waiting)) {
       const batch = splitter.push(block)
@@ -107,7 +129,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
     if (last.length > 0) yield last
   }
   return {
-    records: records(),
+    records: batches(),
     context: () => (Object.keys(header.found).length === 0 ? '' : JSON.stringify(header.found)),
     header: () => header.found,
     written: () => written.found['written'] ?? null,
@@ -117,7 +139,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       const text = source.text(record.raw)
       const fields = parseRecord(text, maxFields)
       if (severalNames) fields['@@name'] = /^<(?:[^\s:/>]*:)?([^\s/>]+)/.exec(text)?.[1] ?? ''
-      for (const name of Object.keys(header.found)) fields[`@@${name}`] = header.found[name]
+      const outside: Record<string, string> = record.outside === undefined ? {} : JSON.parse(record.outside)
+      for (const values of [header.found, outside])
+        for (const name of Object.keys(values)) fields[`@@${name}`] = values[name]
       return fields
     },
   }
@@ -128,10 +152,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
  * name → path from the root, `openimmo/uebertragung/@umfang`. The first one found counts; values are cut at 200 characters.
  */
 function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf: (tag: Buffer) => RecordFields) {
-  const wanted = Object.entries(paths).map(([name, path]) => {
-    const at = path.lastIndexOf('/')
-    return { name, path: path.slice(0, at).split('/'), attribute: path.slice(at + 1) }
-  })
+  const wanted = wantedAt(paths)
   /** Name → value as found, without names that the document lacks. */
   const found: Record<string, string> = Object.create(null)
   /** Takes a start tag before the first record; `isAt`: whether its element is at a path from the root, without prefixes. */
@@ -145,4 +166,48 @@ function attributesBefore(paths: Readonly<Record<string, string>>, attributesOf:
     }
   }
   return { found, read }
+}
+
+function wantedAt(paths: Readonly<Record<string, string>>) {
+  return Object.entries(paths).map(([name, path]) => {
+    const at = path.lastIndexOf('/')
+    return { name, path: path.slice(0, at).split('/'), attribute: path.slice(at + 1) }
+  })
+}
+
+/**
+ * Attributes of elements around the records, such as the section that they stand in. Each holds until its element closes;
+ * values are cut at 200 characters.
+ */
+function attributesAround(
+  paths: Readonly<Record<string, string>>,
+  attributesOf: (tag: Buffer) => RecordFields,
+): NonNullable<XmlSplitterOptions['around']> {
+  const wanted = wantedAt(paths)
+  const found = new Map<string, { depth: number; value: string }>()
+  /** Of the values as they are; null: they have changed. */
+  let written: string | null = '{}'
+  return {
+    opens(isAt, tag, depth) {
+      const here = wanted.filter(({ path }) => isAt(path))
+      if (here.length === 0) return
+      const attributes = attributesOf(tag)
+      for (const { name, attribute } of here) {
+        const value = attributes[attribute]
+        if (typeof value === 'string') found.set(name, { depth, value: value.trim().slice(0, 200).toWellFormed() })
+      }
+      written = null
+    },
+    closes(depth) {
+      for (const [name, value] of found) {
+        if (value.depth <= depth) continue
+        found.delete(name)
+        written = null
+      }
+    },
+    now() {
+      written ??= JSON.stringify(Object.fromEntries([...found].map(([name, { value }]) => [name, value])))
+      return written
+    },
+  }
 }

@@ -123,7 +123,7 @@ function defaultsOf({ currency, defaults }: MappingOptions): NonNullable<Mapping
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
-  const paths = formats[preset.format].nested ? elementPaths() : rowPaths()
+  const paths = formats[preset.format].nested ? elementPaths(preset.names === 'loose') : rowPaths()
   const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
   const extension = { ...preset.extension, ...options.extension }
   const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])
@@ -147,6 +147,7 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     numbers: options.numbers ?? preset.numbers,
     dates: preset.dates,
     statuses: { ...preset.statuses, ...options.statuses },
+    imageBase: options.imageBase,
     before,
   }
   const defaults = defaultsOf(options)
@@ -265,9 +266,10 @@ function finished(
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
-  const { moving, endsLater } = making
+  const { moving, endsLater, imageFiles } = making
   const more = {
     ...(imagesLeftOut && { imagesLeftOut }),
+    ...(imageFiles && { imageFiles }),
     ...(endsLater && { endsLater }),
     ...(unread.length > 0 && { unread }),
   }

@@ -9,6 +9,7 @@ import { converters, usualConverter } from './converters/converters.ts'
 import { isFieldName } from './names.ts'
 import { headersOf } from './path-row.ts'
 import { elementPaths, joined, textOf } from './path.ts'
+import type { Paths } from './path.ts'
 import type { MappingOptions, Preset } from './preset.ts'
 import type { FieldMapping, Rule } from './rule-keys.ts'
 
@@ -68,6 +69,7 @@ function ofRule(rule: Rule, above: string, owner: string, add: Add): void {
   const converter = converters[rule.as ?? usualConverter(fieldRules.find(({ name }) => name === owner) ?? null)]
   read(rule.from, converter.readsBelow)
   read(rule.unitFrom)
+  read(rule.when?.from)
   read(rule.period)
   read(converter.paths?.(rule))
   for (const [, piece] of (rule.template ?? '').matchAll(/\{([^{}]*)\}/g)) if (!isFieldName(piece)) read(piece)
@@ -82,14 +84,15 @@ export function fieldsRead(
 ): (WrittenPath & { reads: string[] })[] {
   const written = writtenPaths(preset, options)
   const { nested } = formats[preset.format]
-  const read = nested ? readOfElements(written, fields) : written.map(({ path }) => headersOf(path, fields))
+  const read = nested
+    ? readOfElements(written, fields, elementPaths(preset.names === 'loose'))
+    : written.map(({ path }) => headersOf(path, fields))
   return written.map((path, index) => ({ ...path, reads: read[index] }))
 }
 
 /** Reads a record in which each leaf contains its own path, to see which leaves a path finds. */
-function readOfElements(written: readonly WrittenPath[], leaves: readonly string[]): string[][] {
+function readOfElements(written: readonly WrittenPath[], leaves: readonly string[], paths: Paths): string[][] {
   const record = skeleton(leaves)
-  const paths = elementPaths()
   return written.map(({ path, below }) =>
     simplePaths(path).flatMap(({ simple, names }) => {
       // Values from outside the record are not fields.

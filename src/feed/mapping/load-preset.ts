@@ -8,18 +8,65 @@ import { presetSchema } from './preset.ts'
 import type { Preset } from './preset.ts'
 import { unknownFields } from './names.ts'
 
-/** Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, invalid rules. */
-export function loadPreset(yamlText: string, file: string): Preset {
+/** Where presets that others extend are read: the text and the file of the one that `file` names. */
+export type BaseOf = (name: string, file: string) => { text: string; file: string }
+
+/** So many presets may extend one another. */
+const mostBases = 5
+
+/**
+ * Reads a preset. Throws `ConfigError` with every problem and its path: YAML, schema, invalid rules. `baseOf` is asked for the
+ * one that it extends; it may throw.
+ */
+export function loadPreset(yamlText: string, file: string, baseOf?: BaseOf): Preset {
+  const { preset, problems } = checkedPreset(extended(yamlText, file, baseOf))
+  if (preset === null || problems.length > 0) throw new ConfigError(file, problems)
+  // Compiled without a feed's options to check the preset itself.
+  createMapping({ ...preset, file }, {}, file)
+  return { ...preset, file }
+}
+
+/** The keys of a preset over those of the one that it extends. */
+function extended(text: string, file: string, baseOf: BaseOf | undefined, bases = 0): Record<string, unknown> {
+  const { extends: name, ...own } = writtenPreset(text, file)
+  if (name === undefined) return own
+  if (typeof name !== 'string' || name === '' || baseOf === undefined)
+    throw new ConfigError(file, ['extends: takes the name of a preset, or the path of its file'])
+  if (bases === mostBases) throw new ConfigError(file, [`extends: more than ${mostBases} presets extend one another`])
+  const base = baseOf(name, file)
+  return merged(extended(base.text, base.file, baseOf, bases + 1), own)
+}
+
+/** Maps of the base keep their other entries, everything else is replaced; null takes a key away. */
+function merged(base: Record<string, unknown>, own: Record<string, unknown>): Record<string, unknown> {
+  // Keys of another format say nothing about this one.
+  const isSame = own['format'] === undefined || own['format'] === base['format']
+  const result = Object.fromEntries(Object.entries(base).filter(([key]) => isSame || key in presetSchema.shape))
+  for (const [key, value] of Object.entries(own)) {
+    const before = result[key]
+    const isOpen = openMaps.has(key) && isMapping(before) && isMapping(value)
+    result[key] = isOpen ? withoutNull({ ...before, ...value }) : value
+  }
+  return withoutNull(result)
+}
+
+const openMaps: ReadonlySet<string> = new Set(['fields', 'extension', 'statuses', 'header'])
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function withoutNull(map: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== null))
+}
+
+function writtenPreset(yamlText: string, file: string): Record<string, unknown> {
   const document = parseDocument(yamlText, { uniqueKeys: true })
   const broken = document.errors.map((error) => error.message.split('\n')[0])
   if (broken.length > 0) throw new ConfigError(file, broken)
   if (!isMap(document.contents)) throw new ConfigError(file, ['a preset is a map of keys and values'])
   const value: Record<string, unknown> = document.toJS({ maxAliasCount: 100 })
-  const { preset, problems } = checkedPreset(value)
-  if (preset === null || problems.length > 0) throw new ConfigError(file, problems)
-  // Compiled without a feed's options to check the preset itself.
-  createMapping({ ...preset, file }, {}, file)
-  return { ...preset, file }
+  return value
 }
 
 /** Checks the keys of every preset and those of its format. */
@@ -29,7 +76,7 @@ function checkedPreset(value: Record<string, unknown>): { preset: Omit<Preset, '
   const keysOf = ({ options }: Format): string[] => Object.keys(options.shape)
   // For an unknown format, the keys of every format are allowed.
   const taken = format === undefined ? every.flatMap(([, each]) => keysOf(each)) : keysOf(format)
-  const known = [...Object.keys(presetSchema.shape), ...taken]
+  const known = ['extends', ...Object.keys(presetSchema.shape), ...taken]
 
   const general = presetSchema.safeParse(value, { error: issueSentence, reportInput: true })
   const own = format?.options.safeParse(value, { error: issueSentence, reportInput: true })

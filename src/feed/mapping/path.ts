@@ -5,7 +5,10 @@
  * `Location/City`, `@status`, `price/@currency`, `Fees/Fee[FeeType=HOA]/FeeAmount`, `Picture[Caption!=Floorplan]`,
  * `anhang[@gruppe=BILD|TITELBILD]`, `RichDetails/*`, `objektart/*` + `/name()` for the names themselves, `.` for the node,
  * `.[price/@display!=no]/priceView` on a condition about another node, `@@name` for values from outside the record.
+ * `photo{n}` are children numbered by their names, `param[@name=photo{n}]` those numbered by a condition, in the order of
+ * their numbers.
  * A name without a prefix is also that name under any prefix: `City` finds `commons:City`, `@currencyCode` its namesake.
+ * With `names: loose` it is also that name in other case.
  * For paths into rows see `path-row.ts`.
  */
 import type { RecordFields, RecordNode } from '../format/format.ts'
@@ -65,20 +68,26 @@ export function joined(base: string, path: string): string {
   return path === '.' ? base : `${base}/${path}`
 }
 
-/** Paths into records of elements. */
-export function elementPaths(): Paths {
-  return { nested: true, compile: elementSelect, prepare: () => {} }
+/** Paths into records of elements. `loose`: names count in any case where none is spelled exactly so. */
+export function elementPaths(loose = false): Paths {
+  return { nested: true, compile: (path) => elementSelect(path, loose), prepare: () => {} }
 }
 
 interface Step {
   name: string
   /** The end of the name under any prefix; '': it has a prefix, or is not a name. */
   anyPrefix: string
+  /** The name in lower case, without the @, if it counts in any case; '': it does not. */
+  anyCase: string
+  /** Finds the number in the names of numbered children; null: the name has none. */
+  numbered: ((name: string) => number | null) | null
   holds: ((node: RecordNode) => boolean) | null
+  /** The number of a node by a condition that numbers them; null: there is none. */
+  numberOf: ((node: RecordNode) => number) | null
 }
 
-function elementSelect(path: string): Select {
-  const steps = path === '.' ? [] : stepsOf(path)
+function elementSelect(path: string, loose = false): Select {
+  const steps = path === '.' ? [] : stepsOf(path, loose)
 
   function first(node: RecordNode, index: number): string {
     if (index === steps.length) return textOf(node)
@@ -88,7 +97,7 @@ function elementSelect(path: string): Select {
     if (child !== undefined && !Array.isArray(child)) {
       return step.holds === null || step.holds(child) ? first(child, index + 1) : ''
     }
-    if (child === undefined && step.anyPrefix !== '' && !hasPrefixed(node, step)) return ''
+    if (child === undefined && step.anyPrefix !== '' && !hasOther(node, step)) return ''
     for (const child of candidates(node, step)) {
       const text = first(child, index + 1)
       if (text !== '') return text
@@ -117,31 +126,61 @@ function elementSelect(path: string): Select {
 function candidates(node: RecordNode, step: Step): readonly RecordNode[] {
   if (step.name === 'name()') return childNames(node)
   if (step.name === '.') return step.holds === null || step.holds(node) ? [node] : []
-  const { holds } = step
+  const { holds, numberOf } = step
   const children =
     step.name === '*' ? childNames(node).flatMap((name) => childrenOf(node, name)) : childrenNamed(node, step)
-  return holds === null ? children : children.filter(holds)
+  const found = holds === null ? children : children.filter(holds)
+  return numberOf === null ? found : inOrder(found, numberOf)
 }
 
-/** Children of the step's name, else those of that name under a prefix. */
+function inOrder<Item>(items: readonly Item[], numberOf: (item: Item) => number): Item[] {
+  return items
+    .map((item) => ({ item, number: numberOf(item) }))
+    .toSorted((one, other) => one.number - other.number)
+    .map(({ item }) => item)
+}
+
+/** Children of the step's name, else those of that name under a prefix or in another case. */
 function childrenNamed(node: RecordNode, step: Step): readonly RecordNode[] {
+  const { numbered } = step
+  if (numbered !== null) {
+    const names = typeof node === 'string' ? [] : Object.keys(node).filter((name) => numbered(name) !== null)
+    return inOrder(names, (name) => numbered(name) ?? 0).flatMap((name) => childrenOf(node, name))
+  }
   const exact = childrenOf(node, step.name)
   if (exact.length > 0 || typeof node === 'string' || step.anyPrefix === '') return exact
   return Object.keys(node)
-    .filter((name) => isPrefixed(name, step))
+    .filter((name) => isOther(name, step))
     .flatMap((name) => childrenOf(node, name))
 }
 
-function hasPrefixed(node: RecordFields, step: Step): boolean {
-  for (const name in node) if (isPrefixed(name, step)) return true
+function hasOther(node: RecordFields, step: Step): boolean {
+  for (const name in node) if (isOther(name, step)) return true
   return false
 }
 
-function isPrefixed(name: string, { anyPrefix, name: wanted }: Step): boolean {
-  return name.length > wanted.length && name.endsWith(anyPrefix) && name.startsWith('@') === wanted.startsWith('@')
+/** Whether a name is the step's under a prefix, or in another case. */
+function isOther(name: string, { anyPrefix, anyCase, name: wanted }: Step): boolean {
+  if (name.length < wanted.length || name.startsWith('@') !== wanted.startsWith('@')) return false
+  if (name.length > wanted.length && name.endsWith(anyPrefix)) return true
+  if (anyCase === '' || name.startsWith('@@')) return false
+  const end = name.slice(-anyCase.length)
+  const before = name.at(-anyCase.length - 1)
+  return end.toLowerCase() === anyCase && (before === undefined || before === ':' || before === '@')
 }
 
-function stepsOf(path: string): Step[] {
+/** Finds the number in the place of `{n}`; null: there is no place for one. */
+function numberIn(pattern: string): ((text: string) => number | null) | null {
+  const [before, after, more] = pattern.split('{n}')
+  if (after === undefined || more !== undefined) return null
+  return (text) => {
+    if (!text.startsWith(before) || !text.endsWith(after)) return null
+    const digits = text.slice(before.length, text.length - after.length)
+    return /^\d{1,9}$/.test(digits) ? Number(digits) : null
+  }
+}
+
+function stepsOf(path: string, loose: boolean): Step[] {
   const steps: Step[] = []
   for (const part of path.split(/\/(?![^[]*\])/)) {
     const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/.exec(part.trim())
@@ -150,11 +189,16 @@ function stepsOf(path: string): Step[] {
       const why = 'a path that ends at an element yields its text'
       throw new PathError(`${match[1]} in the path "${path}" is not needed: ${why}`)
     }
-    const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path))
+    const conditions = [...match[2].matchAll(/\[([^\]]+)\]/g)].map(([, text]) => conditionOf(text, path, loose))
+    const numbered = numberIn(match[1])
+    const bare = match[1] === '.' || numbered !== null || /[*:()]|^@@/.test(match[1]) ? '' : match[1].replace(/^@/, '')
     steps.push({
       name: match[1],
-      anyPrefix: match[1] === '.' || /[*:()]|^@@/.test(match[1]) ? '' : `:${match[1].replace(/^@/, '')}`,
-      holds: conditions.length === 0 ? null : (node) => conditions.every((holds) => holds(node)),
+      anyPrefix: bare === '' ? '' : `:${bare}`,
+      anyCase: loose ? bare.toLowerCase() : '',
+      numbered,
+      holds: conditions.length === 0 ? null : (node) => conditions.every(({ holds }) => holds(node)),
+      numberOf: conditions.find(({ numberOf }) => numberOf !== null)?.numberOf ?? null,
     })
   }
   // `objektart/*/name()` needs the parent, for the names of its children.
@@ -166,14 +210,29 @@ function stepsOf(path: string): Step[] {
   return steps
 }
 
-function conditionOf(text: string, path: string): (node: RecordNode) => boolean {
+interface Condition {
+  holds: (node: RecordNode) => boolean
+  /** The number of a node in the place of `{n}`; null: the condition has none. */
+  numberOf: ((node: RecordNode) => number) | null
+}
+
+function conditionOf(text: string, path: string, loose: boolean): Condition {
   const match = /^([^=!]+)(!?=)(.+)$/.exec(text)
   if (!match) throw new PathError(`"[${text}]" in the path "${path}" should be like [FeeType=HOA]`)
-  const select = elementSelect(match[1].trim())
-  const words = new Set(match[3].split('|').map(wordKey))
+  const select = elementSelect(match[1].trim(), loose)
   const wanted = match[2] === '='
-  return (node) => {
-    const text = select.first(node)
-    return (text !== '' && words.has(wordKey(text))) === wanted
+  const written = match[3].split('|')
+  const words = new Set(written.map(wordKey))
+  const patterns = written.flatMap((word) => numberIn(word.split('{n}').map(wordKey).join('{n}')) ?? [])
+  const numberOf = (node: RecordNode): number | null => {
+    const key = wordKey(select.first(node))
+    return patterns.map((numbered) => numbered(key)).find((number) => number !== null) ?? null
+  }
+  return {
+    holds: (node) => {
+      const text = select.first(node)
+      return (text !== '' && (words.has(wordKey(text)) || (patterns.length > 0 && numberOf(node) !== null))) === wanted
+    },
+    numberOf: patterns.length === 0 || !wanted ? null : (node) => numberOf(node) ?? 0,
   }
 }

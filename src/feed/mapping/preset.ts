@@ -35,6 +35,10 @@ export const presetSchema = z.object({
     stubSchema,
     'A record without any of `without` contains only changes. A field (or column) takes its value if one of its paths has one; all others stay as last confirmed.',
   ),
+  names: optional(
+    z.literal('loose'),
+    'loose: names of elements count in any case (City is also CITY); those of columns always do.',
+  ),
   numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
   dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
   fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
@@ -93,6 +97,10 @@ export const mappingOptionsSchema = z.strictObject({
   repair: optional(
     z.enum(['double-utf8']),
     'double-utf8: repairs text that was encoded twice (CafÃ©), MLSNumbers too.',
+  ),
+  imageBase: optional(
+    z.string().regex(/^https?:\/\/[^\s/?#]+\/[^\s?#]*$/, 'takes an address such as https://photos.example/north/'),
+    'The address before images that the feed names by their files; {MLSNumber} in it is the number of the listing.',
   ),
   delivery: optional(z.enum(['full', 'delta']), 'full: absence means gone; delta: it means nothing.'),
   ...complianceShape,

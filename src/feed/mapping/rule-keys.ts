@@ -36,6 +36,12 @@ export const everyRule = {
     .strictObject({
       SaleType: z.enum(['for_sale', 'for_rent']).optional().describe('Only for listings of this SaleType'),
       Status: z.enum(['Active', 'PreOnMarket', 'Sold']).optional().describe('Only for listings of this Status'),
+      from: pathSchema.optional().describe('Path, or column, of a word of the record'),
+      is: severalWords.optional().describe('Only if that word is one of these'),
+      not: severalWords.optional().describe('Only if that word is none of these'),
+    })
+    .refine(({ from, is, not }) => (from === undefined) === (is === undefined && not === undefined), {
+      error: 'from goes with is, not, or both',
     })
     .optional()
     .describe('The rule applies only if these fields of the listing have these values'),

@@ -10,7 +10,7 @@ import { didYouMean, isFieldName } from './names.ts'
 import type { Paths, Select } from './path.ts'
 import { converterKeys, everyRule, pathSchema } from './rule-keys.ts'
 import type { FieldMapping, Numbers, Rule, Statuses } from './rule-keys.ts'
-import { saysNothing } from './vocabulary.ts'
+import { saysNothing, wordKey } from './vocabulary.ts'
 import { comparable } from './where.ts'
 
 /** A rule in its long form: common keys, those shared by converters, and each converter's own. */
@@ -35,6 +35,8 @@ export interface Surroundings {
   numbers: Numbers
   dates: readonly string[]
   statuses: Statuses
+  /** The address before the names of image files. */
+  imageBase?: string | undefined
   /** Fields that are read before this one: a template may name them. */
   before: ReadonlySet<string>
 }
@@ -69,7 +71,11 @@ function compileRule(rule: Rule, field: FieldRule | null, surroundings: Surround
   const read = compile(rule, field, surroundings)
   const { when } = rule
   if (!when) return read
+  const select = when.from === undefined ? null : surroundings.paths.compile(when.from)
+  const [is, not] = [when.is, when.not].map((words) => words && new Set(words.map(wordKey)))
   return (node, making) => {
+    const word = wordKey(select?.first(node) ?? '')
+    if (is?.has(word) === false || not?.has(word) === true) return undefined
     if (when.SaleType !== undefined && when.SaleType !== making.listing.SaleType) return undefined
     if (when.Status !== undefined && when.Status !== making.listing.Status) return undefined
     return read(node, making)

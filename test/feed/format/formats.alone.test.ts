@@ -143,6 +143,46 @@ A1|Málaga|two\nlines|~\nA2||x "y"|~\n#END#\n`,
       wholeAt: (bytes) => bytes.toString().trimEnd().endsWith('#END#'),
     },
   ],
+  json: [
+    {
+      options: { record: 'value', counter: '@odata.count', nextPage: '@odata.nextLink' },
+      document: `{"@odata.context": "a, \\"b\\"", "@odata.count": 3, "error": null, "none": [[], {}, -1.5e3, true],
+ "value": [
+  {"Id": "A}1", "City": "Málaga", "Text": "\\\\", "Media": [{"Order": 2.50, "Url": "\\"]}"}, {"Order": "1"}], "Levels": []},
+  {"Id": 12345678901234567890, "Pool": false, "Rooms": null, "Appliances": ["Oven", "Hob"], "@@name": "x"} , {}
+ ], "@odata.nextLink": ""}
+`,
+      expected: [
+        { Id: 'A}1', City: 'Málaga', Text: '\\', Media: [{ Order: '2.5', Url: '"]}' }, { Order: '1' }] },
+        { Id: '12345678901234567890', Pool: 'false', Appliances: ['Oven', 'Hob'] },
+        {},
+      ],
+      wholeAt: (bytes) => bytes.toString().trimEnd().endsWith('""}'),
+    },
+    {
+      options: { record: ['value', '.'] },
+      document: `{"@reso.context": "urn:x", "Id": "A1", "City": "Málaga", "Media": [{"Url": "x"}]}`,
+      expected: [{ '@reso.context': 'urn:x', Id: 'A1', City: 'Málaga', Media: { Url: 'x' } }],
+      wholeAt: (bytes) => bytes.toString().endsWith('}]}'),
+    },
+    {
+      options: { record: '.' },
+      document: `[{"Id": "A1", "City": "Málaga"}, {"Id": "A2"}]`,
+      expected: [{ Id: 'A1', City: 'Málaga' }, { Id: 'A2' }],
+      wholeAt: (bytes) => bytes.toString().endsWith(']'),
+    },
+  ],
+  ndjson: [
+    {
+      options: {},
+      document: `{"Id": "A1", "City": "Málaga"}\r\n\n{"Id": "A2", "Text": "a\\nb"}\n`,
+      expected: [
+        { Id: 'A1', City: 'Málaga' },
+        { Id: 'A2', Text: 'a\nb' },
+      ],
+      wholeAt: (bytes) => bytes.toString().endsWith('\n'),
+    },
+  ],
   blocks: [
     {
       options: { opening: '~' },
@@ -179,7 +219,9 @@ describe('what a document is', () => {
   })
 
   test('one that is none is told what there is', () => {
-    expect(() => told('a word\n')).toThrow(/plain text.*; a feed of listings is XML, CSV, RETS COMPACT, BLM or blocks$/)
+    expect(() => told('a word\n')).toThrow(
+      /plain text.*; a feed of listings is XML, CSV, RETS COMPACT, BLM, JSON, NDJSON or blocks$/,
+    )
   })
 })
 
@@ -235,7 +277,7 @@ fields: { MLSNumber: Id, City: City, Bedrooms: Beds, ${[...constants, ...numbers
     const table = preset('opening: "~"').replace('format: blocks', 'format: csv')
     expect(() => loadPreset(table, 'table.yaml')).toThrow('opening: is for blocks only')
     expect(() => loadPreset(preset().replace('format: blocks', 'format: block'), 'a.yaml')).toThrow(
-      'format: takes "xml", "csv", "rets-compact", "blm" or "blocks", not "block"; did you mean "blocks"?',
+      'format: unknown word "block"; did you mean "blocks"?',
     )
   })
 })

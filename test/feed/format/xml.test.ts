@@ -18,7 +18,7 @@ const document = `<?xml version="1.0"?>
 
 /** Records of a splitter that gets windows of one size. */
 async function split(text: string, size: number, path = 'Listings/Listing', longest = 10_000) {
-  const splitter = new XmlSplitter(path, longest)
+  const splitter = new XmlSplitter([path], longest)
   const records: string[] = []
   for await (const chunk of inChunks(Buffer.from(text), size)) {
     for (const record of splitter.push(chunk)) records.push(`${record.at}: ${record.raw.toString()}`)
@@ -147,7 +147,73 @@ describe("the root's own count", () => {
 
   test('is read only where the format has one', async () => {
     expect((await read(xml, `<Listings count="3">${record}</Listings>`, options)).reasons).toEqual([])
-    expect(xml.options.safeParse({ ...options, counter: 'header/count' }).success).toBe(false)
+  })
+
+  test.each([
+    [`<n:Head><n:Total> 2 </n:Total></n:Head>${record}`, 'Listings/Head/Total', 2],
+    [`${record}<Head><Total>2<x/></Total><Total>1</Total></Head>`, 'Listings/Head/Total', 2],
+    [`<Head total="2"/>${record}`, 'Listings/Head/@total', 2],
+    [`<Head><Total>1</Total></Head>${record}`, 'Listings/Head/Total', null],
+    [`<Other><Total>7</Total></Other>${record}`, 'Listings/Head/Total', null],
+  ])('may be an element, or an attribute of another: %s', async (content, counter, said) => {
+    const reasons = said === null ? [] : [`${counter} is ${said}, but the document holds 1 records`]
+    for (const size of [1, 7, 1000])
+      expect((await read(xml, `<Listings>${content}</Listings>`, { ...options, counter }, size)).reasons).toEqual(
+        reasons,
+      )
+  })
+})
+
+describe('records in several places', () => {
+  const places = { record: ['list/sales/sale', 'list/rents/rent|let'] }
+  const document =
+    '<list><sales><sale>1</sale><rent>2</rent></sales><rents><rent>3</rent><sale>4</sale><let/></rents></list>'
+
+  test.each([1, 5, 1000])('each is found, and says its name, in chunks of %i', async (size) => {
+    const { records, reasons } = await read(xml, document, places, size)
+    expect(records).toEqual([
+      { '#text': '1', '@@name': 'sale' },
+      { '#text': '3', '@@name': 'rent' },
+      { '@@name': 'let' },
+    ])
+    expect(reasons).toEqual([])
+  })
+
+  test('a cut document is never whole', async () => {
+    for (let length = 1; length < document.length; length++) {
+      const { reasons } = await read(xml, document.slice(0, length), places)
+      expect(reasons.length, `cut after ${length}`).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('values around records', () => {
+  const around = { record: 'file/part/home', around: { kind: 'file/part/@kind', deal: 'file/part/@deal' } }
+  const document =
+    '<file><part kind="house" deal="sale"><home/><x kind="y"/><home/></part><part kind="flat"><home/></part><part/></file>'
+
+  test.each([1, 9, 1000])('hold until their element closes, in chunks of %i', async (size) => {
+    const house = { '@@kind': 'house', '@@deal': 'sale' }
+    expect((await read(xml, document, around, size)).records).toEqual([house, house, { '@@kind': 'flat' }])
+  })
+
+  test('are part of what a record says', async () => {
+    const usual = { encoding: null, charset: null, maxRecordBytes: 1000, lengthProven: () => true }
+    const reading = xml.read(inChunks(Buffer.from(document), 1000), { ...usual, ...around })
+    const found = []
+    for await (const batch of reading.records) found.push(...batch)
+    const [first, second, third] = found
+    expect(first.outside).toBe(second.outside)
+    expect(third.outside).not.toBe(first.outside)
+  })
+
+  test('header and around are not for one another', () => {
+    const said = (more: object) => xml.options.safeParse({ record: around.record, ...more }).error?.issues[0].message
+    expect(said({ header: { kind: 'file/part/@kind' } })).toMatch(/write it under around$/)
+    expect(said({ around: { kind: 'file/head/@kind' } })).toMatch(/write it under header$/)
+    expect(said({ around: { kind: 'file/part/@kind' }, header: { kind: 'file/@kind' } })).toMatch(
+      /name that header has/,
+    )
   })
 })
 

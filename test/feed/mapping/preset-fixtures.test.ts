@@ -1,9 +1,9 @@
 import { createReadStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { presetAt, presetFileOf } from '../../../src/config/presets.ts'
 import type { Delivered } from '../../../src/core/listing.ts'
 import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
-import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
 import { mappingOptionsSchema } from '../../../src/feed/mapping/preset.ts'
 import { readingOf } from '../../support/reading.ts'
 
@@ -21,7 +21,7 @@ async function deliveredBy(name: string): Promise<Delivered[]> {
   const feed = readdirSync(folder).find((file) => file.startsWith('feed.'))
   const optionsFile = join(folder, 'options.json')
   const options: unknown = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {}
-  const preset = loadPreset(readFileSync(join(presets, `${name}.yaml`), 'utf8'), `${name}.yaml`)
+  const preset = presetAt(presetFileOf(name, '.'))
   const mapping = createMapping(preset, mappingOptionsSchema.parse(options))
   const reading = readingOf(mapping, createReadStream(join(folder, feed ?? 'feed')))
   const found: Delivered[] = []

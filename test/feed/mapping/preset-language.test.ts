@@ -378,3 +378,81 @@ describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
     }
   })
 })
+
+describe('names and conditions', () => {
+  it('numbers in names, or in what a condition compares, give the order', async () => {
+    const addresses = (body: string, from: string) =>
+      listing(body, { Images: { from } }).then(({ listing }) => listing.Images?.map((one) => one.slice(-1)))
+    const image = (name: string) => `https://photos.example/${name}`
+    const named = [10, 2, 1].map((n) => `<photo${n}>${image(`${n === 10 ? 'z' : n}`)}</photo${n}>`).join('')
+    expect(await addresses(`${named}<photos>${image('x')}</photos>`, 'photo{n}')).toEqual(['1', '2', 'z'])
+    const params = [10, 2, 1].map((n) => `<param name="Photo ${n}">${image(`${n === 10 ? 'z' : n}`)}</param>`).join('')
+    const other = `<param name="plan">${image('x')}</param>`
+    expect(await addresses(params + other, 'param[@name=photo{n}]')).toEqual(['1', '2', 'z'])
+    expect(await addresses(params + other, 'param[@name!=photo{n}]')).toEqual(['x'])
+    expect(await addresses(params + other, 'param[@name=plan|photo{n}]')).toEqual(['x', '1', '2', 'z'])
+  })
+
+  it('loose names count in any case, exact ones first', async () => {
+    const body = '<list><home><id>A</id><CITY>Loud</CITY><Geo LAT="1.5" lon="2.5"/><city>quiet</city></home></list>'
+    const fields = { City: 'city', State: 'City', Latitude: 'geo/@lat', Longitude: 'GEO/@LON' }
+    const city = async (more: Record<string, unknown>) => {
+      const { found } = await read(body, preset(more, fields))
+      return found[0].kind === 'listing' ? found[0].listing : null
+    }
+    expect(await city({ names: 'loose' })).toMatchObject({
+      City: 'quiet',
+      State: 'Loud',
+      Latitude: 1.5,
+      Longitude: 2.5,
+    })
+    expect(await city({})).not.toHaveProperty('State')
+    expect(await city({})).not.toHaveProperty('Latitude')
+  })
+
+  it('a rule applies by a word of the record, in rows as well', async () => {
+    const price = (is: string) => `<list><home><id>A</id><poa>${is}</poa><price>500000</price></home></list>`
+    const hidden = { SalePrice: { from: 'price', when: { from: 'poa', not: ['yes', 'on request'] } } }
+    const priceOf = async (text: string, given: ReturnType<typeof preset>) => {
+      const { found } = await read(text, given)
+      return found[0].kind === 'listing' ? found[0].listing.SalePrice : null
+    }
+    expect(await priceOf(price('No'), preset({}, hidden))).toBe(500000)
+    expect(await priceOf(price(''), preset({}, hidden))).toBe(500000)
+    expect(await priceOf(price('On Request'), preset({}, hidden))).toBeUndefined()
+    const row = (kind: string) => `id,3,price\nA,${kind},5\n`
+    const table = (when: object) =>
+      preset({ format: 'csv', record: undefined }, { SalePrice: { from: 'price', when: { from: '3', ...when } } })
+    expect(await priceOf(row('2'), table({ is: ['2', '3'] }))).toBe(5)
+    expect(await priceOf(row('1'), table({ is: ['2', '3'] }))).toBeUndefined()
+    expect(() => table({})).toThrow('from goes with is, not, or both')
+  })
+})
+
+describe('images that are names of files', () => {
+  const body = ['a 1.jpg', 'more\\b.PNG', '../c.jpg', 'https://photos.example/d.jpg', 'none', 'e.txt']
+    .map((name) => `<photo>${name}</photo>`)
+    .join('')
+  const document = `<list><home><id>A/1</id>${body}</home></list>`
+  const given = preset({}, { Images: 'photo' })
+  const imagesWith = async (options: MappingOptions) => {
+    const { found } = await read(document, given, options)
+    return found[0].kind === 'listing' ? found[0] : null
+  }
+
+  it('go behind the address that the feed says, and no others', async () => {
+    const found = await imagesWith({ imageBase: 'https://files.example/{MLSNumber}/' })
+    expect(found?.listing.Images).toEqual([
+      'https://files.example/A%2F1/a%201.jpg',
+      'https://files.example/A%2F1/more/b.PNG',
+      'https://photos.example/d.jpg',
+    ])
+    expect(found).not.toHaveProperty('imageFiles')
+  })
+
+  it('are left out and counted without one', async () => {
+    const found = await imagesWith({})
+    expect(found?.listing.Images).toEqual(['https://photos.example/d.jpg'])
+    expect(found?.imageFiles).toBe(2)
+  })
+})

@@ -46,11 +46,11 @@ describe('loadPreset', () => {
   it('says which keys are not for its format', () => {
     expect(problemsOf(`${good}columns: 3\n`)).toEqual(['columns: is for CSV only'])
     const table = good.replace('xml\nrecord: homes/home', 'csv')
-    expect(problemsOf(`${table}counter: '@count'\n`)).toEqual(['counter: is for XML only'])
+    expect(problemsOf(`${table}counter: '@count'\n`)).toEqual(['counter: is for XML or JSON only'])
     expect(problemsOf(`${table}columns: 3\nrequiredHeaders: [id]\n`)).toEqual([
       'requiredHeaders: a file with columns by position has no headers',
     ])
-    expect(problemsOf(`${good}counter: homes/@count\n`)).toEqual([
+    expect(problemsOf(`${good}counter: '@homes/count'\n`)).toEqual([
       expect.stringMatching(/^counter: an attribute of the/),
     ])
   })
@@ -58,7 +58,7 @@ describe('loadPreset', () => {
   it('takes no header from an element that may come again', () => {
     const nested = good.replace('homes/home', 'homes/region/home')
     expect(problemsOf(`${nested}header: { tab: homes/region/@tab }\n`)).toEqual([
-      'header.tab: homes/region/@tab belongs to an element that contains records and may repeat with another value',
+      'header.tab: homes/region/@tab belongs to an element that contains records and may repeat with another value; write it under around',
     ])
     expect(problemsOf(`${nested}header: { sent: homes/@sent, mode: homes/regions/@mode }\n`)).toEqual([])
   })
@@ -111,5 +111,37 @@ describe('loadPreset', () => {
     [`${good}hideAddress: [{ from: a }]`, /needs one of is and equals/],
   ])('refuses %j', (yaml, problem) => {
     expect(problemsOf(yaml).join('\n')).toMatch(problem)
+  })
+})
+
+describe('extends', () => {
+  const files: Record<string, string> = {
+    base: good
+      .replace('fields:', "counter: '@count'\nstatuses: { live: Active }\nfields:")
+      .replace('Bedrooms: beds', 'Bedrooms: beds\n  City: town'),
+    loop: 'extends: loop\nname: loop',
+  }
+  const load = (yaml: string) =>
+    loadPreset(yaml, 'mine.yaml', (name) => ({ text: files[name] ?? '', file: `${name}.yaml` }))
+
+  it('takes over what it does not say itself; null takes away', () => {
+    const mine = load(
+      'extends: base\nname: mine\ntitle: Mine\nfields: { City: place, Bedrooms: null }\nstatuses: { gone: remove }',
+    )
+    expect(mine).toMatchObject({ name: 'mine', title: 'Mine', delivery: 'full', file: 'mine.yaml' })
+    expect(mine.fields).toEqual({ MLSNumber: 'id', City: 'place' })
+    expect(mine.statuses).toEqual({ live: 'Active', gone: 'remove' })
+    expect(mine.formatOptions).toMatchObject({ record: 'homes/home', counter: '@count' })
+  })
+
+  it('leaves the keys of another format behind', () => {
+    const mine = load('extends: base\nname: mine\nformat: csv')
+    expect(mine.formatOptions).toEqual({ quote: '"', requiredHeaders: [] })
+  })
+
+  it('says what is wrong', () => {
+    expect(() => load('extends: loop\nname: mine')).toThrow('extends: more than 5 presets extend one another')
+    expect(() => load('extends: 7')).toThrow('extends: takes the name of a preset, or the path of its file')
+    expect(() => load('extends: base\nfields: { Citty: place }')).toThrow('fields.Citty: a listing has no such field')
   })
 })

@@ -34,6 +34,8 @@ export interface Making {
   hidden: boolean
   /** What can't be read and is left out, as the listing does without. */
   unread: Problem[]
+  /** Images that are names of files, and have no `imageBase`. */
+  imageFiles?: number
   /** Called for words that no rule maps, for `inspect`. */
   unmapped?: Unmapped
 }
@@ -52,7 +54,7 @@ export interface Building<Own extends object = object> {
   /** The field that the value is for; null for an ExtensionColumn entry. */
   field: FieldRule | null
   /** The number and date forms of the feed, else of the preset. */
-  preset: { numbers: Numbers; dates: readonly string[] }
+  preset: { numbers: Numbers; dates: readonly string[]; imageBase?: string | undefined }
   statuses: Statuses
   /** Compiles a path of this rule, relative to its `each`. Throws `PathError`. */
   select: (path: string) => Select

@@ -13,8 +13,8 @@ interface ImagesKeys {
 /**
  * Image addresses in the order of the record: every path of `from`, in each node of `each`. `split` cuts a cell with a list;
  * of several separators each cuts only before an address (a comma may be part of one). `orderBy` sorts the nodes, by
- * number if both are numbers, those named in `first` first (Kyero @id, REAXML m, a…z). File names and duplicates are left
- * out: the service takes addresses only.
+ * number if both are numbers, those named in `first` first (Kyero @id, REAXML m, a…z). Names of files go behind the feed's
+ * `imageBase`; without one they are left out, as the service takes addresses only, and so are duplicates.
  */
 export const images: Converter<ImagesKeys> = {
   yields: 'images',
@@ -25,7 +25,7 @@ export const images: Converter<ImagesKeys> = {
   },
   paths: ({ orderBy }) => [orderBy ?? []].flat(),
   needsFrom: true,
-  build: ({ from, rule, select }) => {
+  build: ({ from, rule, select, preset: { imageBase } }) => {
     const orderBy = rule.orderBy === undefined ? null : select(rule.orderBy)
     const first = (rule.first ?? []).map(wordKey)
     const rank = (key: string) => {
@@ -44,13 +44,31 @@ export const images: Converter<ImagesKeys> = {
     const each = rule.each === undefined ? null : select(rule.each)
     const cut = cutter(rule.split)
 
-    return (node) => {
+    return (node, making) => {
+      const address = (part: string): string | null => {
+        const found = webAddress(part)
+        if (found !== null || !fileName.test(part.trim())) return found
+        if (imageBase === undefined) making.imageFiles = (making.imageFiles ?? 0) + 1
+        return imageBase === undefined ? null : addressOf(part.trim(), imageBase, making.listing.MLSNumber ?? '')
+      }
       const found = ordered(node)
         .flatMap(cut)
-        .flatMap((part) => (saysNothing(part.trim()) ? [] : (webAddress(part) ?? [])))
+        .flatMap((part) => (saysNothing(part.trim()) ? [] : (address(part) ?? [])))
       return found.length === 0 ? undefined : [...new Set(found)]
     }
   },
+}
+
+/** A file's name, with folders before it or not. */
+const fileName = /^(?!.*(?:^|[/\\])\.\.)[^:?#<>"|*\p{Cc}]{1,300}\.(?:jpe?g|png|webp|gif|avif|heic)$/iu
+
+function addressOf(name: string, base: string, mlsNumber: string): string | null {
+  const path = name
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((part) => part !== '')
+  const folder = base.replaceAll('{MLSNumber}', encodeURIComponent(mlsNumber.toWellFormed()))
+  return webAddress(folder + path.map((part) => encodeURIComponent(part.toWellFormed())).join('/'))
 }
 
 function cutter(split: string | string[] | undefined): (text: string) => string[] {

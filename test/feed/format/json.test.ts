@@ -1,0 +1,76 @@
+/** What JSON documents say of their own end, and records that are not what they seem. */
+import { expect, test } from 'vitest'
+import { FeedError } from '../../../src/core/errors.ts'
+import { json } from '../../../src/feed/format/json.ts'
+import { ndjson } from '../../../src/feed/format/ndjson.ts'
+import { read } from '../../contract/format.ts'
+
+const options = { record: 'value', counter: '@odata.count', nextPage: '@odata.nextLink' }
+const page = (more: string, records = '{"Id": "A1"}'): string => `{"value": [${records}]${more}}`
+const reasonsOf = async (document: string): Promise<string[]> => (await read(json, document, options)).reasons
+
+test('a page that names the next one is not the whole feed', async () => {
+  const next = '"https://api.example/Property?$skip=1"'
+  expect(await reasonsOf(page(`, "@odata.nextLink": ${next}`))).toEqual([
+    'the document is one page of several: its @odata.nextLink names the next one, which is not in it',
+  ])
+  expect(await reasonsOf(page(', "@odata.nextLink": null'))).toEqual([])
+})
+
+test('its own count of records must be right', async () => {
+  expect(await reasonsOf(page(', "@odata.count": 2'))).toEqual(['@odata.count is 2, but the document holds 1 records'])
+  expect(await reasonsOf(page(', "@odata.count": 1'))).toEqual([])
+  expect(await reasonsOf(page(', "@odata.count": "many"'))).toEqual([
+    '@odata.count of the document is not a number of records',
+  ])
+})
+
+test('an answer without the array of records is no feed with no listings', async () => {
+  const error = '{"error": {"code": "401", "message": "no"}}'
+  await expect(read(json, error, options)).rejects.toThrow('error message of a server')
+  await expect(read(json, error, { record: ['value', '.'] })).rejects.toThrow('error message of a server')
+  await expect(read(json, '{"value": "none"}', options)).rejects.toThrow('without an array of records "value"')
+  await expect(read(json, '"value"', options)).rejects.toBeInstanceOf(FeedError)
+  expect(await read(json, '{"value": []}', options)).toEqual({ records: [], places: [], reasons: [] })
+})
+
+test('two records that became one are none: neither of them counts as the other', async () => {
+  const { records } = await read(
+    json,
+    page('', '{"Id": "A1", "City": "X", "Id": "A2"}, {"a": {"x": 1}, "b": {"x": 1}}'),
+    options,
+  )
+  expect(records).toEqual([
+    'the record has two members of one name; the end of another record may be missing in it',
+    { a: { x: '1' }, b: { x: '1' } },
+  ])
+})
+
+test('what is no record breaks itself alone, and what is out of place ends the reading', async () => {
+  const { records, reasons } = await read(json, page('', '{"Id": A1}, 7, {"Id": "A2"}'), options)
+  expect(records).toEqual(['the record is not as JSON has it', 'the record is no object', { Id: 'A2' }])
+  expect(reasons).toEqual([])
+  const lost = await read(json, page('', '{"Id": "A1"} {"Id": "A2"}'), options)
+  expect(lost.records).toEqual([{ Id: 'A1' }])
+  expect(lost.reasons).toEqual(['byte 24 of the document is not as JSON has it; the rest of the document was not read'])
+  expect(await reasonsOf(`${page('')}{}`)).toHaveLength(1)
+})
+
+test.each([1, 7, 64, 1 << 20])('a record that is too long is left out, in chunks of %i', async (size) => {
+  const long = `{"Id": "${'x'.repeat(300)}"}`
+  const { records, reasons } = await read(
+    json,
+    page('', `${long}, {"Id": "A2"}`),
+    { ...options, maxRecordBytes: 100 },
+    size,
+  )
+  expect(records).toEqual(['the record is longer than 100 bytes', { Id: 'A2' }])
+  expect(reasons).toEqual([])
+  const lines = await read(ndjson, `{"Id": "A1"}\n${long}\n{"Id": "A2"}\n`, { maxRecordBytes: 100 }, size)
+  expect(lines.records).toEqual([{ Id: 'A1' }, 'the line is longer than 100 bytes', { Id: 'A2' }])
+})
+
+test('a line that is no object breaks itself alone', async () => {
+  const { records } = await read(ndjson, '{"Id": "A1"}\n[1]\n{"Id"\n{"Id": "A2"}\n', {})
+  expect(records).toEqual([{ Id: 'A1' }, 'the record is no object', 'the record is not as JSON has it', { Id: 'A2' }])
+})
