@@ -1,4 +1,4 @@
-/** The same suites with inputs of up to four megabytes, where what is slow in copying only shows itself as well. */
+/** The same suites with inputs of up to half a megabyte, where what is slow in copying only shows itself as well. */
 process.env.GROWTH = 'large'
 
 await import('./converters.test.ts')

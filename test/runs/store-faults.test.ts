@@ -191,6 +191,8 @@ function makeOlder(version: number): void {
     if (shared.length > 0)
       older.exec(`INSERT INTO main.${table} (${shared.join()}) SELECT ${shared.join()} FROM present.${table}`)
   }
+  // This file is where the older program left it.
+  if (columns('main', 'meta').includes('place')) older.exec('UPDATE main.meta SET place = NULL')
   older.close()
   rmSync(present)
   // An earlier version of the program notes nothing beside the store.

@@ -4,7 +4,7 @@
  */
 /** The form in which two words are compared: case folded, letters and digits only. */
 export function wordKey(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]{1,1000}/gu, '')
 }
 
 function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyMap<string, Target> {
