@@ -17,6 +17,7 @@ import type { Inspected, Inspection } from '../inspect/inspect.ts'
 import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
+import { createGates } from './gates.ts'
 import { progressLine } from './progress.ts'
 import { readTextFile } from './text-file.ts'
 import { wire } from './wire.ts'
@@ -36,7 +37,8 @@ export async function inspectSource(
     readFile: readTextFile,
     learn: doors.learn,
   })
-  const wired = wire(feed, config, clock)
+  const gates = createGates(clock, doors)
+  const wired = wire(feed, config, clock, gates)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace(undefined, feed.transport)
   const progress = progressLine(feed.name, doors.err)
@@ -56,6 +58,7 @@ export async function inspectSource(
   } finally {
     progress.end()
     workspace.close()
+    await gates.close()
   }
 }
 
