@@ -207,7 +207,10 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .option('--port <number>', 'port on 127.0.0.1', '8080')
     .option('--settings <file>', 'keys, sessions, files, profile and faults, as YAML')
     .option('--data <file>', 'keep listings and settings in this file')
-    .option('--vendor <name>', 'with reso: whose API it behaves like (mlsgrid, bridge, trestle, spark, crea, utah, generic)')
+    .option(
+      '--vendor <name>',
+      'with reso: whose API it behaves like (mlsgrid, bridge, trestle, spark, crea, utah, generic)',
+    )
     .option('--homes <number>', 'with reso: how many invented homes it has (default: 100)')
     .action(async (what, options) =>
       done(await (await import('./commands/stand-in.ts')).standInCommand(context(), what, options)),

@@ -52,7 +52,8 @@ async function resoCommand(
   port: number,
   { vendor = 'generic', homes = '100', settings, data }: StandInOptions,
 ): Promise<number> {
-  if (settings !== undefined || data !== undefined) throw new UsageError('--settings and --data are not for: stand-in reso')
+  if (settings !== undefined || data !== undefined)
+    throw new UsageError('--settings and --data are not for: stand-in reso')
   const name = profileNames.find((one) => one === vendor)
   if (name === undefined) throw new UsageError(`--vendor is one of ${profileNames.join(', ')}, not "${vendor}"`)
   if (!/^\d{1,6}$/.test(homes)) throw new UsageError(`--homes takes a number up to 999999, not "${homes}"`)

@@ -207,7 +207,10 @@ async function recordDelivery(
   const { name, chatbot, source, mapping } = feed
   const { written, validators, summary } = delivery
   if (delivery.source !== null && guarded.isAccepted) {
-    const left = applied === null || applied.stopped !== null || applied.late ? 1 : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
+    const left =
+      applied === null || applied.stopped !== null || applied.late
+        ? 1
+        : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
     // Absences are told by a walk alone: what was not carried out of them needs another one.
     await store.records.keep(name, [], left === 0 ? delivery.source.carriedOut : delivery.source.accepted)
   }

@@ -26,7 +26,11 @@ export interface Feed extends ApplyFeed {
   /** `scratch`: folder for files of the run. */
   open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
   /** Brings what is kept of a live source up to date; left out: the source is none. */
-  live?: (mirror: Mirror, signal: AbortSignal, options: Pick<RefreshOptions, 'isWaiting' | 'progress'>) => Promise<Refreshed>
+  live?: (
+    mirror: Mirror,
+    signal: AbortSignal,
+    options: Pick<RefreshOptions, 'isWaiting' | 'progress'>,
+  ) => Promise<Refreshed>
   decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Reader
   transport: TransportSettings

@@ -29,7 +29,8 @@ async function started(vendor: ProfileName, homes = 30, feed: Record<string, unk
     fault: () => fault?.() ?? null,
   })
   addHomes(reso.world, homes)
-  const auth = reso.tokenUrl === null ? { token } : { clientId: 'client', clientSecret: secret, tokenUrl: reso.tokenUrl }
+  const auth =
+    reso.tokenUrl === null ? { token } : { clientId: 'client', clientSecret: secret, tokenUrl: reso.tokenUrl }
   const filter = vendor === 'mlsgrid' ? { filter: "OriginatingSystemName eq 'actris'" } : { expand: ['Media'] }
   world.configure({ north: { preset: 'reso-web-api', source: { reso: reso.root, vendor, auth, ...filter }, ...feed } })
 }

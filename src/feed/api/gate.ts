@@ -223,8 +223,7 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
     throw new FeedError(`${name} should answer with JSON, and answers with ${kind}: check the address under reso`)
   }
   const error = errorIn(document)
-  if (error !== null)
-    throw new FeedError(`${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"`)
+  if (error !== null) throw new FeedError(`${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"`)
   const { value, ...rest } = (document ?? {}) as Record<string, unknown>
   const isRecord = (one: unknown): boolean => one !== null && typeof one === 'object' && !Array.isArray(one)
   if (!Array.isArray(value) || !value.every(isRecord))

@@ -21,7 +21,9 @@ export async function* changesSince(
     yield* once(api, at, conditions, read)
     if (read.moved === null) return
     if (reading === mostRereads)
-      throw new FeedError(`records of one timestamp, ${read.moved}, change faster than they can be read; the next run goes on`)
+      throw new FeedError(
+        `records of one timestamp, ${read.moved}, change faster than they can be read; the next run goes on`,
+      )
     at = read.moved
   }
 }
@@ -76,7 +78,7 @@ async function* tie(
   conditions: readonly string[],
 ): AsyncGenerator<readonly Row[]> {
   const { stamp } = api.vendor
-  for (let key = after; ; ) {
+  for (let key = after; ;) {
     const filter = [...conditions, `${stamp} eq ${at}`, `ListingKey gt ${quoted(key)}`]
     let page: RowPage = await api.ask(api.url({ filter, what: 'records', order: ['ListingKey'] }))
     while (page.rows.length === 0 && page.next !== null) page = await api.ask(page.next)

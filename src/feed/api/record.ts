@@ -7,7 +7,8 @@ import type { Vendor } from './vendors.ts'
 type Fields = Record<string, unknown>
 
 /** Signed addresses name their end, or their signature, in the query. */
-const signed = /[?&](?:x-amz-(?:expires|signature|security-token)|x-goog-(?:expires|signature)|expires|expiry|exp|signature|sig|se)=/i
+const signed =
+  /[?&](?:x-amz-(?:expires|signature|security-token)|x-goog-(?:expires|signature)|expires|expiry|exp|signature|sig|se)=/i
 
 /**
  * What a record is kept as. Pictures are in the order of their numbers (`Order` is a text with some vendors, and "10" comes

@@ -19,7 +19,8 @@ function addressProblem(value: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an https address'
   if (url.username !== '' || url.password !== '') return 'has a user or a password; write credentials under auth'
   if (url.search !== '' || url.hash !== '') return 'has a query; what to ask for stands under filter, select and expand'
-  if (url.protocol === 'http:' && !isLoopback(value)) return 'is http, which only this machine may be asked by; use https'
+  if (url.protocol === 'http:' && !isLoopback(value))
+    return 'is http, which only this machine may be asked by; use https'
   return null
 }
 
@@ -46,9 +47,9 @@ export const resoSchema = z.strictObject({
   filter: text("Which records the source is about, as OData: OriginatingSystemName eq 'maris'").optional(),
   select: fieldNames('Fields to ask for; default: all'),
   expand: fieldNames('Resources to have in each record, such as Media'),
-  keys: positiveDuration('How long after a walk of all keys, which alone tells what is gone, the next one is due').prefault(
-    '1d',
-  ),
+  keys: positiveDuration(
+    'How long after a walk of all keys, which alone tells what is gone, the next one is due',
+  ).prefault('1d'),
 })
 /** Times in milliseconds. */
 export type ResoSettings = z.output<typeof resoSchema>
@@ -72,7 +73,8 @@ export function resoProblems({ reso, vendor: name, auth, filter = '', expand = [
   const at = (path: string[], problem: string): void => void problems.push({ path, problem })
   const host = URL.parse(reso)?.hostname ?? ''
   const owner = names.find((other) => vendorOf(other).hosts.includes(host))
-  if (owner !== undefined && owner !== name) at(['vendor'], `${host} is ${vendorOf(owner).title}: write vendor: ${owner}`)
+  if (owner !== undefined && owner !== name)
+    at(['vendor'], `${host} is ${vendorOf(owner).title}: write vendor: ${owner}`)
   const client = auth.clientId !== undefined || auth.clientSecret !== undefined
   if (auth.token !== undefined && client) at(['auth'], 'has a token and client credentials; give one of the two')
   else if (auth.token === undefined && (auth.clientId === undefined || auth.clientSecret === undefined))
@@ -88,7 +90,10 @@ export function resoProblems({ reso, vendor: name, auth, filter = '', expand = [
     at(['expand'], `${vendor.title} can't be asked for Media to show: ${vendor.noPictures}; leave Media out`)
   const used = fieldsOf(filter)
   if (vendor.fixes !== null && !new RegExp(String.raw`\b${vendor.fixes}\s+eq\s+'`).test(filter))
-    at(['filter'], `${vendor.title} answers only about one ${vendor.fixes}: begin with ${vendor.fixes} eq '…', in lower case`)
+    at(
+      ['filter'],
+      `${vendor.title} answers only about one ${vendor.fixes}: begin with ${vendor.fixes} eq '…', in lower case`,
+    )
   const { searchable } = vendor
   const foreign = searchable === null ? [] : used.filter((field) => !searchable.includes(field))
   if (searchable !== null && foreign.length > 0)

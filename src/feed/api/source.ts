@@ -168,7 +168,7 @@ export async function refresh(
       return own === undefined || compareStamps(stamp, own) > 0
     })
     try {
-      await fetch(stale)
+      await fetchStale(stale)
       const gone = missing.length <= mostSingly ? await askedFor(walk, missing) : await lackedTwice(walk, missing)
       await mirror.drop(gone, progress)
     } catch (error) {
@@ -179,10 +179,13 @@ export async function refresh(
   }
 
   /** Fetches records that a walk tells of. */
-  async function fetch(stale: readonly (readonly [key: string, stamp: string])[]): Promise<void> {
+  async function fetchStale(stale: readonly (readonly [key: string, stamp: string])[]): Promise<void> {
     // A vendor that searches no keys is read by time; a record that it told late comes so as well.
     if (stale.length > mostSingly || (stale.length > 0 && api.vendor.asks !== 'ListingKey')) {
-      const earliest = stale.reduce((least, [, stamp]) => (compareStamps(stamp, least) < 0 ? stamp : least), stale[0][1])
+      const earliest = stale.reduce(
+        (least, [, stamp]) => (compareStamps(stamp, least) < 0 ? stamp : least),
+        stale[0][1],
+      )
       await pull(earliest)
       return
     }

@@ -2,6 +2,7 @@
 import { FeedError } from '../../core/errors.ts'
 import { WholeWalk } from './proof.ts'
 import type { Walked } from './proof.ts'
+import { changesSince } from './pull.ts'
 import { compareStamps, quoted } from './query.ts'
 import type { Api, Row, RowPage } from './query.ts'
 
@@ -48,7 +49,7 @@ async function once(api: Api): Promise<Walked> {
   const { walk } = api.vendor
   const ordered = { what: 'keys', order: ['ListingKey'] } as const
   const first = api.url({ filter: [], ...ordered }, walk === 'order' ? 'Property' : walk.resource)
-  for (let page: RowPage = await api.ask(first); ; ) {
+  for (let page: RowPage = await api.ask(first); ;) {
     const { rows, next } = page
     take(rows)
     const isFull = rows.length >= api.top.keys
@@ -64,11 +65,10 @@ async function once(api: Api): Promise<Walked> {
   return { keys, doubled }
 }
 
-/** How many records changed since then. */
+/** How many records changed since then: they are read, as the count is what is in doubt. */
 async function changedSince(api: Api, since: number): Promise<number> {
-  const { stamp } = api.vendor
-  const url = api.url({ filter: [`${stamp} ge ${new Date(since).toISOString()}`], what: 'keys', top: 1 })
-  url.search += '&$count=true'
-  const { count } = await api.gate.page(url, api.signal)
-  return count ?? 0
+  const keys = new Set<string>()
+  for await (const rows of changesSince(api, new Date(since).toISOString(), []))
+    for (const { key } of rows) keys.add(key)
+  return keys.size
 }

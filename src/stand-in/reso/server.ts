@@ -1,7 +1,6 @@
 /** A RESO Web API on this machine: `ResoWorld` behind HTTP, and sample homes for it. */
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { seededRandom } from '../random.ts'
 import { ResoWorld } from './world.ts'
@@ -21,14 +20,17 @@ export async function startReso({ port = 0, ...options }: ResoOptions & { port?:
       const packed = isPacked ? { 'content-encoding': 'gzip' } : {}
       response.writeHead(answer.status, { ...answer.headers, ...packed, 'content-length': bytes.length })
       if (answer.cutAt === undefined) response.end(bytes)
-      else response.write(bytes.subarray(0, Math.floor((answer.cutAt / answer.body.length) * bytes.length)), () => response.destroy())
+      else
+        response.write(bytes.subarray(0, Math.floor((answer.cutAt / answer.body.length) * bytes.length)), () =>
+          response.destroy(),
+        )
     })
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`
   world.root = `${origin}/odata`
   return {
     world,

@@ -127,8 +127,10 @@ export class ResoWorld {
     const fault = this.options.fault?.(request) ?? null
     if (fault?.kind === 'token-ends') this.#tokens.clear()
     if (!this.#knows(request)) return this.#json(401, { error: { code: '401', message: 'Unauthorized' } })
-    if (fault?.kind === 'status') return { ...this.#json(fault.status, { error: { message: 'Out of order' } }, fault.headers) }
-    if (fault?.kind === 'html') return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' }
+    if (fault?.kind === 'status')
+      return { ...this.#json(fault.status, { error: { message: 'Out of order' } }, fault.headers) }
+    if (fault?.kind === 'html')
+      return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' }
     if (fault?.kind === 'error') return this.#json(200, { error: { code: '500', message: 'The query failed' } })
     if (fault?.kind === 'no-value') return this.#json(200, { '@odata.context': 'x', listings: [] })
     const answer = this.#records(path, url, request, fault?.kind === 'empty-link')
@@ -138,7 +140,11 @@ export class ResoWorld {
 
   #json(status: number, document: unknown, headers: Record<string, string> = {}): ResoAnswer {
     const quota = this.profile.quotaHeaders ? this.#quota() : {}
-    return { status, headers: { 'content-type': 'application/json', ...quota, ...headers }, body: JSON.stringify(document) }
+    return {
+      status,
+      headers: { 'content-type': 'application/json', ...quota, ...headers },
+      body: JSON.stringify(document),
+    }
   }
 
   #used(within: number): number {
@@ -205,7 +211,8 @@ export class ResoWorld {
     let kept = this.visible()
     const filter = query.get('$filter') ?? ''
     try {
-      const { test, fields, hasWords } = filter === '' ? { test: () => true, fields: [], hasWords: [] } : compileFilter(filter)
+      const { test, fields, hasWords } =
+        filter === '' ? { test: () => true, fields: [], hasWords: [] } : compileFilter(filter)
       const foreign = profile.searchable && fields.find((field) => !profile.searchable!.includes(field))
       if (foreign) return this.#refuse(`${foreign} is not searchable`)
       if (profile.enums === 'has' && /\b(StandardStatus|PropertyType)\s+eq\b/.test(filter) && hasWords.length === 0)
@@ -219,7 +226,13 @@ export class ResoWorld {
       return this.#refuse(`${profile.needs} is required`)
     const select = query.get('$select')?.split(',') ?? null
     const isKeys = select !== null && select.length <= 4 && !query.has('$expand')
-    const most = isReplication ? replication.most : query.has('$expand') ? profile.page.expanded : isKeys ? profile.page.keys : profile.page.most
+    const most = isReplication
+      ? replication.most
+      : query.has('$expand')
+        ? profile.page.expanded
+        : isKeys
+          ? profile.page.keys
+          : profile.page.most
     const top = query.has('$top') ? Number(query.get('$top')) : profile.page.usual
     if (!(top >= 0 && top <= most)) return this.#refuse(`$top is at most ${most}`)
     if (isReplication && (query.has('$orderby') || query.has('$skip'))) return this.#refuse('Not here')
@@ -230,7 +243,10 @@ export class ResoWorld {
     const page = isEmptied ? [] : kept.slice(skip, skip + top)
     const isMore = isEmptied || skip + top < kept.length || (profile.linksFullPages && page.length === top && top > 0)
     const next = !isMore ? null : this.#next(url, kept, skip, isEmptied ? 0 : top, isReplication)
-    const count = query.get('$count') === 'true' && profile.count !== 'none' ? kept.length * (query.has('$expand') && profile.count === 'joined' ? 5 : 1) : null
+    const count =
+      query.get('$count') === 'true' && profile.count !== 'none'
+        ? kept.length * (query.has('$expand') && profile.count === 'joined' ? 5 : 1)
+        : null
     void asked
     return this.#page(page, select, query.has('$expand'), next, count, isReplication && replication.link === 'header')
   }
@@ -242,7 +258,8 @@ export class ResoWorld {
       const keys = kept.slice(skip + top).map(({ ListingKey }) => ListingKey)
       this.#links.set(id, { keys, at: 0, until: this.options.now() + five, query: url.search })
       next.search = `?id=${id}`
-    } else next.searchParams.set(this.profile.next === 'token' || isReplication ? '$skiptoken' : '$skip', String(skip + top))
+    } else
+      next.searchParams.set(this.profile.next === 'token' || isReplication ? '$skiptoken' : '$skip', String(skip + top))
     return next.pathname + next.search
   }
 
@@ -259,10 +276,24 @@ export class ResoWorld {
     this.#links.set(nextId, { ...link, at: link.at + top })
     void query
     const isMore = link.at + top < link.keys.length || rows.length === top
-    return this.#page(rows, first.get('$select')?.split(',') ?? null, first.has('$expand'), isMore ? `/odata/Property?id=${nextId}` : null, null, false)
+    return this.#page(
+      rows,
+      first.get('$select')?.split(',') ?? null,
+      first.has('$expand'),
+      isMore ? `/odata/Property?id=${nextId}` : null,
+      null,
+      false,
+    )
   }
 
-  #page(rows: readonly ResoRecord[], select: string[] | null, isExpanded: boolean, next: string | null, count: number | null, inHeader: boolean): ResoAnswer {
+  #page(
+    rows: readonly ResoRecord[],
+    select: string[] | null,
+    isExpanded: boolean,
+    next: string | null,
+    count: number | null,
+    inHeader: boolean,
+  ): ResoAnswer {
     const value = rows.map((record) => this.#shown(record, select, isExpanded))
     const link = next === null ? null : `${this.root}${next.replace(/^\/odata/, '')}`
     return this.#json(
@@ -285,11 +316,19 @@ export class ResoWorld {
     const { hiddenAt: _, Media: media, ...fields } = record
     const chosen = Object.entries(fields).filter(([name]) => select === null || select.includes(name))
     const shown: Record<string, unknown> = Object.fromEntries(
-      chosen.map(([name, value]) => [name, squeezed && enums.has(name) && typeof value === 'string' ? value.replace(/[\s-]/g, '') : value]),
+      chosen.map(([name, value]) => [
+        name,
+        squeezed && enums.has(name) && typeof value === 'string' ? value.replace(/[\s-]/g, '') : value,
+      ]),
     )
     if (Array.isArray(media) && (isExpanded || this.options.vendor === 'bridge' || this.options.vendor === 'crea'))
       shown.Media = media.map((one: Record<string, unknown>) =>
-        signsMedia ? { ...one, MediaURL: `https://media.mlsgrid.com/token/${this.options.now()}?Expires=${this.options.now() + 3_600_000}` } : one,
+        signsMedia
+          ? {
+              ...one,
+              MediaURL: `https://media.mlsgrid.com/token/${this.options.now()}?Expires=${this.options.now() + 3_600_000}`,
+            }
+          : one,
       )
     return shown
   }

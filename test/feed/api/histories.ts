@@ -54,7 +54,11 @@ export async function history(seed: number): Promise<Figures> {
       const kind = upTo(9)
       if ((kind < 3 && keys.length < 50) || keys.length === 0) {
         const key = `${world.profile.mark}${chance(0.5) ? 'k' : 'K'}${String(1000 + Math.floor(random() * 9000))}n${++born}`
-        world.put(key, { ListingId: `${world.profile.mark}${born}`, ListPrice: upTo(1e6), City: `o'City ${upTo(3)}` }, { same: isSame() })
+        world.put(
+          key,
+          { ListingId: `${world.profile.mark}${born}`, ListPrice: upTo(1e6), City: `o'City ${upTo(3)}` },
+          { same: isSame() },
+        )
       } else if (kind < 7) world.put(oneOf(keys), { ListPrice: upTo(1e6) }, { same: isSame() })
       else if (kind < 8 && keys.length > 3) {
         // A mass update: all of one timestamp.
@@ -70,7 +74,13 @@ export async function history(seed: number): Promise<Figures> {
       { kind: 'status', status: 429 },
       { kind: 'cut', share: random() },
     ]
-    const ending: ResoFault[] = [{ kind: 'html' }, { kind: 'error' }, { kind: 'no-value' }, { kind: 'status', status: 404 }, { kind: 'status', status: 403 }]
+    const ending: ResoFault[] = [
+      { kind: 'html' },
+      { kind: 'error' },
+      { kind: 'no-value' },
+      { kind: 'status', status: 404 },
+      { kind: 'status', status: 403 },
+    ]
     if (world.profile.token !== null) passing.push({ kind: 'token-ends' })
     return oneOf(isRetried ? passing : [...passing, ...ending])
   }
@@ -97,7 +107,11 @@ export async function history(seed: number): Promise<Figures> {
   for (const key of world.records.keys()) begun.add(key)
   const days = 1 + upTo(5)
   for (let run = 0; run < days; run++) {
-    mood = { faults: chance(0.5) ? random() * 0.3 : 0, between: chance(0.5) ? random() * 0.2 : 0, isRetried: chance(0.5) }
+    mood = {
+      faults: chance(0.5) ? random() * 0.3 : 0,
+      between: chance(0.5) ? random() * 0.2 : 0,
+      isRetried: chance(0.5),
+    }
     const before = dropped
     const { result, reasons } = await bench.run({ isWaiting: chance(0.5) })
     figures.runs++
@@ -115,7 +129,8 @@ export async function history(seed: number): Promise<Figures> {
   // A reading of changes alone, with nothing in its way: all that is there is known as it is.
   const calm = await bench.run()
   figures.runs++
-  if (calm.result === null || calm.reasons.length > 0) fail(`a run with nothing in its way failed: ${calm.reasons.join('; ')}`)
+  if (calm.result === null || calm.reasons.length > 0)
+    fail(`a run with nothing in its way failed: ${calm.reasons.join('; ')}`)
   await mustHave(await bench.shown(), world, vendor === 'mlsgrid' && calm.result?.walk === null, fail)
   // A walk with nothing in its way: the same as a load from the beginning.
   for (let more = 0; more < 2; more++) {
@@ -132,7 +147,8 @@ export async function history(seed: number): Promise<Figures> {
     (key) => JSON.stringify(sorted(kept.get(key))) !== JSON.stringify(sorted(loaded.get(key))),
   )
   if (differing.length > 0) fail(`${differing.join(', ')} differ from a load from the beginning`)
-  if (loaded.size !== world.visible().filter(({ MlgCanView }) => MlgCanView !== false).length) fail('a load lacks records')
+  if (loaded.size !== world.visible().filter(({ MlgCanView }) => MlgCanView !== false).length)
+    fail('a load lacks records')
   if (world.refused > 0) fail(`${world.refused} requests beyond the limits`)
   const all = bench.said.join('\n')
   for (const one of [token, secret, ...bench.learnt]) if (all.includes(one)) fail('a token was told')
@@ -153,7 +169,8 @@ async function mustHave(
     const stamp = world.profile.stamp
     // Places of a page may move while a tie is read by links; the next walk finds what was passed over.
     if (isLate) continue
-    if (own?.[stamp] !== record[stamp] || own?.ListPrice !== record.ListPrice) fail(`${record.ListingKey} is not known as it is`)
+    if (own?.[stamp] !== record[stamp] || own?.ListPrice !== record.ListPrice)
+      fail(`${record.ListingKey} is not known as it is`)
   }
 }
 

@@ -86,7 +86,13 @@ export class Bench {
   top: number | undefined
 
   constructor(vendor: ProfileName, options: Partial<ResoOptions> = {}, changes: Partial<ResoSettings> = {}) {
-    this.world = new ResoWorld({ vendor, now: () => this.time.now(), token, client: { id: 'client', secret }, ...options })
+    this.world = new ResoWorld({
+      vendor,
+      now: () => this.time.now(),
+      token,
+      client: { id: 'client', secret },
+      ...options,
+    })
     this.settings = settingsFor(vendor, changes)
     this.gate = this.newGate()
   }
@@ -98,7 +104,13 @@ export class Bench {
 
   /** One run: what it accepted is remembered as a run that carried all out remembers it. */
   async run({ isWaiting = false, mirror = this.mirror, signal = new AbortController().signal } = {}): Promise<Ran> {
-    const options = { signal, clock: this.time, isWaiting, progress: () => undefined, ...(this.top !== undefined && { top: this.top }) }
+    const options = {
+      signal,
+      clock: this.time,
+      isWaiting,
+      progress: () => undefined,
+      ...(this.top !== undefined && { top: this.top }),
+    }
     try {
       const result = await refresh(this.settings, this.gate, mirror, options)
       const { reasons } = result.opened.end()
