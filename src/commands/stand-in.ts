@@ -57,10 +57,12 @@ async function resoCommand(
   const name = profileNames.find((one) => one === vendor)
   if (name === undefined) throw new UsageError(`--vendor is one of ${profileNames.join(', ')}, not "${vendor}"`)
   if (!/^\d{1,6}$/.test(homes)) throw new UsageError(`--homes takes a number up to 999999, not "${homes}"`)
-  const { now } = context.clock ?? systemClock
-  const reso = await startReso({ vendor: name, port, now: () => now(), ...credentials }).catch((error: unknown) => {
-    throw startProblem(error, port, undefined)
-  })
+  const clock = context.clock ?? systemClock
+  const reso = await startReso({ vendor: name, port, now: () => clock.now(), ...credentials }).catch(
+    (error: unknown) => {
+      throw startProblem(error, port, undefined)
+    },
+  )
   addHomes(reso.world, Number(homes))
   const auth =
     reso.tokenUrl === null

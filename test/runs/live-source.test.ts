@@ -68,7 +68,7 @@ test('a failure between the pages of a walk deletes nothing, and the next walk d
   // Changes, the count, and the first page of keys arrive.
   fault = () => (++page > 4 ? { kind: 'html' } : null)
   const cut = await world.run('sync')
-  expect(cut).toMatchObject({ result: 'ok', counts: { delete: 0 }, delivery: { complete: false } })
+  expect(cut).toMatchObject({ error: null, counts: { delete: 0 }, delivery: { complete: false } })
   expect(cut.delivery.reasons.join()).toContain('answers with a page of HTML')
   fault = null
   expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })

@@ -36,7 +36,7 @@ const bodyTimeout = 60_000
 const unzipped = promisify(gunzip)
 
 /** Exchanges with hosts that a person named, each on connections of its own. `maxBytes`: of one answer, unpacked. */
-export function createExchange(maxBytes: number): { exchange: Exchange; close(): Promise<unknown> } {
+export function createExchange(maxBytes: number): { exchange: Exchange; close: () => Promise<unknown> } {
   const agents = new Map<string, Agent>()
   const agentFor = (url: URL): Agent => {
     const known = agents.get(url.origin)

@@ -20,9 +20,9 @@ export function kept({ key, stamp, record }: Row, vendor: Vendor): KeptRecord {
   const fields = withoutProtocol(record) as Fields
   if (vendor.noPictures !== null) delete fields.Media
   if (Array.isArray(fields.Media)) {
-    const lasting = (fields.Media as unknown[]).flatMap((one) => {
-      const { MediaURL: address } = (one ?? {}) as Fields
-      return typeof address === 'string' && !signed.test(address) ? [one as Fields] : []
+    const lasting = (fields.Media as Fields[]).flatMap((one) => {
+      const { MediaURL: address } = one
+      return typeof address === 'string' && !signed.test(address) ? [one] : []
     })
     fields.Media = lasting.toSorted((a, b) => place(a) - place(b))
   }

@@ -41,7 +41,7 @@ export interface RefreshOptions {
   clock: Clock
   /** A deletion waits for a walk that says so again. */
   isWaiting: boolean
-  progress(records: number): void
+  progress: (records: number) => void
   /** Records of a page; tests make them small. */
   top?: number
 }
