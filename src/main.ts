@@ -202,12 +202,19 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
       done(await (await import('./commands/inspect.ts')).inspectCommand(context(), source, options)),
     )
   program
-    .command('stand-in')
-    .description('run a local stand-in for the listing service')
+    .command('stand-in [what]')
+    .description('run a local stand-in for the listing service, or, with "reso", for a RESO Web API')
     .option('--port <number>', 'port on 127.0.0.1', '8080')
     .option('--settings <file>', 'keys, sessions, files, profile and faults, as YAML')
     .option('--data <file>', 'keep listings and settings in this file')
-    .action(async (options) => done(await (await import('./commands/stand-in.ts')).standInCommand(context(), options)))
+    .option(
+      '--vendor <name>',
+      'with reso: whose API it behaves like (mlsgrid, bridge, trestle, spark, crea, utah, generic)',
+    )
+    .option('--homes <number>', 'with reso: how many invented homes it has (default: 100)')
+    .action(async (what, options) =>
+      done(await (await import('./commands/stand-in.ts')).standInCommand(context(), what, options)),
+    )
   program
     .command('demo')
     .description('a short demo without setup: stand-in, sample feed, first load, changed feed, diff, sync')

@@ -2,6 +2,8 @@
 import { apply } from './apply/apply.ts'
 import type { Report } from './report/report.ts'
 import { guard } from './run/guard.ts'
+import { dryMirror, mirror } from './run/mirror.ts'
+import type { Mirror } from './run/mirror.ts'
 import { note } from './run/note.ts'
 import { observe } from './run/observe.ts'
 import { decide } from './run/plan.ts'
@@ -11,9 +13,9 @@ import { recorded, reported } from './run/record.ts'
 import type { Prepared } from './run/run.ts'
 import type { Feed, Mode, Readers, Writers } from './run/tools.ts'
 
-async function prepare(feed: Feed, tools: Readers, mode: Mode): Promise<Prepared> {
+async function prepare(feed: Feed, tools: Readers, mode: Mode, mirror: Mirror): Promise<Prepared> {
   const past = await recall(feed, tools) //                                  store → Past
-  const delivery = await receive(feed, tools, past) //                       feed → workspace: Delivery
+  const delivery = await receive(feed, tools, past, mirror) //               feed → workspace: Delivery
   const listed = await observe(feed, tools) //                               service → workspace: Listed
   const plan = await decide(feed, tools, { past, delivery, listed, mode }) // three sides walked once → workspace: Plan
   const guarded = guard(feed, tools, past, plan) //                          accidents become holds: Guarded
@@ -23,14 +25,14 @@ async function prepare(feed: Feed, tools: Readers, mode: Mode): Promise<Prepared
 /** What a sync would do, as a report. */
 export const diff = (feed: Feed, tools: Readers): Promise<Report> =>
   reported('diff', feed, tools, async (run) => {
-    run.prepared = await prepare(feed, tools, 'diff')
+    run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))
   })
 
 /** One run. Throws only for defects: whatever feed, service or store do is in the report. */
 export const sync = (feed: Feed, tools: Writers, mode: 'sync' | 'backfill' = 'sync'): Promise<Report> =>
   recorded(mode, feed, tools, async (run) => {
     //                            lease, report and record, whatever happens
-    const prepared = (run.prepared = await prepare(feed, tools, mode))
+    const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store)))
     await note(feed, tools, prepared) //                                     store: what is known without a call, before any
     run.applied = await apply(feed, tools, prepared.guarded, mode === 'sync' ? feed.deadline : null)
   })

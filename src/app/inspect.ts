@@ -18,6 +18,7 @@ import type { Inspected, Inspection } from '../inspect/inspect.ts'
 import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
+import { createGates } from './gates.ts'
 import { progressLine } from './progress.ts'
 import { readTextFile } from './text-file.ts'
 import { wire } from './wire.ts'
@@ -37,7 +38,8 @@ export async function inspectSource(
     readFile: readTextFile,
     learn: doors.learn,
   })
-  const wired = wire(feed, config, clock)
+  const gates = createGates(clock, doors)
+  const wired = wire(feed, config, clock, gates)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace(undefined, feed.transport)
   const progress = progressLine(feed.name, doors.err)
@@ -57,6 +59,7 @@ export async function inspectSource(
   } finally {
     progress.end()
     workspace.close()
+    await gates.close()
   }
 }
 

@@ -18,6 +18,7 @@ import { openWorkspace } from '../workspace/sqlite.ts'
 import { reportForms, storeKind } from './adapters.ts'
 import type { App, Finished, CommandContext } from './app.ts'
 import { readTextFile } from './text-file.ts'
+import { createGates } from './gates.ts'
 import { createLog, logLevelOf } from './log.ts'
 import type { LogOptions } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -39,6 +40,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   const underWay = new Set<Begun>()
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, Endpoint>()
+  const gates = createGates(clock, doors)
   let store: Store | null = null
   let reader: StoreReader | null = null
 
@@ -105,7 +107,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     async close() {
       await store?.close()
       await reader?.close()
-      await Promise.all(Array.from(endpoints.values(), (endpoint) => endpoint.close()))
+      await Promise.all([gates.close(), ...Array.from(endpoints.values(), (endpoint) => endpoint.close())])
     },
   }
   const writeMetrics = createMetrics(app)
@@ -169,7 +171,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       progress.end()
       log.endRun()
     }
-    return { wired: wire(feedConfig, live.config, clock), parts, abandon, end }
+    return { wired: wire(feedConfig, live.config, clock, gates), parts, abandon, end }
   }
 }
 

@@ -2,15 +2,18 @@ import { outrankedBy } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { fingerprint, shortHash } from '../core/hash.ts'
 import type { Clock } from '../core/machine.ts'
+import { apiReader } from '../feed/api/reader.ts'
+import { refresh, scopeOf } from '../feed/api/source.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { formats } from '../feed/format/formats.ts'
 import { decompressed } from '../feed/transport/decompress.ts'
 import { openSource } from '../feed/transport/transports.ts'
 import type { Feed } from '../run/tools.ts'
+import type { Gates } from './gates.ts'
 
 /** A feed with its parts. */
-export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
-  const { name, chatbot, timezone, source, transport, plan, deadline } = feed
+export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gates): Feed {
+  const { name, chatbot, timezone, source, live, transport, plan, deadline } = feed
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
   const { member, encoding } = transport
@@ -18,7 +21,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
   const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
   const mapping = { ...feed.mapping, version: shortHash(JSON.stringify(read)) }
   // The address may carry a password, so of the source only a fingerprint goes into what the store keeps.
-  const identity = fingerprint([member === null ? source : `${source}#${member}`])
+  const part = live === null ? member : scopeOf(live)
+  const identity = fingerprint([part === null ? source : `${source}#${part}`])
   return {
     name,
     chatbot,
@@ -30,7 +34,10 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock): Feed {
     open: (validators, signal, scratch) =>
       openSource(source, { ...transport, directory, validators, scratch, clock, signal }),
     decompress: (opened, scratch) => decompressed(opened, { ...transport, scratch }),
-    format: bounded(formats[mapping.format], transport),
+    ...(live !== null && {
+      live: (mirror, signal, options) => refresh(live, gates.of(live), mirror, { ...options, signal, clock }),
+    }),
+    format: bounded(live === null ? formats[mapping.format] : apiReader, transport),
     plan,
     outranks: outrankedBy(config, feed),
     deadline,

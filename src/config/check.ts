@@ -3,8 +3,9 @@ import type { z } from 'zod'
 import { located } from '../core/schema-words.ts'
 import type { Located, Path } from '../core/schema-words.ts'
 import { printable } from '../core/text.ts'
+import { resoProblems, resoSchema } from '../feed/api/settings.ts'
 import { readOnce, sourceSettingProblems } from '../feed/transport/transports.ts'
-import { isLoopback } from '../service/base-url.ts'
+import { isLoopback } from '../core/loopback.ts'
 import type { ConfigDocument, Filled } from './text.ts'
 
 /** Zod's issues, without those at a place that already has a problem. */
@@ -96,11 +97,23 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
       const problem = 'names another service, which needs its own secretKey or sessionKey'
       problems.push({ path: ['feeds', name, 'service'], problem })
     }
+    for (const { path, problem } of liveProblems(feed)) problems.push({ path: ['feeds', name, ...path], problem })
     for (const { path, problem } of sourceSettingProblems(feed))
       problems.push({ path: ['feeds', name, ...path], problem })
   }
   problems.push(...mirrorProblems(mappingOf(feeds)))
   return problems.filter(({ path }) => !known.some((other) => other.path.join('.') === path.join('.')))
+}
+
+/** A live source that is right by itself, but whose parts do not fit, or which another setting of the feed is not for. */
+function liveProblems(feed: Record<string, unknown>): Located[] {
+  const source = resoSchema.safeParse(feed.source)
+  if (!source.success) return []
+  const problems = resoProblems(source.data).map(({ path, problem }) => ({ path: ['source', ...path], problem }))
+  const foreign = ['member', 'encoding', 'headers', 'ca', 'login', 'ready', 'endsWithLineBreak', 'delivery'] as const
+  for (const key of foreign)
+    if (feed[key] !== undefined) problems.push({ path: [key], problem: 'is not for a live source (reso)' })
+  return problems
 }
 
 /** A source that can be read only once serves one feed, without a schedule. */

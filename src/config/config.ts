@@ -8,6 +8,8 @@ import { ConfigError, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
+import { resoSecrets } from '../feed/api/settings.ts'
+import type { ResoSettings } from '../feed/api/settings.ts'
 import { webSecrets } from '../feed/transport/address.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
@@ -46,6 +48,8 @@ export interface FeedConfig {
    * `Config.directory`.
    */
   source: string
+  /** The live source, whose root is `source`; null: it is none. */
+  live: ResoSettings | null
   /** How the source is fetched and read. */
   transport: TransportSettings
   /** What its plan goes by. */
@@ -145,6 +149,8 @@ function resolved(
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,
     name,
+    source: typeof feed.source === 'string' ? feed.source : feed.source.reso,
+    live: typeof feed.source === 'string' ? null : feed.source,
     transport: groupOf(feed, transportSettings.shape),
     plan: groupOf(feed, planSettings.shape),
     delivery: feed.delivery ?? null,
@@ -191,6 +197,7 @@ function secretsOf({ service, feeds, store }: Pick<Config, 'service' | 'feeds' |
   for (const feed of feeds) {
     const { login, headers } = feed.transport
     const { password = '', privateKey = '', passphrase = '' } = login
+    for (const { value } of resoSecrets(feed.live)) secrets.push(...withoutScheme(value))
     secrets.push(...sourceSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }

@@ -1,7 +1,8 @@
 /** Secrets that stand in the configuration itself, where whoever may read the file has them. */
 import { webSecrets } from '../feed/transport/address.ts'
+import { resoSecrets } from '../feed/api/settings.ts'
 import { sourceSecrets } from '../feed/transport/transports.ts'
-import { isLoopback } from '../service/base-url.ts'
+import { isLoopback } from '../core/loopback.ts'
 import { mappingOf, mergeService } from './check.ts'
 
 /** Their paths, in a tree as it was written. Keys for a service on this machine protect nothing. */
@@ -24,6 +25,9 @@ export function literalSecrets(tree: unknown): string[] {
   for (const [name, feed] of Object.entries(mappingOf(feeds))) {
     const { source, headers, login, service: own } = mappingOf(feed)
     lookAtAddress(source, `feeds.${name}.source`)
+    const { reso } = mappingOf(source)
+    if (typeof reso !== 'string' || !isLoopback(reso))
+      for (const { name: key, value } of resoSecrets(source)) look(value, `feeds.${name}.source.auth.${key}`)
     for (const [header, value] of Object.entries(mappingOf(headers)))
       if (/auth|key|token|secret|cookie|session/i.test(header)) look(value, `feeds.${name}.headers.${header}`)
     for (const key of ['password', 'privateKey', 'passphrase'])

@@ -6,6 +6,7 @@ import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
 import { choice, judgedBy, positiveDuration, text, timezone } from '../core/setting-kinds.ts'
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
+import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import { schemes, sourceProblem } from '../feed/transport/transports.ts'
 import { planSettings } from '../plan/settings.ts'
@@ -33,9 +34,14 @@ const feedName = z
 
 const feedSchema = z.strictObject({
   chatbot: text('SerialNumber of the chatbot'),
-  source: text(`Path, glob, or ${schemes()} address of the export; -: standard input`).superRefine(
-    judgedBy(sourceProblem),
-  ),
+  source: z
+    .union([
+      text(`Path, glob, or ${schemes()} address of the export; -: standard input`).superRefine(judgedBy(sourceProblem)),
+      resoSchema,
+    ])
+    .meta({
+      description: `Path, glob, or ${schemes()} address of the export; -: standard input; or a live source (docs/reso-web-api.md)`,
+    }),
   member,
   preset: text('A preset in config/presets by its name, or the path of your own (ends in .yaml)'),
   delivery: choice("full: absence means gone; delta: it means nothing. Default: the preset's", [

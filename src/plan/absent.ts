@@ -15,7 +15,7 @@ import type { Case } from './situation.ts'
 export function absent(one: Case): PlanStep[] {
   const { key, mine, ours, shown, settings } = one
   if (mine !== null && !mine.owned && !ours) return forgottenMark(key, mine, settings)
-  if (settings.mode === 'delta' || !settings.deletes) return []
+  if (settings.mode !== 'full' || !settings.deletes) return []
   const gone = goneOf(one)
   const proof = AbsenceProof.of(settings, gone)
   const isProven = AbsenceProof.isOne(proof)

@@ -12,11 +12,16 @@ export interface Keyless {
   readonly notedAt: number | null
 }
 
+export type DeliveryMode = 'full' | 'delta' | 'kept'
+
 /** What a run knows of its two sides; only whole ones can prove that a listing is gone. */
 export interface Sides {
   readonly delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
-  /** `delta`: absence means nothing. */
-  readonly mode: 'full' | 'delta'
+  /**
+   * `delta`: absence means nothing. `kept`: all that is kept of a live source, of which only a walk over its keys proves what is
+   * gone, and this run made none.
+   */
+  readonly mode: DeliveryMode
   /** Whether the delivery ends like the one before, where its end can't be proven; null: that is not asked for. */
   readonly agrees: boolean | null
   readonly keyless: readonly Keyless[]
@@ -79,6 +84,8 @@ export class AbsenceProof {
     const none = (why: string, cause: NoProof['cause'] = 'unproven'): NoProof => ({ cause, why, until: 'change' })
     if (gone.isDelivered) return none('it was delivered')
     if (mode === 'delta') return none('a delta says nothing of what is not in it')
+    if (mode === 'kept')
+      return none('only a walk over all keys of the source tells what is gone, and this run made none')
     if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
     if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
     if (agrees !== null && !gone.wasAbsent)

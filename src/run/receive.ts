@@ -7,13 +7,16 @@ import type { Runtime } from '../core/machine.ts'
 import { readBudget, steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
+import { WholeWalk } from '../feed/api/proof.ts'
+import type { Mirror } from '../feed/api/mirror.ts'
+import type { Refreshed } from '../feed/api/source.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks } from '../feed/mapping/surplus-marks.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeOf } from '../plan/guard/home.ts'
-import type { Keyless } from '../plan/proof.ts'
+import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Past } from './recall.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
@@ -21,7 +24,7 @@ import { writtenOf } from './written.ts'
 
 type Source = Pick<
   Feed,
-  'name' | 'chatbot' | 'source' | 'open' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan'
+  'name' | 'chatbot' | 'source' | 'open' | 'live' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan'
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 type Known = Pick<Past, 'moment' | 'validators' | 'last'>
@@ -31,8 +34,10 @@ export interface Delivery {
   summary: DeliverySummary
   /** Its records without a readable MLSNumber. */
   keyless: readonly Keyless[]
-  /** What absence means in it: the document's own word, where it has one, else the mapping's. */
-  mode: 'full' | 'delta'
+  /** What absence means in it: the document's own word, where it has one, else the mapping's; of a live source, by its walk. */
+  mode: DeliveryMode
+  /** How far a live source was read, to be remembered; null: it is none. */
+  source: Pick<Refreshed, 'accepted' | 'carriedOut'> | null
   /** Whether it ends like the one before, where its end can't be proven; null: that is not asked for. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -51,9 +56,16 @@ export interface Delivery {
  * Receives a delivery into the workspace, or learns from the source that it is the last one still. Throws `FeedError` where
  * it can't be had, or is of another kind altogether; anything less becomes a reason or a reject.
  */
-export async function receive(feed: Source, tools: Tools, past: Known): Promise<Delivery> {
+export async function receive(feed: Source, tools: Tools, past: Known, mirror: Mirror): Promise<Delivery> {
   const saved = past.validators
   const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
+  if (feed.live !== undefined) {
+    const refreshed = await feed.live(mirror, budget.signal, {
+      isWaiting: await isApproved(feed, tools),
+      progress: (records) => tools.progress('records', records, null),
+    })
+    return read(feed, tools, past, refreshed.opened, budget, refreshed)
+  }
   const opened = await feed.open(saved, budget.signal, tools.workspace.folder)
   if (opened !== 'not-modified') return read(feed, tools, past, opened, budget)
   if (saved === null)
@@ -65,6 +77,7 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
     summary: { ...saved.summary, bytes: 0 },
     keyless: past.last.keyless,
     mode: 'full',
+    source: null,
     agrees: null,
     lastKey: past.last.lastKey,
     endsLater: false,
@@ -74,6 +87,12 @@ export async function receive(feed: Source, tools: Tools, past: Known): Promise<
   }
 }
 
+/** Whether a person let a deletion go that only another walk over the keys of a live source proves. */
+async function isApproved({ name }: Source, { store, runtime }: Tools): Promise<boolean> {
+  const held = await store.holds.held(name, runtime.clock.now())
+  return held.some(({ part, decision }) => part === 'delete' && decision?.is === 'approved')
+}
+
 /** Bytes → raw records → listings. A record whose bytes the snapshot knows is only marked as seen: nothing parses it. */
 async function read(
   feed: Source,
@@ -81,6 +100,7 @@ async function read(
   { moment, last }: Known,
   opened: Opened,
   budget: ReadBudget,
+  live: Refreshed | null = null,
 ): Promise<Delivery> {
   const { mapping } = feed
   const { workspace, progress } = tools
@@ -163,12 +183,20 @@ async function read(
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.add(exceeded)
-  const mode = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
+  const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
+  const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   // A document without a record may be whole: the last listing was sold. One without a byte is none.
-  if (bytes === 0 && reasons.size === 0 && mode === 'full') reasons.add('the delivery is empty: it holds no byte')
+  if (bytes === 0 && reasons.size === 0 && mode === 'full' && live === null)
+    reasons.add('the delivery is empty: it holds no byte')
   const pending = mode === 'delta' ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
-  const notes = [...leftOut.notes(), ...unread.notes(), ...looks.doubled.notes(), ...looks.marks.notes()]
+  const notes = [
+    ...(live?.notes ?? []),
+    ...leftOut.notes(),
+    ...unread.notes(),
+    ...looks.doubled.notes(),
+    ...looks.marks.notes(),
+  ]
   if (pending > 0) {
     const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
     notes.push(`What earlier deliveries said of ${said} is not carried out yet, and is planned again with this one`)
@@ -185,6 +213,7 @@ async function read(
     summary: { ...summary, bytes, reasons: [...reasons], complete: reasons.size === 0 },
     keyless: keyless.all(),
     mode,
+    source: live,
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,

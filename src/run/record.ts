@@ -137,7 +137,7 @@ async function record(
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
-    of: prepared.delivery.mode === 'delta' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
+    of: prepared.delivery.mode !== 'full' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
     letGo: () => letGo.holds,
   })
   const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
@@ -206,6 +206,14 @@ async function recordDelivery(
 ): Promise<void> {
   const { name, chatbot, source, mapping } = feed
   const { written, validators, summary } = delivery
+  if (delivery.source !== null && guarded.isAccepted) {
+    const left =
+      applied === null || applied.stopped !== null || applied.late
+        ? 1
+        : applied.outcomes.failed + applied.outcomes.unknown + applied.outcomes.skipped
+    // Absences are told by a walk alone: what was not carried out of them needs another one.
+    await store.records.keep(name, [], left === 0 ? delivery.source.carriedOut : delivery.source.accepted)
+  }
   if (!summary.complete) return
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { completeAt: now, mapping: mapping.version }

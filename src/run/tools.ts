@@ -1,6 +1,8 @@
 /** What the steps of a run work on, a feed, and with: its store, service and workspace. */
 import type { ApplyFeed } from '../apply/context.ts'
 import type { Runtime } from '../core/machine.ts'
+import type { Mirror } from '../feed/api/mirror.ts'
+import type { RefreshOptions, Refreshed } from '../feed/api/source.ts'
 import type { Reader } from '../feed/format/format.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
@@ -23,6 +25,12 @@ export interface Feed extends ApplyFeed {
   basis: string
   /** `scratch`: folder for files of the run. */
   open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
+  /** Brings what is kept of a live source up to date; left out: the source is none. */
+  live?: (
+    mirror: Mirror,
+    signal: AbortSignal,
+    options: Pick<RefreshOptions, 'isWaiting' | 'progress'>,
+  ) => Promise<Refreshed>
   decompress: (opened: Opened, scratch: string) => { bytes: AsyncIterable<Buffer>; end(): TransportEnd }
   format: Reader
   transport: TransportSettings

@@ -8,9 +8,3 @@ export function baseUrlProblem(address: string): string | null {
   if (url.search !== '' || url.hash !== '') return 'must not carry a query or a fragment'
   return null
 }
-
-/** Whether an address is on this machine, where a service needs no keys. */
-export function isLoopback(address: string): boolean {
-  const host = URL.parse(address)?.hostname ?? ''
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
-}

@@ -13,7 +13,7 @@ import { createCleaner, readAnswer } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { createVersionCheck, headersOf } from './headers.ts'
 import type { ServiceKeys, VersionCheck } from './headers.ts'
-import { Lane, Limiter } from './limiter.ts'
+import { Lane, Limiter } from '../core/limiter.ts'
 import type { ListFilter, ListPage } from './list-item.ts'
 import {
   checkBody,

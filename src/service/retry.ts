@@ -5,7 +5,7 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
-import type { Lane, Limiter } from './limiter.ts'
+import type { Lane, Limiter } from '../core/limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
 import type { ServiceSettings } from './settings-file.ts'
 

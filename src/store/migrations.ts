@@ -314,6 +314,22 @@ DELETE FROM learnt WHERE name = 'keys';
 
 UPDATE feed SET written = NULL;
 `,
+
+  /** Live sources: their records as they were received last, and how far each was read. */
+  `
+CREATE TABLE source (
+  feed TEXT NOT NULL PRIMARY KEY,
+  progress TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE source_record (
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  stamp TEXT NOT NULL,
+  body BLOB NOT NULL,
+  UNIQUE (feed, key)
+) STRICT;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

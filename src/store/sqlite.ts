@@ -17,6 +17,7 @@ import { createLeases } from './lease.ts'
 import { createLedger } from './ledger.ts'
 import { migrate, migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
+import { createRecords } from './records.ts'
 import { createRuns } from './runs.ts'
 import { createSerial, isBehind, noteBeside } from './serial.ts'
 import { createSnapshot } from './snapshot.ts'
@@ -142,6 +143,7 @@ function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => bo
     holds: createHolds(connection),
     runs: createRuns(connection, isUnderWay),
     deliveries: createDeliveries(connection),
+    records: createRecords(connection),
     learnt: createLearnt(connection),
   }
 }

@@ -10,6 +10,7 @@ import type { FeedFigures } from '../core/figures.ts'
 import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
 import type { Stamp } from '../core/mark.ts'
+import type { KeptRecord, SourceProgress } from '../core/records.ts'
 import type { CallKind, History, SnapshotRow } from '../plan/inputs.ts'
 import type { Keyless } from '../plan/proof.ts'
 
@@ -20,6 +21,7 @@ export interface StoreReader {
   readonly holds: HoldsReader
   readonly runs: RunsReader
   readonly deliveries: DeliveriesReader
+  readonly records: RecordsReader
   readonly learnt: LearntReader
   /**
    * Whether the store is a copy of another one, was put back from a backup, or lost its end. Of a store opened for writing a
@@ -36,6 +38,7 @@ export interface Store extends StoreReader {
   readonly holds: Holds
   readonly runs: Runs
   readonly deliveries: Deliveries
+  readonly records: Records
   readonly learnt: Learnt
   /** Takes the right to run; rejects with a `StoreError` naming the holder where another process has it. Freed when the process dies. */
   lease(chatbot: string, now: number): Promise<Lease>
@@ -382,6 +385,24 @@ export interface SavedValidators {
   /** All that "not modified" rests on, as one value: under another one it says nothing. */
   basis: string
   summary: DeliverySummary
+}
+
+/** What is kept of live sources: their records as they were received last, and how far each was read. */
+export interface RecordsReader {
+  /** How far the source of a feed was read; null: it never was. */
+  progress(feed: string): Promise<SourceProgress | null>
+  /** The timestamps of those that are kept, by key. */
+  stamps(feed: string, keys: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** In pages sorted by key. */
+  rows(feed: string): AsyncIterable<readonly KeptRecord[]>
+}
+
+/** Every method writes what it is given and the progress at once, or nothing. */
+export interface Records extends RecordsReader {
+  /** Forgets all records of the feed. */
+  begin(feed: string, progress: SourceProgress): Promise<void>
+  keep(feed: string, records: readonly KeptRecord[], progress: SourceProgress): Promise<void>
+  drop(feed: string, keys: readonly string[], progress: SourceProgress): Promise<void>
 }
 
 /** What was learnt about the service, and applied to its chatbots. */

@@ -15,6 +15,7 @@ import type { Opened } from '../../src/feed/transport/transport.ts'
 import type { ShownRow } from '../../src/plan/inputs.ts'
 import { planSettings } from '../../src/plan/settings.ts'
 import { planChanges } from '../../src/plan/plan.ts'
+import { dryMirror } from '../../src/run/mirror.ts'
 import { receive } from '../../src/run/receive.ts'
 import type { Delivery } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -96,7 +97,7 @@ async function received(
     progress: () => undefined,
   }
   const last = await store.deliveries.last('bench')
-  return receive(feed, tools, { moment, validators: null, last })
+  return receive(feed, tools, { moment, validators: null, last }, dryMirror(feed, store))
 }
 
 /** A store that has confirmed every listing of the file, as it is after a backfill and one more run. */

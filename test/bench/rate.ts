@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../src/core/machine.ts'
-import { Lane, Limiter } from '../../src/service/limiter.ts'
+import { Lane, Limiter } from '../../src/core/limiter.ts'
 import { seeded } from '../support/random.ts'
 import { ratio } from './measure.ts'
 

@@ -14,6 +14,7 @@ import { decompressed } from '../../src/feed/transport/decompress.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import { standardInput } from '../../src/feed/transport/stdin.ts'
 import { planSettings } from '../../src/plan/settings.ts'
+import { dryMirror } from '../../src/run/mirror.ts'
 import { receive } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
@@ -94,6 +95,7 @@ async function received(stream: Readable, read: object, format: Reader) {
       validators: null,
       last: noDelivery,
     },
+    dryMirror(feed, store),
   )
   const keys = [...workspace.delivered()].map(({ key }: { key: string }) => key)
   return { summary, keys }

@@ -31,6 +31,7 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
   holds: { replace: true, decide: true, use: true },
   runs: { record: true, recordVerified: true, recordLost: true, renew: true, noteStart: true, noteSteady: true },
   deliveries: { record: true, notePending: true, prunePending: true, endPending: true },
+  records: { begin: true, keep: true, drop: true },
   learnt: { setNumber: true, setKeys: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
 }
 

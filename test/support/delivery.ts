@@ -17,6 +17,7 @@ import { file as fileTransport } from '../../src/feed/transport/file.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Opened } from '../../src/feed/transport/transport.ts'
 import { planSettings } from '../../src/plan/settings.ts'
+import { dryMirror } from '../../src/run/mirror.ts'
 import { receive } from '../../src/run/receive.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { openWorkspace } from '../../src/workspace/sqlite.ts'
@@ -75,11 +76,8 @@ export async function delivered(bytes: Buffer | string, options: DeliveryOptions
     }
     const moment = { now: Date.parse('2026-11-21T12:00:00Z'), today: '2026-11-21', timezone: 'UTC' }
     const tools = { store, workspace, signal, runtime: { clock: systemClock }, progress: () => undefined }
-    const { summary, notes } = await receive(feed, tools, {
-      moment,
-      validators: null,
-      last: noDelivery,
-    })
+    const past = { moment, validators: null, last: noDelivery }
+    const { summary, notes } = await receive(feed, tools, past, dryMirror(feed, store))
     const rows = [...workspace.delivered()]
     const listings = rows.filter(({ kind }) => kind === 'listing').map((row) => [row.key, row.listing().listing])
     return {

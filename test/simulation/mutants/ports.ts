@@ -65,7 +65,7 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'the rate is ignored',
-    file: 'src/service/limiter.ts',
+    file: 'src/core/limiter.ts',
     from: 'Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
     to: 'paused - now',
   },

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Lane, Limiter } from '../../src/service/limiter.ts'
-import { ManualClock } from './clock.ts'
+import { Lane, Limiter } from '../../src/core/limiter.ts'
+import { ManualClock } from '../service/clock.ts'
 
 /** Sends `count` calls of `duration` milliseconds at once; returns their start times. */
 function flood(limiter: Limiter, clock: ManualClock, count: number, duration = 0, lane = new Lane(4)): number[] {

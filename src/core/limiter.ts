@@ -5,7 +5,7 @@
  * Calls use slots 1/rate apart (GCRA). A call that is late by less than a slot does not move the later slots, so that timer
  * jitter costs no throughput. No second ever sees more than rate + 1 calls.
  */
-import type { Clock } from '../core/machine.ts'
+import type { Clock } from './machine.ts'
 
 /** The rate grows by a step this long after it was last halved, in milliseconds. */
 const recoveryInterval = 10_000

@@ -1,0 +1,28 @@
+/** What is kept of a live source between runs: its records as they were received last, and how far it was read. */
+
+/** A record of the source by its key there. */
+export interface KeptRecord {
+  key: string
+  /** Its timestamp of change, as it was received. */
+  stamp: string
+  /** The record, packed by whoever reads the source. */
+  body: Buffer
+}
+
+/** How far a live source was read. Times in milliseconds. */
+export interface SourceProgress {
+  /** What the records are an answer to: root, filter, feed type, as one value. Under another one all begins anew. */
+  scope: string
+  /** When the first load of this scope began. */
+  since: number
+  /** The greatest timestamp received, as it was received; null: nothing was. */
+  watermark: string | null
+  /** When the first load got to its end; null: it goes on. */
+  loadedAt: number | null
+  /** When all changes were read last. */
+  readAt: number | null
+  /** When all keys were compared last, and what they tell was carried out. */
+  walkedAt: number | null
+  /** When the guard first let pass what a whole walk of this scope told; null: absence says nothing yet. */
+  acceptedAt: number | null
+}

@@ -1,0 +1,74 @@
+/** One request and its whole answer. Nothing here knows what an answer says. */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Agent, request } from 'undici'
+import { FeedError, codeOf } from '../../core/errors.ts'
+import { nameOf } from '../transport/address.ts'
+import { reachOf } from '../transport/reach.ts'
+
+export interface Asked {
+  method: 'GET' | 'POST'
+  url: URL
+  headers: Record<string, string>
+  body?: string
+}
+
+export interface Answered {
+  status: number
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>
+  body: string
+  /** Bytes as they were sent. */
+  size: number
+}
+
+/** Sends a request. Throws `Lost` where no whole answer came; a redirect is an answer, and not followed. */
+export type Exchange = (asked: Asked, signal: AbortSignal) => Promise<Answered>
+
+/** The answer did not come, or not all of it: asking again may help. */
+export class Lost extends Error {
+  override name = 'Lost'
+}
+
+const connectTimeout = 10_000
+const headersTimeout = 60_000
+const bodyTimeout = 60_000
+const unzipped = promisify(gunzip)
+
+/** Exchanges with hosts that a person named, each on connections of its own. `maxBytes`: of one answer, unpacked. */
+export function createExchange(maxBytes: number): { exchange: Exchange; close: () => Promise<unknown> } {
+  const agents = new Map<string, Agent>()
+  const agentFor = (url: URL): Agent => {
+    const known = agents.get(url.origin)
+    if (known !== undefined) return known
+    const { lookup } = reachOf(url, { headers: {}, allowPrivateRedirects: false })
+    const agent = new Agent({ connect: { timeout: connectTimeout, lookup }, headersTimeout, bodyTimeout })
+    agents.set(url.origin, agent)
+    return agent
+  }
+  const exchange: Exchange = async ({ method, url, headers, body }, signal) => {
+    try {
+      const answer = await request(url, { dispatcher: agentFor(url), method, headers, signal, body: body ?? null })
+      const parts: Buffer[] = []
+      let size = 0
+      for await (const part of answer.body) {
+        size += (part as Buffer).length
+        if (size > maxBytes) throw new FeedError(`${nameOf(url)} sends more than ${maxBytes} bytes in one answer`)
+        parts.push(part as Buffer)
+      }
+      const sent = Buffer.concat(parts)
+      const isPacked = sent[0] === 0x1f && sent[1] === 0x8b
+      const plain = isPacked ? await unzipped(sent, { maxOutputLength: maxBytes }) : sent
+      const named = Object.entries(answer.headers).map(([name, value]) => [
+        name.toLowerCase(),
+        Array.isArray(value) ? value.join(', ') : value,
+      ])
+      return { status: answer.statusCode, headers: Object.fromEntries(named), body: plain.toString('utf8'), size }
+    } catch (error) {
+      if (error instanceof FeedError) throw error
+      signal.throwIfAborted()
+      throw new Lost(codeOf(error) || (error instanceof Error ? error.name : 'unknown'))
+    }
+  }
+  return { exchange, close: () => Promise.all(Array.from(agents.values(), (agent) => agent.destroy())) }
+}

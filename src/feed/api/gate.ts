@@ -1,0 +1,275 @@
+/**
+ * The way to one API with one set of credentials: its token, its limits, and what is asked again. Every feed with the same
+ * credentials goes through the same gate, as the vendor counts them together.
+ */
+import { FeedError } from '../../core/errors.ts'
+import { Lane, Limiter } from '../../core/limiter.ts'
+import type { Clock } from '../../core/machine.ts'
+import { printable, shorten } from '../../core/text.ts'
+import { nameOf } from '../transport/address.ts'
+import { Lost } from './exchange.ts'
+import type { Answered, Exchange } from './exchange.ts'
+import { Quota } from './quota.ts'
+import type { ResoSettings } from './settings.ts'
+import { vendorOf } from './vendors.ts'
+
+/** A page as it was answered: an object with `value`. Names beginning with `@` are the protocol's own. */
+export interface Page {
+  value: readonly Record<string, unknown>[]
+  /** The address of the next page; null: there is none. */
+  next: URL | null
+  /** `@odata.count`. */
+  count: number | null
+}
+
+const attempts = 5
+/** The longest wait within a run, in milliseconds; a longer one ends it, and the next run goes on. */
+const patience = 15 * 60_000
+const minute = 60_000
+const hour = 60 * minute
+
+export interface GateParts {
+  exchange: Exchange
+  clock: Clock
+  /** Told of every token, before it is used. */
+  learn(secrets: readonly string[]): void
+}
+
+export class Gate {
+  readonly root: URL
+  readonly #settings: ResoSettings
+  readonly #parts: GateParts
+  readonly #limiter: Limiter
+  readonly #lane = new Lane(1)
+  readonly #requests: readonly Quota[]
+  readonly #bytes: readonly Quota[]
+  #token: { value: string; until: number } | null = null
+  /** Requests so far. */
+  asked = 0
+
+  constructor(settings: ResoSettings, parts: GateParts) {
+    const { limits } = vendorOf(settings.vendor)
+    this.root = new URL(settings.reso.endsWith('/') ? settings.reso : `${settings.reso}/`)
+    this.#settings = settings
+    this.#parts = parts
+    // A little less, so that no second ever sees one more.
+    const rate = Math.min(limits.second * 0.95, (limits.minute / 60) * 0.9)
+    this.#limiter = new Limiter(parts.clock, rate)
+    const times = [
+      [limits.minute, minute],
+      [limits.hour, hour],
+      [limits.day, 24 * hour],
+    ] as const
+    this.#requests = times.filter(([most]) => most < Infinity).map(([most, time]) => new Quota(most, time))
+    const sizes = [
+      [limits.hourBytes, hour],
+      [limits.dayBytes, 24 * hour],
+    ] as const
+    this.#bytes = sizes.filter(([most]) => most < Infinity).map(([most, time]) => new Quota(most, time))
+  }
+
+  /** A page of records. Throws `FeedError` for whatever is none, and the signal's reason. */
+  async page(url: URL, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Page> {
+    return pageOf(url, await this.#get(url, headers, signal))
+  }
+
+  async #get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answered> {
+    if (url.origin !== this.root.origin)
+      throw new FeedError(`${nameOf(this.root)} names a page on ${url.origin}, another host, which is not followed`)
+    let isRenewed = false
+    let problem = ''
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const authorization = `Bearer ${await this.#bearer(signal)}`
+      let answer: Answered
+      const usual = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'listing-sync' }
+      try {
+        answer = await this.#limited(signal, () =>
+          this.#parts.exchange({ method: 'GET', url, headers: { ...usual, ...headers, authorization } }, signal),
+        )
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error
+        problem = `gave no whole answer (${error.message})`
+        await this.#pause(1000 * 2 ** attempt, signal)
+        continue
+      }
+      if (answer.status === 200) return answer
+      const { status } = answer
+      problem = `answers HTTP ${status}${saidBy(answer)}`
+      if (status === 401) {
+        if (isRenewed || this.#settings.auth.token !== undefined)
+          throw new FeedError(`${nameOf(url)} refuses the token (HTTP 401): check auth`)
+        isRenewed = true
+        this.#token = null
+      } else if (status === 429 || status >= 500) await this.#pause(waitOf(answer, attempt), signal)
+      else if (status >= 300 && status < 400)
+        throw new FeedError(`${nameOf(url)} leads to another address, which is not followed: write that one under reso`)
+      else throw new FeedError(`${nameOf(url)} ${problem}${remedies[status] ?? ''}`)
+    }
+    throw new FeedError(`${nameOf(url)} ${problem}, ${attempts} times; the next run goes on from here`)
+  }
+
+  /** Sends when the limits of the vendor let it. */
+  async #limited(signal: AbortSignal, send: () => Promise<Answered>): Promise<Answered> {
+    const { clock } = this.#parts
+    await this.#limiter.take(this.#lane, signal, patience).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw error instanceof FeedError ? error : new FeedError(this.#tooLong(this.#limiter.paused(this.#lane)))
+    })
+    try {
+      for (;;) {
+        const now = clock.now()
+        const wait = Math.max(0, ...[...this.#requests, ...this.#bytes].map((quota) => quota.wait(now)))
+        if (wait === 0) break
+        if (wait > patience) throw new FeedError(this.#tooLong(wait))
+        await clock.sleep(Math.ceil(wait), signal)
+      }
+      for (const quota of this.#requests) quota.add(1, clock.now())
+      this.asked++
+      const answer = await send()
+      for (const quota of this.#bytes) quota.add(answer.size, clock.now())
+      const told = quotaWait(answer, clock.now())
+      if (told > 0) this.#limiter.pause(told, null)
+      return answer
+    } finally {
+      this.#limiter.done(this.#lane)
+    }
+  }
+
+  #tooLong(wait: number): string {
+    const { title } = vendorOf(this.#settings.vendor)
+    const minutes = Math.ceil(wait / minute)
+    return `${nameOf(this.root)} can't be asked for ${minutes} minutes: the limits of ${title} are used up; the next run goes on from here`
+  }
+
+  async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (milliseconds > patience) throw new FeedError(this.#tooLong(milliseconds))
+    await this.#parts.clock.sleep(milliseconds, signal)
+  }
+
+  /** The token to send: a new one shortly before the end of the last. */
+  async #bearer(signal: AbortSignal): Promise<string> {
+    const { auth } = this.#settings
+    if (auth.token !== undefined) return auth.token
+    const now = this.#parts.clock.now()
+    if (this.#token !== null && now < this.#token.until) return this.#token.value
+    const { token, hosts } = vendorOf(this.#settings.vendor)
+    const address = auth.tokenUrl ?? (hosts.includes(this.root.hostname) ? token?.url : null)
+    if (!address) throw new FeedError('auth.tokenUrl is missing')
+    const url = new URL(address)
+    const scope = auth.scope ?? token?.scope ?? ''
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: auth.clientId ?? '',
+      client_secret: auth.clientSecret ?? '',
+      ...(scope !== '' && { scope }),
+    }).toString()
+    let answer: Answered
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
+        answer = await this.#parts.exchange({ method: 'POST', url, headers, body }, signal)
+        if ((answer.status !== 429 && answer.status < 500) || attempt === attempts) break
+        await this.#pause(waitOf(answer, attempt), signal)
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error
+        if (attempt === attempts) throw new FeedError(`${nameOf(url)} gave no token (${error.message})`)
+        await this.#pause(1000 * 2 ** attempt, signal)
+      }
+    }
+    const granted = tokenOf(url, answer)
+    this.#parts.learn([granted.value])
+    // A minute, or a tenth of its life, before it ends.
+    const early = Math.min(minute, granted.life / 10)
+    this.#token = { value: granted.value, until: this.#parts.clock.now() + granted.life - early }
+    return granted.value
+  }
+}
+
+const remedies: Record<number, string> = {
+  400: ': check filter, select and expand, and whether vendor is right',
+  403: ': the credentials may not read this; nothing is deleted for it',
+  404: ': check the address under reso, and whether the licence still holds; nothing is deleted for it',
+}
+
+/** The vendor's own words on an error, as far as they are an OData error. */
+function saidBy({ body }: Answered): string {
+  const message = errorIn(parsed(body))
+  return message === null ? '' : ` ("${shorten(printable(message), 200)}")`
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The message of an OData error; null: there is none. */
+function errorIn(document: unknown): string | null {
+  const error = document !== null && typeof document === 'object' ? Reflect.get(document, 'error') : undefined
+  if (typeof error === 'string') return error
+  if (error === null || typeof error !== 'object') return null
+  const message: unknown = Reflect.get(error, 'message')
+  return typeof message === 'string' ? message : 'an error without a message'
+}
+
+/** Reads a page. An answer without a list of records is an error, never "no listings". Throws `FeedError`. */
+function pageOf(url: URL, { headers, body }: Answered): Page {
+  const document = parsed(body)
+  const name = nameOf(url)
+  if (document === undefined) {
+    const kind = /^\s*</.test(body) ? 'a page of HTML or XML' : 'something else, or a part of it'
+    throw new FeedError(`${name} should answer with JSON, and answers with ${kind}: check the address under reso`)
+  }
+  const error = errorIn(document)
+  if (error !== null) throw new FeedError(`${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"`)
+  const { value, ...rest } = (document ?? {}) as Record<string, unknown>
+  const isRecord = (one: unknown): boolean => one !== null && typeof one === 'object' && !Array.isArray(one)
+  if (!Array.isArray(value) || !value.every(isRecord))
+    throw new FeedError(
+      `${name} answers without a list of records (value): check the address under reso, which should have Property below it`,
+    )
+  const link = rest['@odata.nextLink'] ?? linkIn(headers.link)
+  const next = typeof link === 'string' && link !== '' ? URL.parse(link, url.href) : null
+  if (typeof link === 'string' && link !== '' && next === null)
+    throw new FeedError(`${name} names a next page by an address that can't be read`)
+  if (next?.href === url.href) throw new FeedError(`${name} names itself as its next page: the list would have no end`)
+  const count = rest['@odata.count']
+  return { value, next, count: typeof count === 'number' ? count : null }
+}
+
+/** The address of `Link: <…>; rel="next"`. */
+function linkIn(header: string | undefined): string | null {
+  return /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(header ?? '')?.[1] ?? null
+}
+
+/** Milliseconds to wait before an answer is asked for again. */
+function waitOf({ headers }: Answered, attempt: number): number {
+  const asked = headers['retry-after']
+  if (asked !== undefined && /^\d{1,9}$/.test(asked.trim())) return Number(asked) * 1000
+  return 1000 * 4 ** attempt
+}
+
+/** Milliseconds for which a vendor's own count of what is left says to wait. */
+function quotaWait({ headers }: Answered, now: number): number {
+  const isUsedUp = (name: string): boolean => headers[name] !== undefined && Number(headers[name]) <= 0
+  const resets = Number(headers['hour-quota-resettime'])
+  let wait = 0
+  if (isUsedUp('minute-quota-available') || isUsedUp('burst-ratelimit-remaining')) wait = minute
+  if (isUsedUp('application-ratelimit-remaining')) wait = hour
+  if (isUsedUp('hour-quota-available')) wait = resets > now && resets <= now + hour ? resets - now : hour
+  return wait
+}
+
+function tokenOf(url: URL, { status, body }: Answered): { value: string; life: number } {
+  const document = parsed(body)
+  const said = document !== null && typeof document === 'object' ? (document as Record<string, unknown>) : null
+  const { access_token: value, expires_in: seconds } = said ?? {}
+  if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value))
+    return { value, life: Number(seconds) > 0 ? Number(seconds) * 1000 : hour }
+  const what = said === null ? (/^\s*(<|Bad )/.test(body) ? 'HTML or plain text' : 'no JSON') : 'no access_token'
+  throw new FeedError(
+    `${nameOf(url)} should give a token, and answers HTTP ${status} with ${what}: check auth (clientId, clientSecret, scope, tokenUrl)`,
+  )
+}

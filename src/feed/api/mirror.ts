@@ -1,0 +1,61 @@
+import type { KeptRecord, SourceProgress } from '../../core/records.ts'
+import type { Gone } from './proof.ts'
+
+/** What the store keeps of one live source. Every method that writes does so at once, with the progress that goes with it. */
+export interface Mirror {
+  progress(): Promise<SourceProgress | null>
+  /** The timestamps of those that are kept, by key. */
+  stamps(keys: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** All records, in pages sorted by key. */
+  rows(): AsyncIterable<readonly KeptRecord[]>
+  /** Forgets all records. */
+  begin(progress: SourceProgress): Promise<void>
+  keep(records: readonly KeptRecord[], progress: SourceProgress): Promise<void>
+  /** A record goes by a proof alone. */
+  drop(gone: readonly Gone[], progress: SourceProgress): Promise<void>
+}
+
+/** What a run writes over what is kept, for a run that may not write: in memory, and gone with it. */
+export function overlaid(base: Pick<Mirror, 'progress' | 'stamps' | 'rows'>): Mirror {
+  let progress: SourceProgress | null = null
+  let isAnew = false
+  /** null: dropped. */
+  const over = new Map<string, KeptRecord | null>()
+  return {
+    progress: async () => progress ?? (await base.progress()),
+    async stamps(keys) {
+      const found = new Map(isAnew ? [] : await base.stamps(keys))
+      for (const key of keys) {
+        const own = over.get(key)
+        if (own === null) found.delete(key)
+        else if (own !== undefined) found.set(key, own.stamp)
+      }
+      return found
+    },
+    async *rows() {
+      const added = new Map(over)
+      if (!isAnew)
+        for await (const page of base.rows()) {
+          yield page.flatMap((row) => {
+            const own = added.get(row.key)
+            added.delete(row.key)
+            return own === undefined ? row : (own ?? [])
+          })
+        }
+      yield [...added.values()].filter((record) => record !== null)
+    },
+    begin: async (next) => {
+      progress = next
+      isAnew = true
+      over.clear()
+    },
+    keep: async (records, next) => {
+      progress = next
+      for (const record of records) over.set(record.key, record)
+    },
+    drop: async (gone, next) => {
+      progress = next
+      for (const { key } of gone) over.set(key, null)
+    },
+  }
+}

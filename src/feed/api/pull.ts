@@ -1,0 +1,101 @@
+/**
+ * Reads all that changed since a moment, in the order of change; from the beginning of time that is the first load. No page is
+ * found by how many came before it: each begins at the last timestamp of the one before, so that records which change or go
+ * meanwhile move no other over the edge of a page. What was read once more is dropped.
+ */
+import { FeedError } from '../../core/errors.ts'
+import { compareStamps, quoted } from './query.ts'
+import type { Api, Row, RowPage } from './query.ts'
+
+/** So often a number of equal timestamps is read anew, when records of it changed while it was read by links. */
+const mostRereads = 5
+
+/** Pages of rows after `from` (null: all), each in the order of the stamp. `conditions`: beside the source's own filter. */
+export async function* changesSince(
+  api: Api,
+  from: string | null,
+  conditions: readonly string[],
+): AsyncGenerator<readonly Row[]> {
+  for (let reading = 0, at = from; ; reading++) {
+    const read = { moved: null as string | null }
+    yield* once(api, at, conditions, read)
+    if (read.moved === null) return
+    if (reading === mostRereads)
+      throw new FeedError(
+        `records of one timestamp, ${read.moved}, change faster than they can be read; the next run goes on`,
+      )
+    at = read.moved
+  }
+}
+
+async function* once(
+  api: Api,
+  from: string | null,
+  conditions: readonly string[],
+  read: { moved: string | null },
+): AsyncGenerator<readonly Row[]> {
+  const { stamp, orders } = api.vendor
+  const order = [stamp, 'ListingKey']
+  const query = (...filter: string[]) => api.url({ filter: [...conditions, ...filter], what: 'records', order })
+  let at = from
+  /** Keys of one timestamp that were read by links, which count places. */
+  const tied = { at: '', keys: new Set<string>() }
+  let page = await api.ask(at === null ? query() : query(`${stamp} ge ${at}`))
+  for (;;) {
+    const { rows, next } = page
+    if (rows.length === 0) {
+      if (next === null) return
+      page = await api.ask(next)
+      continue
+    }
+    assertOrder(api, rows, at)
+    for (const row of rows) if (row.stamp !== tied.at && tied.keys.has(row.key)) read.moved = tied.at
+    yield rows
+    const last = rows[rows.length - 1]
+    const isLast = next === null && rows.length < api.top.records
+    if (isLast) return
+    if (at === null || compareStamps(last.stamp, at) > 0) {
+      at = last.stamp
+      page = await api.ask(query(`${stamp} ge ${at}`))
+    } else if (orders) {
+      yield* tie(api, at, last.key, conditions)
+      page = await api.ask(query(`${stamp} gt ${at}`))
+    } else {
+      if (tied.at !== at) tied.keys.clear()
+      tied.at = at
+      for (const { key } of rows) tied.keys.add(key)
+      if (next === null) return
+      page = await api.ask(next)
+    }
+  }
+}
+
+/** All records of one timestamp behind a key. */
+async function* tie(
+  api: Api,
+  at: string,
+  after: string,
+  conditions: readonly string[],
+): AsyncGenerator<readonly Row[]> {
+  const { stamp } = api.vendor
+  for (let key = after; ;) {
+    const filter = [...conditions, `${stamp} eq ${at}`, `ListingKey gt ${quoted(key)}`]
+    let page: RowPage = await api.ask(api.url({ filter, what: 'records', order: ['ListingKey'] }))
+    while (page.rows.length === 0 && page.next !== null) page = await api.ask(page.next)
+    if (page.rows.length > 0) yield page.rows
+    if (page.next === null && page.rows.length < api.top.records) return
+    key = page.rows[page.rows.length - 1].key
+  }
+}
+
+/** A server that gives another order, or does not filter, would have whole stretches skipped. */
+function assertOrder(api: Api, rows: readonly Row[], at: string | null): void {
+  let before = at
+  for (const { stamp } of rows) {
+    if (before !== null && compareStamps(stamp, before) < 0)
+      throw new FeedError(
+        `${api.gate.root.host} does not answer in the order of ${api.vendor.stamp} that it was asked for: check vendor`,
+      )
+    before = stamp
+  }
+}

@@ -1,0 +1,128 @@
+/** Requests to one API, as its vendor takes them, and the records of their answers. */
+import { FeedError } from '../../core/errors.ts'
+import { printable, shorten } from '../../core/text.ts'
+import type { Gate, Page } from './gate.ts'
+import type { ResoSettings } from './settings.ts'
+import { vendorOf } from './vendors.ts'
+import type { Vendor } from './vendors.ts'
+
+/** A record with what it is kept under. */
+export interface Row {
+  key: string
+  stamp: string
+  record: Readonly<Record<string, unknown>>
+}
+
+export interface RowPage extends Omit<Page, 'value'> {
+  rows: readonly Row[]
+}
+
+/** What is asked for: whole records, or their keys alone. */
+export interface Query {
+  filter: readonly string[]
+  what: 'records' | 'keys'
+  order?: readonly string[]
+  top?: number
+}
+
+export class Api {
+  readonly settings: ResoSettings
+  readonly vendor: Vendor
+  readonly gate: Gate
+  readonly signal: AbortSignal
+  /** Most records of a page; tests make pages small. */
+  readonly top: { records: number; keys: number }
+
+  constructor(settings: ResoSettings, gate: Gate, signal: AbortSignal, top?: number) {
+    this.settings = settings
+    this.gate = gate
+    this.signal = signal
+    this.vendor = vendorOf(settings.vendor)
+    const { records, expanded, keys } = this.vendor.top
+    this.top = {
+      records: top ?? (settings.expand === undefined ? records : expanded),
+      keys: top ?? keys,
+    }
+  }
+
+  /** The address of a query; `resource`: below the root. */
+  url(query: Query, resource = 'Property'): URL {
+    const { filter, expand, select } = this.settings
+    const { stamp, visible } = this.vendor
+    const own = ['ListingKey', stamp, ...(visible === null ? [] : ['ListingId', visible])]
+    const isWhole = query.what === 'records'
+    // Without its key in $select a vendor has made addresses of media that lead nowhere.
+    const fields = isWhole ? select && [...new Set([...own, 'ListingId', ...select])] : own
+    const conditions = [...(filter === undefined ? [] : [bracketed(filter)]), ...query.filter]
+    const parts: [string, string][] = []
+    const add = (name: string, value: string | undefined): void => void (value && parts.push([name, value]))
+    add('$filter', conditions.join(' and '))
+    add('$select', fields?.join(','))
+    if (isWhole) add('$expand', expand?.join(','))
+    if (this.vendor.orders && resource === 'Property') add('$orderby', query.order?.join(','))
+    add('$top', String(query.top ?? (isWhole ? this.top.records : this.top.keys)))
+    const url = new URL(resource, this.gate.root)
+    // An address as URLSearchParams writes it has + for blanks, which not every server reads.
+    url.search = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+    return url
+  }
+
+  async ask(url: URL): Promise<RowPage> {
+    const { value, ...page } = await this.gate.page(url, this.signal)
+    return { ...page, rows: value.map((record) => this.#row(record)) }
+  }
+
+  /** The one record with this key or ListingId among those of the source; null: it is not among them. */
+  async one(id: string): Promise<Row | null> {
+    const { rows } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
+    return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
+  }
+
+  /** How many records there are; without other resources, which some servers count as well. */
+  async count(): Promise<number> {
+    const url = this.url({ filter: [], what: 'keys', top: 1 })
+    url.search += '&$count=true'
+    const { count } = await this.gate.page(url, this.signal)
+    if (count === null) throw new FeedError(`${this.settings.vendor}: the source does not count its records ($count)`)
+    return count
+  }
+
+  #row(record: Record<string, unknown>): Row {
+    const { ListingKey: key, [this.vendor.stamp]: stamp } = record
+    const keyText = typeof key === 'number' ? String(key) : key
+    if (typeof keyText === 'string' && keyText !== '' && typeof stamp === 'string' && comparable(stamp) !== null)
+      return { key: keyText, stamp, record }
+    const lacking = typeof keyText === 'string' && keyText !== '' ? this.vendor.stamp : 'ListingKey'
+    const named = typeof keyText === 'string' ? ` ${shorten(printable(keyText), 60)}` : ''
+    throw new FeedError(
+      `a record${named} of ${this.gate.root.host} has no readable ${lacking}, which ${this.vendor.title} gives in all of them: check vendor and select`,
+    )
+  }
+}
+
+/** A text as OData writes it. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/** A filter that stands beside others. */
+const bracketed = (filter: string): string => (/\bor\b/i.test(filter) ? `(${filter})` : filter)
+
+const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,12}))?(Z|[+-]\d\d:?\d\d)?$/i
+
+/**
+ * A timestamp in a form whose order as text is that of time, with every digit it came with; null: it is none. Servers keep
+ * hundredths of seconds or ten-millionths; rounded ones would skip records.
+ */
+export function comparable(stamp: string): string | null {
+  const found = instant.exec(stamp)
+  if (found === null) return null
+  const [, seconds, fraction = '', zone = 'Z'] = found
+  const at = Date.parse(`${seconds}${/^z$/i.test(zone) ? 'Z' : zone.replace(/(\d\d):?(\d\d)$/, '$1:$2')}`)
+  if (Number.isNaN(at)) return null
+  return `${new Date(at).toISOString().slice(0, 19)}.${fraction.padEnd(12, '0')}`
+}
+
+/** The order of two timestamps that `Api` let pass. */
+export function compareStamps(a: string, b: string): number {
+  const [one, other] = [comparable(a) ?? '', comparable(b) ?? '']
+  return one < other ? -1 : Number(one > other)
+}

@@ -1,0 +1,58 @@
+/** A record as it is kept: without what belongs to the protocol, and without addresses that die. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { KeptRecord } from '../../core/records.ts'
+import type { Row } from './query.ts'
+import type { Vendor } from './vendors.ts'
+
+type Fields = Record<string, unknown>
+
+/** Signed addresses name their end, or their signature, in the query. */
+const signed =
+  /[?&](?:x-amz-(?:expires|signature|security-token)|x-goog-(?:expires|signature)|expires|expiry|exp|signature|sig|se)=/i
+
+/**
+ * What a record is kept as. Pictures are in the order of their numbers (`Order` is a text with some vendors, and "10" comes
+ * before "2"); an address that ends after a time is left out, as whoever shows it would show a dead one. `@@ListingNumber` is the
+ * ListingId without the vendor's mark, for vendors that set one before every id; `@@Licensed` whether MlgCanUse has a use that shows
+ * listings to people.
+ */
+export function kept({ key, stamp, record }: Row, vendor: Vendor): KeptRecord {
+  const fields = withoutProtocol(record) as Fields
+  if (vendor.noPictures !== null) delete fields.Media
+  if (Array.isArray(fields.Media)) {
+    const lasting = (fields.Media as Fields[]).flatMap((one) => {
+      const { MediaURL: address } = one
+      return typeof address === 'string' && !signed.test(address) ? [one] : []
+    })
+    fields.Media = lasting.toSorted((a, b) => place(a) - place(b))
+  }
+  const { ListingId: id } = fields
+  if (vendor.marksIds && typeof id === 'string') fields['@@ListingNumber'] = id.slice(markOf(id, key).length)
+  const { MlgCanUse: uses } = fields
+  if (vendor.visible !== null && Array.isArray(uses) && uses.length > 0)
+    fields['@@Licensed'] = uses.includes('IDX') || uses.includes('VOW')
+  return { key, stamp, body: deflateRawSync(JSON.stringify(fields)) }
+}
+
+const place = ({ Order: order }: Fields): number => {
+  const number = order === null || order === undefined || order === '' ? NaN : Number(order)
+  return Number.isNaN(number) ? Number.MAX_SAFE_INTEGER : number
+}
+
+/** The letters that both the id and the key begin with: the vendor's mark. */
+function markOf(id: string, key: string): string {
+  const letters = /^[A-Za-z]+/.exec(id)?.[0] ?? ''
+  let length = 0
+  while (length < letters.length && letters[length] === key[length]) length++
+  return length < id.length ? letters.slice(0, length) : ''
+}
+
+function withoutProtocol(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutProtocol)
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value).filter(([name]) => !name.includes('@'))
+  return Object.fromEntries(entries.map(([name, one]) => [name, withoutProtocol(one)]))
+}
+
+/** A kept record as JSON, on one line. */
+export const unpacked = ({ body }: Pick<KeptRecord, 'body'>): Buffer => inflateRawSync(body)

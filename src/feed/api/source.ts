@@ -1,0 +1,249 @@
+/**
+ * A live source as a delivery. A run reads what changed into what is kept of it (`Mirror`), compares all keys when that is due, and
+ * delivers all that is kept. So a listing that was held, failed or is mapped otherwise is delivered again, and a change of the
+ * configuration needs no new load.
+ */
+import { FeedError } from '../../core/errors.ts'
+import { shortHash } from '../../core/hash.ts'
+import type { SourceProgress } from '../../core/records.ts'
+import type { Clock } from '../../core/machine.ts'
+import { nameOf } from '../transport/address.ts'
+import type { Opened } from '../transport/transport.ts'
+import type { Gate } from './gate.ts'
+import type { Mirror } from './mirror.ts'
+import { Gone, WholeWalk } from './proof.ts'
+import { changesSince } from './pull.ts'
+import { Api, compareStamps } from './query.ts'
+import type { Row } from './query.ts'
+import { kept, unpacked } from './record.ts'
+import type { ResoSettings } from './settings.ts'
+import { walkAll } from './walk.ts'
+
+/** A removal during a first load may be told before its time was reached: changes are read again from so long before it. */
+const late = 20 * 60_000
+/** Records that a walk lacks, or has and we lack, are asked for one by one up to so many. */
+const mostSingly = 100
+
+export interface Refreshed {
+  /** All that is kept, one record a line as JSON. */
+  opened: Opened
+  /** Proof of all keys, made in this run, of a scope whose absences count; null: absence says nothing. */
+  walk: WholeWalk | null
+  /** What is remembered of the source once the run's plan was accepted, and once it was carried out. */
+  accepted: SourceProgress
+  carriedOut: SourceProgress
+  /** What a person should know, as sentences. */
+  notes: string[]
+}
+
+export interface RefreshOptions {
+  signal: AbortSignal
+  clock: Clock
+  /** A deletion waits for a walk that says so again. */
+  isWaiting: boolean
+  progress: (records: number) => void
+  /** Records of a page; tests make them small. */
+  top?: number
+}
+
+/** What the records of a source are an answer to. A token that is renewed changes nothing; another client may see others. */
+export function scopeOf({ reso, vendor, auth, filter, select, expand }: ResoSettings): string {
+  return shortHash(JSON.stringify([reso, vendor, auth.clientId, auth.scope, filter, select, expand]))
+}
+
+/**
+ * Brings what is kept up to date. What was received stays kept where it ends too early, and the next run goes on from there.
+ * Throws `FeedError`, and the signal's reason.
+ */
+export async function refresh(
+  settings: ResoSettings,
+  gate: Gate,
+  mirror: Mirror,
+  { signal, clock, isWaiting, progress: show, top }: RefreshOptions,
+): Promise<Refreshed> {
+  const api = new Api(settings, gate, signal, top)
+  const scope = scopeOf(settings)
+  const notes: string[] = []
+  const found = await mirror.progress()
+  let progress: SourceProgress
+  if (found === null || found.scope !== scope) {
+    progress = begun(scope, clock.now())
+    await mirror.begin(progress)
+    if (found !== null)
+      notes.push(
+        'The source is another one, or asked for other records: it is loaded anew, and nothing is deleted for being absent before the guard has let pass a walk of all its keys',
+      )
+  } else progress = found
+  let received = 0
+  const keep = async (rows: readonly Row[], next: SourceProgress): Promise<void> => {
+    const known = await mirror.stamps(rows.map(({ key }) => key))
+    const fresh = new Map<string, Row>()
+    for (const row of rows) {
+      const before = fresh.get(row.key)?.stamp ?? known.get(row.key)
+      // One of the same timestamp may have changed once more within it.
+      if (before === undefined || compareStamps(row.stamp, before) >= 0) fresh.set(row.key, row)
+    }
+    progress = next
+    await mirror.keep(
+      [...fresh.values()].map((row) => kept(row, api.vendor)),
+      progress,
+    )
+    show((received += fresh.size))
+  }
+
+  const last = progress.readAt
+  const wasLoading = progress.loadedAt === null
+  if (wasLoading) await load()
+  await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))
+  await advance({ readAt: clock.now() })
+
+  const isDue =
+    isWaiting ||
+    progress.walkedAt === null ||
+    clock.now() - progress.walkedAt >= settings.keys ||
+    clock.now() < progress.walkedAt ||
+    (last !== null && clock.now() - last > api.vendor.memory)
+  const walk = isDue ? await compared() : null
+  const why = walk !== null && !WholeWalk.isOne(walk) ? walk.why : null
+  if (isDue && progress.loadedAt === null)
+    notes.push('Many records were missing here: the source is loaded anew from the next run on')
+  const whole = walk !== null && WholeWalk.isOne(walk) && progress.loadedAt !== null ? walk : null
+  if (whole !== null && progress.acceptedAt === null)
+    notes.push('This was the first walk of all keys: listings that the source lacks are deleted from the next run on')
+  const accepted = { ...progress, acceptedAt: progress.acceptedAt ?? (whole === null ? null : clock.now()) }
+  const isCounted = whole !== null && progress.acceptedAt !== null
+  return {
+    opened: openedOf(why),
+    walk: isCounted ? whole : null,
+    accepted,
+    carriedOut: isCounted ? { ...accepted, walkedAt: clock.now() } : accepted,
+    notes,
+  }
+
+  async function advance(changes: Partial<SourceProgress>): Promise<void> {
+    progress = { ...progress, ...changes }
+    await mirror.keep([], progress)
+  }
+
+  /** The first load, from where it was left. */
+  async function load(): Promise<void> {
+    const { visible } = api.vendor
+    const conditions = visible === null ? [] : [`${visible} eq true`]
+    for await (const rows of changesSince(api, progress.watermark, conditions)) await keep(rows, moved(rows))
+    await advance({ loadedAt: clock.now() })
+  }
+
+  async function pull(from: string | null): Promise<void> {
+    for await (const rows of changesSince(api, from, [])) await keep(rows, moved(rows))
+  }
+
+  /** Progress with the greatest timestamp received, of records that are not kept, too. */
+  function moved(rows: readonly Row[]): SourceProgress {
+    const { watermark } = progress
+    const greatest = rows.reduce<string | null>(
+      (most, { stamp }) => (most === null || compareStamps(stamp, most) > 0 ? stamp : most),
+      watermark,
+    )
+    return { ...progress, watermark: greatest }
+  }
+
+  function lessOverlap(watermark: string | null): string | null {
+    const { overlap } = api.vendor
+    return watermark === null || overlap === 0 ? watermark : earlier(watermark, Date.parse(watermark) - overlap)
+  }
+
+  /** Compares all keys with those that are kept: what is missing here is fetched, what is gone there goes. */
+  async function compared(): Promise<WholeWalk | { why: string }> {
+    const walk = await walkAll(api, () => clock.now())
+    if (!WholeWalk.isOne(walk)) return walk
+    const missing: { key: string; id: string }[] = []
+    const held = new Map<string, string>()
+    for await (const page of mirror.rows())
+      for (const record of page) {
+        held.set(record.key, record.stamp)
+        if (!walk.keys.has(record.key)) missing.push({ key: record.key, id: idOf(record) })
+      }
+    const stale = [...walk.keys].filter(([key, stamp]) => {
+      const own = held.get(key)
+      return own === undefined || compareStamps(stamp, own) > 0
+    })
+    try {
+      await fetchStale(stale)
+      const gone = missing.length <= mostSingly ? await askedFor(walk, missing) : await lackedTwice(walk, missing)
+      await mirror.drop(gone, progress)
+    } catch (error) {
+      if (!(error instanceof FeedError)) throw error
+      return { why: error.message }
+    }
+    return walk
+  }
+
+  /** Fetches records that a walk tells of. */
+  async function fetchStale(stale: readonly (readonly [key: string, stamp: string])[]): Promise<void> {
+    // A vendor that searches no keys is read by time; a record that it told late comes so as well.
+    if (stale.length > mostSingly || (stale.length > 0 && api.vendor.asks !== 'ListingKey')) {
+      const earliest = stale.reduce(
+        (least, [, stamp]) => (compareStamps(stamp, least) < 0 ? stamp : least),
+        stale[0][1],
+      )
+      await pull(earliest)
+      return
+    }
+    for (const [key] of stale) {
+      const row = await api.one(key)
+      if (row !== null) await keep([row], progress)
+    }
+  }
+
+  /** By which one record is asked for. */
+  function idOf(record: Parameters<typeof unpacked>[0] & { key: string }): string {
+    if (api.vendor.asks === 'ListingKey') return record.key
+    const { ListingId: id } = JSON.parse(unpacked(record).toString()) as { ListingId?: unknown }
+    return typeof id === 'string' ? id : ''
+  }
+
+  async function askedFor(walk: WholeWalk, missing: readonly { key: string; id: string }[]): Promise<Gone[]> {
+    const gone: Gone[] = []
+    for (const { key, id } of missing) {
+      const row = id === '' ? undefined : await api.one(id)
+      if (row === null || (row && row.key !== key)) gone.push(...proofOf(Gone.of(walk, key, { asked: 'not there' })))
+      else if (row) await keep([row], progress)
+    }
+    return gone
+  }
+
+  async function lackedTwice(walk: WholeWalk, missing: readonly { key: string }[]): Promise<Gone[]> {
+    const second = await walkAll(api, () => clock.now())
+    if (!WholeWalk.isOne(second)) throw new FeedError(`the second walk of all keys is not whole: ${second.why}`)
+    return missing.flatMap(({ key }) => proofOf(Gone.of(walk, key, { second })))
+  }
+
+  function openedOf(why: string | null): Opened {
+    async function* bytes(): AsyncGenerator<Buffer> {
+      for await (const page of mirror.rows()) {
+        for (const record of page) yield Buffer.concat([unpacked(record), Buffer.from('\n')])
+      }
+    }
+    const reasons = why === null ? [] : [`the walk of all keys proves nothing: ${why}`]
+    return {
+      name: nameOf(gate.root),
+      bytes: bytes(),
+      charset: 'utf-8',
+      contentEncoding: null,
+      validators: {},
+      end: () => ({ proven: true, reasons }),
+    }
+  }
+}
+
+const proofOf = (gone: Gone | null): Gone[] => (gone === null ? [] : [gone])
+
+function begun(scope: string, now: number): SourceProgress {
+  return { scope, since: now, watermark: null, loadedAt: null, readAt: null, walkedAt: null, acceptedAt: null }
+}
+
+/** The earlier of a timestamp and a time. */
+function earlier(watermark: string | null, time: number): string | null {
+  const text = new Date(time).toISOString()
+  return watermark === null || compareStamps(watermark, text) <= 0 ? watermark : text
+}

@@ -1,0 +1,74 @@
+/** The walk over all keys of a source, from the first page to the last. */
+import { FeedError } from '../../core/errors.ts'
+import { WholeWalk } from './proof.ts'
+import type { Walked } from './proof.ts'
+import { changesSince } from './pull.ts'
+import { compareStamps, quoted } from './query.ts'
+import type { Api, Row, RowPage } from './query.ts'
+
+/** So often a walk begins anew when it proves nothing. */
+const mostWalks = 3
+/** Clocks differ, and servers show changes late: a change of so many milliseconds before the walk counts as one in it. */
+const before = 20 * 60_000
+
+/**
+ * Walks all keys. Gives the proof that they are all, or why there is none; a page that can't be had makes it a reason as well, and
+ * only the signal's reason is thrown. `now`: the clock.
+ */
+export async function walkAll(api: Api, now: () => number): Promise<WholeWalk | { why: string }> {
+  let result: WholeWalk | { why: string } = { why: 'no walk was made' }
+  try {
+    for (let walk = 0; walk < mostWalks && !WholeWalk.isOne(result); walk++) {
+      const startedAt = now()
+      if (api.vendor.counts) {
+        const count = await api.count()
+        const walked = await once(api)
+        const counts = { before: count, after: await api.count() }
+        const isEven = walked.keys.size === counts.before && walked.keys.size === counts.after
+        const changed = isEven ? null : await changedSince(api, startedAt - before)
+        result = WholeWalk.of({ walks: [walked], counts, changed })
+      } else result = WholeWalk.of({ walks: [await once(api), await once(api)], counts: null, changed: null })
+    }
+  } catch (error) {
+    if (!(error instanceof FeedError)) throw error
+    return { why: error.message }
+  }
+  return result
+}
+
+async function once(api: Api): Promise<Walked> {
+  const keys = new Map<string, string>()
+  let doubled = 0
+  const take = (rows: readonly Row[]): void => {
+    for (const { key, stamp } of rows) {
+      if (keys.has(key)) doubled++
+      const known = keys.get(key)
+      if (known === undefined || compareStamps(stamp, known) > 0) keys.set(key, stamp)
+    }
+  }
+  const { walk } = api.vendor
+  const ordered = { what: 'keys', order: ['ListingKey'] } as const
+  const first = api.url({ filter: [], ...ordered }, walk === 'order' ? 'Property' : walk.resource)
+  for (let page: RowPage = await api.ask(first); ;) {
+    const { rows, next } = page
+    take(rows)
+    const isFull = rows.length >= api.top.keys
+    if (rows.length === 0 && next === null) break
+    // Behind the links of a vendor only the last page has none, full or not; by key a full page may have another behind it.
+    if (next === null && (walk !== 'order' || !isFull)) break
+    if (walk !== 'order' || rows.length === 0) page = await api.ask(next!)
+    else {
+      const after = rows[rows.length - 1].key
+      page = await api.ask(api.url({ filter: [`ListingKey gt ${quoted(after)}`], ...ordered }))
+    }
+  }
+  return { keys, doubled }
+}
+
+/** How many records changed since then: they are read, as the count is what is in doubt. */
+async function changedSince(api: Api, since: number): Promise<number> {
+  const keys = new Set<string>()
+  for await (const rows of changesSince(api, new Date(since).toISOString(), []))
+    for (const { key } of rows) keys.add(key)
+  return keys.size
+}

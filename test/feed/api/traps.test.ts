@@ -1,0 +1,176 @@
+/** What an API does to its readers, one trap a test; histories.test.ts has them all at once. */
+import { expect, test } from 'vitest'
+import { Gone, WholeWalk } from '../../../src/feed/api/proof.ts'
+import { compareStamps } from '../../../src/feed/api/query.ts'
+import { kept, unpacked } from '../../../src/feed/api/record.ts'
+import { resoProblems, resoSchema } from '../../../src/feed/api/settings.ts'
+import { vendorOf } from '../../../src/feed/api/vendors.ts'
+import { profileNames } from '../../../src/stand-in/reso/profiles.ts'
+import type { ResoFault } from '../../../src/stand-in/reso/world.ts'
+import { Bench, secret, settingsFor } from './world.ts'
+
+function filled(bench: Bench, count: number, same: boolean): Bench {
+  for (let n = 0; n < count; n++) {
+    if (!same) bench.time.pass(1000)
+    bench.world.put(`ACT${100 + n}`, { ListingId: `ACT${n}`, ListPrice: n }, { same: same && n > 0 })
+  }
+  bench.time.pass(1000)
+  return bench
+}
+
+test.each(profileNames)('%s: records of one timestamp are all read, whatever the size of a page', async (vendor) => {
+  for (const top of [1, 2, 3, 7, 12, 13]) {
+    const bench = filled(new Bench(vendor), 12, true)
+    bench.top = top
+    expect((await bench.run()).reasons).toEqual([])
+    expect((await bench.kept()).size, `pages of ${top}`).toBe(12)
+  }
+})
+
+test('timestamps are compared with every digit they came with, in any zone', () => {
+  expect(compareStamps('2026-11-01T00:00:00.1234567Z', '2026-11-01T00:00:00.1234568Z')).toBe(-1)
+  expect(compareStamps('2026-11-01T00:00:00.12Z', '2026-11-01T00:00:00.120Z')).toBe(0)
+  expect(compareStamps('2026-11-01T00:00:00-05:00', '2026-11-01T04:59:59Z')).toBe(1)
+})
+
+test('an empty page with a link is not the end', async () => {
+  let asked = 0
+  const bench = filled(new Bench('spark', { fault: () => (++asked === 1 ? { kind: 'empty-link' } : null) }), 5, false)
+  await bench.run()
+  expect((await bench.kept()).size).toBe(5)
+})
+
+const wrong: [ResoFault, RegExp][] = [
+  [{ kind: 'error' }, /answers HTTP 200 with an error: "The query failed"/],
+  [{ kind: 'html' }, /answers with a page of HTML or XML: check the address under reso/],
+  [{ kind: 'no-value' }, /answers without a list of records \(value\): check the address/],
+  [{ kind: 'status', status: 403 }, /HTTP 403.*nothing is deleted for it/],
+  [{ kind: 'status', status: 404 }, /HTTP 404.*check the address under reso/],
+]
+test.each(wrong)('%j: one sentence, and nothing goes', async (fault, sentence) => {
+  let isWrong = false
+  const bench = filled(new Bench('generic', { fault: () => (isWrong ? fault : null) }), 5, false)
+  await bench.run()
+  isWrong = true
+  const { result, reasons } = await bench.run({ isWaiting: true })
+  expect(result).toBeNull()
+  expect(reasons.join()).toMatch(sentence)
+  expect((await bench.kept()).size).toBe(5)
+})
+
+test('a token endpoint that answers HTML is named with the remedy', async () => {
+  const bench = new Bench('trestle', { client: { id: 'other', secret: 'other' } })
+  expect((await bench.run()).reasons.join()).toMatch(/should give a token, and answers HTTP 400 with HTML.*check auth/)
+  expect(bench.said.join()).not.toContain(secret)
+})
+
+test('a token is renewed before its end, and once after an HTTP 401', async () => {
+  let asked = 0
+  const bench = filled(new Bench('crea', { fault: () => (++asked === 3 ? { kind: 'token-ends' } : null) }), 5, false)
+  expect((await bench.run()).reasons).toEqual([])
+  expect(bench.learnt).toHaveLength(2)
+  bench.time.pass(3_600_000 - 30_000)
+  expect((await bench.run()).reasons).toEqual([])
+  expect(bench.learnt).toHaveLength(3)
+})
+
+test('a link to another host is not followed', async () => {
+  const bench = filled(new Bench('mlsgrid'), 5, true)
+  bench.world.root = 'http://elsewhere.invalid/odata'
+  bench.top = 2
+  expect((await bench.run()).reasons.join()).toContain('another host, which is not followed')
+})
+
+test('a first load that was cut off goes on where it was', async () => {
+  let asked = 0
+  let isCut = true
+  const fault = (): ResoFault | null => (isCut && ++asked > 3 ? { kind: 'html' } : null)
+  const bench = filled(new Bench('generic', { fault }), 12, false)
+  bench.top = 3
+  expect((await bench.run()).result).toBeNull()
+  const before = (await bench.kept()).size
+  expect(before).toBeGreaterThan(3)
+  isCut = false
+  bench.world.asked.length = 0
+  expect((await bench.run()).reasons).toEqual([])
+  expect(bench.world.asked[0]).toContain('ModificationTimestamp ge 2026')
+  expect((await bench.kept()).size).toBe(12)
+})
+
+test('another scope is loaded anew, and its first walk proves nothing yet', async () => {
+  const bench = filled(new Bench('generic'), 4, false)
+  await bench.run()
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+  bench.settings = settingsFor('generic', { filter: 'ListPrice ge 2' })
+  bench.gate = bench.newGate()
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk).toBeNull()
+  expect(result?.notes.join()).toContain('loaded anew')
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+})
+
+test('MLS Grid: six days without a reading make a walk due', async () => {
+  const bench = filled(new Bench('mlsgrid', {}, { keys: 30 * 86_400_000 }), 4, false)
+  await bench.run()
+  await bench.run()
+  expect((await bench.run()).result?.walk).toBeNull()
+  bench.time.pass(6.5 * 86_400_000)
+  expect((await bench.run()).result?.walk).not.toBeNull()
+})
+
+test('a count that is off proves nothing', async () => {
+  const bench = filled(new Bench('generic', { countOff: 3 }), 5, false)
+  bench.time.pass(86_400_000)
+  const { result, reasons } = await bench.run()
+  expect(result?.walk).toBeNull()
+  expect(reasons.join()).toContain('5 keys came, and the source counts 8 before and 8 after')
+})
+
+test('proofs are made of what proves', () => {
+  const keys = new Map([['a', '2026-01-01T00:00:00Z']])
+  const walk = { keys, doubled: 0 }
+  const whole = WholeWalk.of({ walks: [walk, walk], counts: null, changed: null })
+  if (!WholeWalk.isOne(whole)) throw new Error(whole.why)
+  expect(WholeWalk.of({ walks: [walk], counts: null, changed: null })).toHaveProperty('why')
+  expect(
+    WholeWalk.of({ walks: [{ keys, doubled: 1 }], counts: { before: 1, after: 1 }, changed: null }),
+  ).toHaveProperty('why')
+  expect(Gone.of(whole, 'a', { asked: 'not there' })).toBeNull()
+  expect(Gone.of(whole, 'b', { second: whole })).toBeNull()
+  expect(Gone.of(whole, 'b', { asked: 'not there' })?.key).toBe('b')
+})
+
+test('marks, licences and addresses that end', () => {
+  const of = (record: Record<string, unknown>, vendor: 'mlsgrid' | 'bridge') =>
+    JSON.parse(unpacked(kept({ key: 'ACT1', stamp: '', record }, vendorOf(vendor))).toString()) as Record<
+      string,
+      unknown
+    >
+  expect(of({ ListingId: 'ACT1475089', MlgCanUse: ['BO'], Media: [{}] }, 'mlsgrid')).toEqual({
+    ListingId: 'ACT1475089',
+    MlgCanUse: ['BO'],
+    '@@ListingNumber': '1475089',
+    '@@Licensed': false,
+  })
+  const media = ['https://a.example/1.jpg', 'https://a.example/2.jpg?X-Amz-Expires=3600'].map((MediaURL) => ({
+    MediaURL,
+  }))
+  expect(of({ Media: media, '@odata.id': 'x' }, 'bridge')).toEqual({ Media: [media[0]] })
+})
+
+test('a source that can not be right is a problem of the configuration', () => {
+  const problems = (changes: object) =>
+    resoProblems(
+      resoSchema.parse({ reso: 'https://api.mlsgrid.com/v2', vendor: 'mlsgrid', auth: { token: 'x' }, ...changes }),
+    )
+      .map(({ problem }) => problem)
+      .join('\n')
+  const right = "OriginatingSystemName eq 'actris'"
+  expect(problems({ filter: right })).toBe('')
+  expect(problems({})).toContain('answers only about one OriginatingSystemName')
+  expect(problems({ filter: `${right} and City eq 'Austin'` })).toContain("MLS Grid can't search City, only")
+  expect(problems({ vendor: 'generic' })).toContain('api.mlsgrid.com is MLS Grid: write vendor: mlsgrid')
+  expect(problems({ filter: right, expand: ['Media'] })).toContain('leave Media out')
+  expect(problems({ filter: right, auth: {} })).toContain('needs a token, or a clientId and a clientSecret')
+  expect(resoSchema.safeParse({ reso: 'http://example.com/odata', vendor: 'generic', auth: {} }).success).toBe(false)
+})
