@@ -76,7 +76,7 @@ function sourceToInspect(source: string, configFile: string, sources: ReferenceS
   return configuredFeed(source, configFile, sources) ?? { ...anySource(source, sources), parts: null }
 }
 
-/** A name means a feed only if there is no file of that name. */
+/** A name means a feed only if there is no file of that name. Throws `UsageError` for a live source. */
 function configuredFeed(name: string, configFile: string, sources: ReferenceSources): Source | null {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name === '-' || existsSync(name) || !existsSync(configFile)) return null
   const made = new Map<string, MappingParts>()
@@ -85,7 +85,10 @@ function configuredFeed(name: string, configFile: string, sources: ReferenceSour
     return makeMapping(parts)
   })
   const feed = config.feeds.find((one) => one.name === name)
-  return feed === undefined ? null : { config, feed, parts: made.get(name) ?? null }
+  if (feed === undefined) return null
+  if (feed.live !== null)
+    throw new UsageError(`${name} is a live source (reso), which inspect does not read; use: listing-sync diff ${name}`)
+  return { config, feed, parts: made.get(name) ?? null }
 }
 
 /** The preset is not used: `inspect` makes its own mapping. */

@@ -15,7 +15,9 @@ const kindsSchema = z.strictObject({
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
     .describe('Only for listings of this PropertyType, or of these'),
 })
-const groupSchema = z.object({ when: kindsSchema.optional() }).catchall(valueSchema)
+const groupSchema = z
+  .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
+  .catchall(valueSchema)
 export const placeholdersSchema = z.union([groupSchema, z.array(groupSchema).min(1)])
 type Written = z.infer<typeof placeholdersSchema>
 

@@ -47,14 +47,14 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a dry run writes into the store',
     file: 'src/sync.ts',
-    from: "run.prepared = await prepare(feed, tools, 'diff')",
-    to: "run.prepared = await prepare(feed, tools, 'diff')\n    await note(feed, tools as Writers, run.prepared)",
+    from: "run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))",
+    to: "run.prepared = await prepare(feed, tools, 'diff', dryMirror(feed, tools.store))\n    await note(feed, tools as Writers, run.prepared)",
   },
   {
     name: 'a backfill deletes',
     file: 'src/sync.ts',
-    from: 'const prepared = (run.prepared = await prepare(feed, tools, mode))',
-    to: "const prepared = (run.prepared = await prepare(feed, tools, 'sync'))",
+    from: 'const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store)))',
+    to: "const prepared = (run.prepared = await prepare(feed, tools, 'sync', mirror(feed, tools.store)))",
   },
   {
     name: 'forgotten after one absence',
@@ -101,7 +101,7 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a dry run foretells no deletes',
     file: 'src/sync.ts',
-    from: "run.prepared = await prepare(feed, tools, 'diff')",
-    to: "run.prepared = await prepare(feed, tools, 'backfill')",
+    from: "run.prepared = await prepare(feed, tools, 'diff', ",
+    to: "run.prepared = await prepare(feed, tools, 'backfill', ",
   },
 ]
