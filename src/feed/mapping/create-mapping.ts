@@ -264,7 +264,7 @@ function finished(
   else delete listing.ExtensionColumn
   for (const { key, bad } of extension.problems) unread.push(problemOf(`ExtensionColumn ${key}`, bad))
   const unnamed = compiled.compliance.unnamed(entries)
-  if (unnamed !== null && !problems.some(({ field }) => field === unnamed.field)) problems.push(unnamed)
+  if (unnamed !== null) problems.push(unread.find(({ field }) => field === unnamed.field) ?? unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
   const { moving, endsLater, imageFiles } = making
   const more = {

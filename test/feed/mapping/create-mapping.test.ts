@@ -298,13 +298,18 @@ describe('one record', () => {
     [{ 'ListingDetails/Price': 'cheap' }, 'SalePrice'],
     [{ 'ListingDetails/Price': '350.000,00' }, 'SalePrice'],
     [{ 'ListingDetails/DateListed': '2026-02-30' }, 'DaysOnMarket'],
-    [{ 'Location/Lat': '91' }, 'Latitude'],
     [{ 'ListingDetails/ListingUrl': 'ftp://homes.example/1' }, 'Url'],
     [{ 'Location/DisplayAddress': 'maybe' }, 'Address'],
   ])('rejects %j for its %s, as found', async (changes, field) => {
     expect(await normalise(record(changes))).toMatchObject([
       { kind: 'reject', problems: [{ field, value: Object.values(changes)[0].slice(0, 200) }] },
     ])
+  })
+
+  it('leaves out a coordinate that is none, and says so', async () => {
+    const [found] = await normalise(record({ 'Location/Lat': '91' }))
+    expect(found).toMatchObject({ kind: 'listing', unread: [{ field: 'Latitude', value: '91' }] })
+    expect(found).not.toHaveProperty('listing.Latitude')
   })
 
   it('keeps leading zeros of an MLSNumber', async () => {

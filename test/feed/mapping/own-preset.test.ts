@@ -83,7 +83,6 @@ describe('an XML format of its own', () => {
       'SWAP-5': ["SaleType: 'XX' needs one of for_sale, for_rent; map this word with choices"],
       'NORTH-6': [
         "BuildingArea: 'about 700' needs an area: a number, with a unit or without",
-        "Longitude: 'north' needs a number written like 1,234.5",
       ],
     })
     expect(world.listings()).toHaveLength(4)
