@@ -81,9 +81,7 @@ describe('an XML format of its own', () => {
     })
     expect(problems(report)).toEqual({
       'SWAP-5': ["SaleType: 'XX' needs one of for_sale, for_rent; map this word with choices"],
-      'NORTH-6': [
-        "BuildingArea: 'about 700' needs an area: a number, with a unit or without",
-      ],
+      'NORTH-6': ["BuildingArea: 'about 700' needs an area: a number, with a unit or without"],
     })
     expect(world.listings()).toHaveLength(4)
     expect(await world.run()).toMatchObject({ counts: { unchanged: 4, create: 0, update: 0, delete: 0 } })
