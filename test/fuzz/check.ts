@@ -7,7 +7,7 @@ import { deletesAllowed } from './feeds.ts'
 import type { FuzzWorld, Read } from './world.ts'
 
 /** Processor milliseconds that a feed may take: many times what is usual, and in proportion to its size. */
-export const patience = (bytes: number): number => 200 + bytes / 1000
+export const patience = (bytes: number): number => 400 + bytes / 250
 
 /** The first thing that is wrong, in words that begin the same for the same fault; null: nothing. */
 export function violation(world: FuzzWorld, bytes: Buffer, report: Read): string | null {

@@ -20,6 +20,8 @@ export interface Verdict {
   planned: boolean
   complete: boolean
   deletes: number
+  /** Those of listings that no record says are gone. */
+  unasked: number
   /** Milliseconds that the run took, of real time. */
   took: number
 }
@@ -74,6 +76,7 @@ export class Corpus {
         planned: report.result !== 'failed',
         complete: report.delivery.complete,
         deletes: report.counts.delete,
+        unasked: report.changes.filter(({ kind, cause }) => kind === 'delete' && cause !== 'feed-says-so').length,
         took,
       }
     } catch (error) {
@@ -83,6 +86,7 @@ export class Corpus {
         planned: false,
         complete: false,
         deletes: 0,
+        unasked: 0,
         took: performance.now() - began,
       }
     }

@@ -44,7 +44,7 @@ async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: bo
   for (let seed = from; seed < from + feeds; seed++) {
     say({ at: seed })
     const { preset, bytes, done } = hostile ? corpus.hostile(seed) : corpus.feed(seed)
-    const { planned, complete, deletes, took, ...verdict } = await corpus.judge(preset, bytes)
+    const { planned, complete, deletes, unasked, took, ...verdict } = await corpus.judge(preset, bytes)
     sums.planned += Number(planned)
     sums.complete += Number(complete)
     sums.deletes += deletes
@@ -54,7 +54,7 @@ async function runSeeds(corpus: Corpus, from: number, feeds: number, hostile: bo
     sums.ends[end] = (sums.ends[end] ?? 0) + 1
     const violation =
       verdict.violation ??
-      (hostile && deletes > 0 ? `${deletes} deletes` : null) ??
+      (hostile && unasked > 0 ? `${unasked} deletes that no record asks for` : null) ??
       (sums.megabytes > mostMegabytes ? `memory: ${sums.megabytes} MB` : null)
     if (violation !== null) return say({ seed, violation, preset, done })
   }

@@ -15,9 +15,9 @@ export interface Sizes {
   to: number
 }
 
-/** From so many characters to `times` as many; in the slow suite to 8 times that. */
+/** From so many characters to `times` as many. */
 export function sizes(from: number, times = 16): Sizes {
-  return { from, to: from * times * (process.env.GROWTH === 'large' ? 8 : 1) }
+  return { from, to: from * times }
 }
 
 /** Milliseconds that this thread has had a processor for: what others of the process do, as to collect garbage, is not counted. */

@@ -1,4 +1,4 @@
-/** The invariants of docs/design.md over seeded histories; the other half of them is in other-half.test.ts. */
+/** The invariants of docs/design.md over seeded histories; the other half of them is in other-half.slow.test.ts. */
 import { expect, test } from 'vitest'
 import { numbersInTime } from '../support/in-time.ts'
 import { testHalf } from './half.ts'
