@@ -27,9 +27,9 @@ export const retsCompact: Format<HeaderOptions> = {
   /** RETS STANDARD-XML, CREA's too, has its records in elements and is read as XML; an error has none of either. */
   detect(head) {
     const start = head.subarray(0, 64 * 1024)
-    const { root, record } = xmlShape(start)
-    const isRows = /<(?:COLUMNS|DATA|DELIMITER)\b/i.test(start.toString('latin1')) || record === null
-    const isCompact = root?.toUpperCase() === 'RETS' && isRows
+    const text = start.toString('latin1')
+    const isRows = /<(?:COLUMNS|DATA|DELIMITER)\b/i.test(text) || !/<(?!RETS\b|COUNT\b|MAXROWS\b)[a-z]/i.test(text)
+    const isCompact = xmlShape(start).root?.toUpperCase() === 'RETS' && isRows
     return isCompact ? { options: { requiredHeaders: [] } } : null
   },
   read,
