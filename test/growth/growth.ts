@@ -5,7 +5,7 @@
 /** Four times the input may cost so many times as much: linear work costs 4 times, quadratic 16 times. */
 const most = 8
 /** What is cheaper than this grew from nothing worth measuring: constant cost hides growth, and the clock is coarse. */
-const nothing = 64
+const nothing = 100
 /** A run that takes so long, at a good ratio, has shown enough. */
 const enough = 250
 
@@ -34,7 +34,7 @@ async function cost(work: (size: number) => unknown, size: number): Promise<numb
 }
 
 /**
- * Why `work` grows too fast: four times the input costs more than eight times as much, in each of three attempts. Null: it
+ * Why `work` grows too fast: four times the input costs more than eight times as much, in each of five attempts. Null: it
  * does not. Compared are the least of what each size has cost, as anything else only adds to it. Sizes grow fourfold until a run takes long enough, as what is quick has shown nothing yet. `work` makes its own
  * input of that size; that belongs to the cost and has to be linear itself.
  */
@@ -44,7 +44,7 @@ export async function excess(work: (size: number) => unknown, { from, to }: Size
   for (let size = from; size * 4 <= to; size *= 4) {
     let after = await cost(work, size * 4)
     for (let attempt = 1; after > nothing && after > before * most; attempt++) {
-      if (attempt === 3)
+      if (attempt === 5)
         return `${size} → ${size * 4}: ${before.toFixed(1)} → ${after.toFixed(1)} ms, ${(after / before).toFixed(1)} times`
       before = Math.min(before, await cost(work, size))
       after = Math.min(after, await cost(work, size * 4))
