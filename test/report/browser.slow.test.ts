@@ -115,7 +115,7 @@ describe('text of a feed', () => {
       }
     })()`)
     expect(found).toMatchObject({
-      elements: ['article', 'body', 'br', 'h1', 'h2', 'table', 'tbody', 'td', 'th', 'tr'],
+      elements: ['article', 'body', 'br', 'h1', 'h2', 'p', 'table', 'tbody', 'td', 'th', 'tr'],
       attributes: ['class'],
       // The page's own style is applied.
       tone: 'solid',
