@@ -96,7 +96,7 @@ function unpacked(bytes: Buffer): Buffer | null {
 }
 
 const overlooked =
-  /no whitespace between attributes|duplicate attribute|unquoted attribute value|disallowed character in attribute name|"\]\]>" is disallowed/
+  /no whitespace between attributes|attribute without value|duplicate attribute|unquoted attribute value|disallowed character in attribute name|"\]\]>" is disallowed/
 
 /**
  * What a strict parser says against the document: that it is not well formed, or that it holds more records than were
