@@ -130,8 +130,8 @@ function illFormed(document: Buffer, path: string, read: number): string | null 
 function decoded(document: Buffer): string {
   if (document[0] === 0xff && document[1] === 0xfe) return document.toString('utf16le')
   if (document[0] === 0xfe && document[1] === 0xff) return new TextDecoder('utf-16be').decode(document)
-  if (document[0] === 0x3c && document[1] === 0) return document.toString('utf16le')
-  if (document[0] === 0 && document[1] === 0x3c) return new TextDecoder('utf-16be').decode(document)
+  if (document[0] !== 0 && document[1] === 0) return document.toString('utf16le')
+  if (document[0] === 0 && document[1] !== 0) return new TextDecoder('utf-16be').decode(document)
   return new TextDecoder('utf-8').decode(document)
 }
 
