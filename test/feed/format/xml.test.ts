@@ -111,8 +111,11 @@ describe('where records begin and end', () => {
       return processorTime() - before
     }
     await time(100_000)
-    // Sixteen times the length: quadratic time would be 256 times as long.
-    expect(await time(3_200_000)).toBeLessThan(64 * Math.max(await time(200_000), 10))
+    // Sixteen times the length: quadratic time would be 256 times as long. What others do in this process may come upon one.
+    const most = 64 * Math.max(await time(200_000), 10)
+    let least = Infinity
+    for (let attempt = 0; attempt < 4 && least >= most; attempt++) least = Math.min(least, await time(3_200_000))
+    expect(least).toBeLessThan(most)
   })
 
   test('damaged documents are cut alike in every window', async () => {
