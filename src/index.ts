@@ -13,7 +13,8 @@ export { BrokenAnswerError } from './service/chat.ts'
 export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from './service/chat.ts'
 import { ServiceClient } from './service/client.ts'
 import type { ClientSettings } from './service/client.ts'
-export type { CallOptions, ListingCallOptions } from './service/client.ts'
+import { optionProblems } from './service/option-problems.ts'
+export type { CallOptions, ListingCallOptions, ListingInput } from './service/client.ts'
 export type { ListFilter, ListPage, RealEstateListItem } from './service/list-item.ts'
 export { RequestError } from './service/operations.ts'
 export type { KeyType } from './service/operations.ts'
@@ -41,21 +42,26 @@ export class ListingServiceClient extends ServiceClient {
   constructor({ runtime, ...options }: ClientOptions) {
     const problem = baseUrlProblem(options.baseUrl)
     if (problem !== null) throw new UserError(`baseUrl ${problem}`)
-    super(
-      {
-        secretKey: null,
-        sessionKey: null,
-        ca: null,
-        maxAnswerBytes: 32 * 1024 * 1024,
-        rate: 5,
-        concurrency: 4,
-        timeout: 30_000,
-        patience: 300_000,
-        attempts: 5,
-        backoff: { base: 500, max: 30_000 },
-        ...options,
-      },
-      { clock: systemClock, random: systemRandom, log: silent, ...runtime },
-    )
+    const settings = {
+      secretKey: null,
+      sessionKey: null,
+      ca: null,
+      maxAnswerBytes: 32 * 1024 * 1024,
+      rate: 5,
+      concurrency: 4,
+      timeout: 30_000,
+      patience: 300_000,
+      attempts: 5,
+      backoff: { base: 500, max: 30_000 },
+      ...given(options),
+    }
+    const problems = optionProblems(settings)
+    if (problems.length > 0) throw new UserError(problems.join('; '))
+    super(settings, { clock: systemClock, random: systemRandom, log: silent, ...given(runtime ?? {}) })
   }
+}
+
+/** Without the options that are undefined, which mean their default. */
+function given<T extends object>(options: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
 }

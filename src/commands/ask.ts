@@ -36,7 +36,8 @@ export function askCommand(context: CommandContext, text: string | undefined, op
         const question = { sessionID: Number(options.session), content }
         const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
         end()
-        app.doors.err.write(`${tokens} tokens${answered ? '' : '; the chatbot had no answer'}\n`)
+        const cost = tokens === null ? 'the service says no number of tokens' : `${tokens} tokens`
+        app.doors.err.write(`${cost}${answered ? '' : '; the chatbot had no answer'}\n`)
         return answered ? exitStatus.right : exitStatus.partial
       } catch (error) {
         end()
@@ -78,7 +79,7 @@ type Ask = (
   question: { sessionID: number; content: string },
   printer: ChatPrinter,
   signal: AbortSignal,
-) => Promise<{ tokens: number; answered: boolean }>
+) => Promise<{ tokens: number | null; answered: boolean }>
 
 const askOnce: Ask = async (app, feed, question, printer, signal) => {
   const { content, totalToken, noAnswer } = await app.client(feed).ask(question, { signal })

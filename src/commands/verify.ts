@@ -81,6 +81,8 @@ function listingLines(listing: VerifiedListing): string[] {
   return [
     `  ${styleText(tone, printable(mlsNumber))}  ${verdictOf(listing)}`,
     `      asked     ${printable(question)}`,
-    ...(listing.answer === null ? [] : [`      answered  ${answerText(listing)} (${tokens} tokens)`]),
+    ...(listing.answer === null
+      ? []
+      : [`      answered  ${answerText(listing)}${tokens === null ? '' : ` (${tokens} tokens)`}`]),
   ]
 }

@@ -52,6 +52,10 @@ export class ServiceError extends Error {
   readonly code: number | null
   /** Milliseconds the service asked to wait. */
   readonly retryAfter: number | null
+  /** The operation that was called, as docs/service.md calls it; '' until the client knows it. */
+  operation = ''
+  /** Whether the same call may be sent again later: it may work then, and can't be carried out twice. */
+  retryable = false
   constructor(
     kind: ServiceError['kind'],
     message: string,

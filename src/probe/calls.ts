@@ -1,6 +1,7 @@
 /** The calls of a probe to one chatbot. A refusal is an answer; a stop signal ends them step by step. */
 import { ServiceError } from '../core/errors.ts'
 import type { Listing, RemoteSummary } from '../core/listing.ts'
+import type { ListItem } from '../service/canonical.ts'
 import type { Clock } from '../core/machine.ts'
 import type { ListingCallOptions, ServiceClient } from '../service/client.ts'
 import { walkPages } from '../service/observe.ts'
@@ -70,9 +71,12 @@ export class Calls {
     return this.#reply(how, (options) => this.#client.delete(body, options))
   }
 
-  list(filter: object, how?: How): Promise<Reply<Page>> {
+  list(filter: object, how?: How): Promise<Reply<Page & { List: ListItem[] }>> {
     const whole = { SerialNumber: this.#serialNumber, ...filter }
-    return this.#reply(how, async (options) => (await this.#client.list(whole, options)) as unknown as Page)
+    return this.#reply(
+      how,
+      async (options) => (await this.#client.list(whole, options)) as unknown as Page & { List: ListItem[] },
+    )
   }
 
   /** Reads every page, like a run. */

@@ -1,8 +1,10 @@
 /** The ClientAsk operation (docs/service.md, "Message a chatbot"), whole or streamed. */
 import { ServiceError } from '../core/errors.ts'
-import { failureIn } from './envelope.ts'
+import { failureIn, notUnderstood } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { ObjectSplitter } from './framing.ts'
+import { member, Misread, readBoolean, readInteger, readMembers } from './members.ts'
+import type { Members } from './members.ts'
 import { RequestError } from './operations.ts'
 import type { Operation } from './operations.ts'
 import type { StreamResponse } from './send.ts'
@@ -26,10 +28,11 @@ export interface ChatQuestion {
 
 /** `Data` of an answer in one piece. */
 export interface ChatAnswer {
-  messageid: number
+  /** null: the service doesn't say. */
+  messageid: number | null
   content: string
-  /** Tokens consumed. */
-  totalToken: number
+  /** Tokens consumed; null: the service doesn't say. */
+  totalToken: number | null
   /** The chatbot had no answer. */
   noAnswer: boolean
 }
@@ -41,14 +44,14 @@ export interface ChatPiece {
 
 /** The final object of a streamed answer. */
 export interface ChatEnd {
-  /** Message ID of the request; null if the service sent a whole answer instead of a stream. */
+  /** Message ID of the request; null if the service doesn't say, as where it sent a whole answer instead of a stream. */
   QuestionID: number | null
-  /** Message ID of the answer. */
-  AnswerID: number
+  /** Message ID of the answer; null: the service doesn't say. */
+  AnswerID: number | null
   /** The complete answer. */
   Answer: string
-  /** Tokens consumed. */
-  TotalToken: number
+  /** Tokens consumed; null: the service doesn't say. */
+  TotalToken: number | null
   /** Only if the service sends it: it is documented for whole answers only. */
   noAnswer?: boolean
 }
@@ -67,6 +70,7 @@ export class BrokenAnswerError extends ServiceError {
 
 /** Not repeatable: a message might be asked, counted and paid twice. */
 export const askOperation: Operation<ChatAnswer> = {
+  name: 'ClientAsk',
   path: '/chat/Chat/ClientAsk',
   kind: 'ask',
   repeatable: false,
@@ -110,7 +114,7 @@ export async function* chatParts(
   now: () => number,
   clean: Cleaner,
 ): AsyncGenerator<ChatPiece | ChatEnd, void> {
-  const failure = (body: string): ServiceError => failureIn({ status, headers, body }, now(), clean)
+  const failure = (body: string): ServiceError => failureIn({ status, headers, body }, askOperation.name, now(), clean)
   if (status < 200 || status >= 300) throw failure(await whole(chunks))
   const splitter = new ObjectSplitter()
   let received = ''
@@ -119,8 +123,8 @@ export async function* chatParts(
     for await (const chunk of chunks) {
       for (const object of splitter.push(chunk)) {
         const part = readPart(object)
-        if (part === 'envelope') {
-          yield* answered(object, failure)
+        if (part !== null && 'envelope' in part) {
+          yield* answered(part.envelope, failure)
           return
         }
         if (part === null) {
@@ -129,11 +133,17 @@ export async function* chatParts(
           continue
         }
         yield part
-        if ('AnswerID' in part) return
+        if ('Answer' in part) return
         received += part.content
       }
     }
   } catch (error) {
+    if (error instanceof Misread)
+      throw new BrokenAnswerError(
+        notUnderstood(askOperation.name, error, { status, headers }, now(), clean).message,
+        received,
+        error,
+      )
     if (error instanceof SyntaxError) throw new BrokenAnswerError('The stream contains invalid JSON', received, error)
     // Without a code the connection failed, not the service.
     if (error instanceof ServiceError && error.code === null)
@@ -145,37 +155,55 @@ export async function* chatParts(
   throw new BrokenAnswerError(`The stream ended without its final object${held}`, received)
 }
 
-/** An envelope in a stream: a refusal, or the whole answer in one piece. */
-function* answered(envelope: unknown, failure: (body: string) => ServiceError): Generator<ChatPiece | ChatEnd, void> {
-  const { Success, Code, Data } = envelope as { Success: boolean; Code: unknown; Data?: unknown }
-  const answer = Success && Code === 200 ? readChatAnswer(Data) : undefined
-  if (answer === undefined) throw failure(JSON.stringify(envelope))
-  const { messageid, content, totalToken, noAnswer } = answer
+/** An envelope in a stream: a refusal, or the whole answer in one piece. Throws `Misread`. */
+function* answered(envelope: Members, failure: (body: string) => ServiceError): Generator<ChatPiece | ChatEnd, void> {
+  const isSuccess = readBoolean(member(envelope, 'Success'), 'Success')
+  if (!isSuccess || readInteger(member(envelope, 'Code'), 'Code') !== 200) throw failure(JSON.stringify(envelope))
+  const { messageid, content, totalToken, noAnswer } = readChatAnswer(member(envelope, 'Data'))
   yield { content }
   yield { QuestionID: null, AnswerID: messageid, Answer: content, TotalToken: totalToken, noAnswer }
 }
 
-/** The kind of an object in a stream; null: undocumented, such as a keep-alive. */
-function readPart(object: unknown): ChatPiece | ChatEnd | 'envelope' | null {
-  const { content, QuestionID, AnswerID, Answer, TotalToken, noAnswer, Success } = object as Record<string, unknown>
-  if (typeof Success === 'boolean') return 'envelope'
-  if (isInteger(QuestionID) && isInteger(AnswerID) && typeof Answer === 'string' && isInteger(TotalToken))
-    return { QuestionID, AnswerID, Answer, TotalToken, ...(typeof noAnswer === 'boolean' && { noAnswer }) }
-  return typeof content === 'string' ? { content } : null
+/** The kind of an object in a stream; null: undocumented, such as a keep-alive. Throws `Misread`. */
+function readPart(object: unknown): ChatPiece | ChatEnd | { envelope: Members } | null {
+  const part = readMembers(object, 'a part of the stream')
+  if (member(part, 'Success') !== undefined) return { envelope: part }
+  const [Answer, content] = [member(part, 'Answer'), member(part, 'content')]
+  if (Answer === undefined) return typeof content === 'string' ? { content } : null
+  const said = member(part, 'noAnswer')
+  return {
+    QuestionID: readOptional(part, 'QuestionID'),
+    AnswerID: readOptional(part, 'AnswerID'),
+    Answer: readText(Answer, 'Answer'),
+    TotalToken: readOptional(part, 'TotalToken'),
+    ...(said !== undefined && { noAnswer: readBoolean(said, 'noAnswer') }),
+  }
 }
 
-function readChatAnswer(data: unknown): ChatAnswer | undefined {
-  if (typeof data !== 'object' || data === null) return undefined
-  const { messageid, content, totalToken, noAnswer } = data as Record<string, unknown>
-  // Without an answer its text may be absent, too.
-  const text = noAnswer === true ? (content ?? '') : content
-  if (!isInteger(messageid) || typeof text !== 'string' || !isInteger(totalToken) || typeof noAnswer !== 'boolean')
-    return undefined
-  return { messageid, content: text, totalToken, noAnswer }
+/** Throws `Misread`. */
+function readChatAnswer(data: unknown): ChatAnswer {
+  const answer = readMembers(data, 'Data')
+  const said = member(answer, 'noAnswer')
+  const content = member(answer, 'content')
+  // Without an answer its text may be absent, too; and a text is an answer, whatever is absent beside it.
+  const noAnswer = said === undefined ? content === '' : readBoolean(said, 'Data.noAnswer')
+  return {
+    messageid: readOptional(answer, 'messageid', 'Data.'),
+    content: noAnswer && content === undefined ? '' : readText(content, 'Data.content'),
+    totalToken: readOptional(answer, 'totalToken', 'Data.'),
+    noAnswer,
+  }
 }
 
-function isInteger(value: unknown): value is number {
-  return Number.isInteger(value)
+function readText(value: unknown, name: string): string {
+  if (typeof value === 'string') return value
+  throw new Misread(name, 'text', value)
+}
+
+/** A whole number; null: there is none. */
+function readOptional(object: Members, name: string, place = ''): number | null {
+  const value = member(object, name)
+  return value === undefined ? null : readInteger(value, place + name)
 }
 
 async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {

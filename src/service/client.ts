@@ -2,7 +2,7 @@
  * The client of the listing service: one method for each operation, with bodies and answers as documented (docs/service.md),
  * and the same operations bound to one chatbot, for runs.
  */
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError, UserError } from '../core/errors.ts'
 import type { Listing } from '../core/listing.ts'
 import type { Clock, Runtime } from '../core/machine.ts'
 import { askBody, askOperation, chatParts } from './chat.ts'
@@ -14,7 +14,10 @@ import type { Cleaner } from './envelope.ts'
 import { createVersionCheck, headersOf } from './headers.ts'
 import type { ServiceKeys, VersionCheck } from './headers.ts'
 import { Lane, Limiter } from '../core/limiter.ts'
-import type { ListFilter, ListPage } from './list-item.ts'
+import type { ListFilter, ListPage, RealEstateListItem } from './list-item.ts'
+import type { ListItem } from './canonical.ts'
+import { listingsOf, walkPages } from './observe.ts'
+import { timeoutProblem } from './option-problems.ts'
 import {
   checkBody,
   createOperation,
@@ -73,9 +76,17 @@ export class Endpoint {
 /** How to reach a service; `ClientOptions` of the library says more. */
 export type ClientSettings = Omit<ServiceSettings, 'profile'>
 
+/** A listing as Create and Update take it: an empty text in an optional field of few values clears it. */
+export type ListingInput = Omit<Listing, 'Tours' | 'SpaceType'> & {
+  Tours?: Listing['Tours'] | ''
+  SpaceType?: Listing['SpaceType'] | ''
+}
+
 export interface CallOptions {
   /** Ends the call and its waiting. */
   signal?: AbortSignal
+  /** Milliseconds for an answer (for a stream: of silence) in place of the client's. */
+  timeout?: number
 }
 
 /** The last three are for learning what a service does (`probe`). */
@@ -124,8 +135,10 @@ export class ServiceClient {
     const caller = this.#caller(serialNumber, { signal, stop }, new Breaker())
     const heardVersion = createVersionCheck(this.#runtime, this.#clean)
     return bindChatbot(serialNumber, binding, {
-      call: async (operation, body, beforeSend) =>
-        caller.carryOut(operation, await this.#exchange(operation, body, { signal }, heardVersion), beforeSend),
+      call: async (operation, body, beforeSend) => {
+        const exchange = await this.#exchange(operation, body, { signal }, heardVersion)
+        return caller.carryOut(operation, exchange, beforeSend).catch(tell(operation))
+      },
       calls: caller.calls,
       endpoint: this.#endpoint,
       clock: this.#runtime.clock,
@@ -135,7 +148,12 @@ export class ServiceClient {
   /** Changes settings of a chatbot; what is left out stays. Sent again if the answer was lost. */
   async edit(settings: ChatbotSettings & { serialNumber: string }, options?: CallOptions): Promise<void> {
     const { serialNumber, ...fields } = settings
-    const problems = typeof serialNumber === 'string' ? [] : ['serialNumber: takes text']
+    const problems =
+      typeof serialNumber !== 'string'
+        ? ['serialNumber: takes text']
+        : serialNumber.trim() === ''
+          ? ['serialNumber: must not be empty']
+          : []
     // Loaded late: it changes the process's globals, and importing a client should not.
     problems.push(...(await import('./settings-file.ts')).settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
@@ -178,7 +196,7 @@ export class ServiceClient {
    * Creates a listing and returns its identifier, which need not be the ID that List shows. Sent again only if it was
    * certainly not carried out: after a lost answer look the listing up first.
    */
-  async create(body: Listing & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
+  async create(body: ListingInput & { SerialNumber: string }, options?: ListingCallOptions): Promise<string> {
     return this.#checkedCall(createOperation, body, options)
   }
 
@@ -187,7 +205,7 @@ export class ServiceClient {
    * key without listings may yield 0 or a refusal.
    */
   async update(
-    body: Listing & { SerialNumber: string; Key: string; KeyType: KeyType },
+    body: ListingInput & { SerialNumber: string; Key: string; KeyType: KeyType },
     options?: ListingCallOptions,
   ): Promise<number> {
     return this.#checkedCall(updateOperation, body, options)
@@ -198,7 +216,36 @@ export class ServiceClient {
    * means that there are no more.
    */
   async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
-    return (await this.#checkedCall(listOperation, filter, options)) as unknown as ListPage
+    const page = await this.#checkedCall(listOperation, filter, options)
+    const { PageNumber = 1, PageSize = 20 } = filter
+    const List = listingsOf(page, (PageNumber - 1) * PageSize)
+    return { List: List as unknown as RealEstateListItem[], VirtualCount: page.VirtualCount }
+  }
+
+  /**
+   * Every listing that the filter names, each once. The first comes when the whole list was read and no page contradicted
+   * another one, so all of them are in memory; otherwise it throws a `ServiceError` that says what was wrong.
+   */
+  async *listAll(
+    filter: Omit<ListFilter, 'PageNumber'>,
+    options?: CallOptions,
+  ): AsyncGenerator<RealEstateListItem, void, void> {
+    const { PageSize = 100, ...named } = filter
+    let found: ListItem[] = []
+    const { complete, reasons } = await walkPages({
+      list: async (PageNumber, PageSize) =>
+        this.#checkedCall(listOperation, { ...named, PageNumber, PageSize }, options),
+      pageSize: Math.min(PageSize, this.#endpoint.pageSize),
+      rememberPageSize: (taken) => (this.#endpoint.pageSize = taken),
+      virtualCount: 'unknown',
+      now: () => this.#runtime.clock.now(),
+      reset: () => (found = []),
+      add: (items) => void found.push(...items),
+    })
+    if (!complete) {
+      tell(listOperation)(new ServiceError('transient', `The list is incomplete: ${reasons.join(' ')}`))
+    }
+    yield* found as unknown as RealEstateListItem[]
   }
 
   /** Deletes listings by their keys and returns SuccessCount, perhaps fewer than the keys. */
@@ -233,7 +280,7 @@ export class ServiceClient {
     const chatbot = body.SerialNumber ?? body.serialNumber
     try {
       const caller = this.#caller(typeof chatbot === 'string' ? chatbot : '', options, null)
-      return (await caller.carryOut(operation, exchange)).value
+      return (await caller.carryOut(operation, exchange).catch(tell(operation))).value
     } catch (error) {
       if (operation.lost !== undefined && error instanceof ServiceError && error.effect === 'unknown')
         error.message = `${error.message}; ${operation.lost}`
@@ -260,15 +307,29 @@ export class ServiceClient {
     return async () => {
       const response = await send(request)
       options.answered?.(response.status)
-      const { value, version } = readAnswer(response, operation.read, this.#runtime.clock.now(), this.#clean)
+      const { value, version } = readAnswer(response, operation, this.#runtime.clock.now(), this.#clean)
       heardVersion(version)
       return value
     }
   }
 
   /** The request, the same in every attempt. */
-  #request({ path }: Operation<unknown>, body: object, { signal, keys }: ListingCallOptions): SendRequest {
+  #request({ path }: Operation<unknown>, body: object, options: ListingCallOptions): SendRequest {
+    const { signal, keys, timeout = this.#settings.timeout } = options
+    const problem = timeoutProblem(timeout)
+    if (problem !== null) throw new UserError(`timeout ${problem}`)
     const headers = keys === undefined ? this.#headers : headersOf(keys)
-    return { path, headers, body: JSON.stringify(body), timeout: this.#settings.timeout, signal }
+    return { path, headers, body: JSON.stringify(body), timeout, signal }
+  }
+}
+
+/** Rethrows the failure of a call, with what only the client knows of it. */
+function tell({ name, repeatable }: Operation<unknown>): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ServiceError) {
+      error.operation = name
+      error.retryable = error.kind === 'transient' && (repeatable || error.effect === 'none')
+    }
+    throw error
   }
 }

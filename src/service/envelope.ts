@@ -5,6 +5,7 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import { scrubber, withoutScheme } from '../core/secrets.ts'
+import { member, Misread, readBoolean, readInteger, readMembers } from './members.ts'
 import type { SendResponse } from './send.ts'
 
 /** Makes a text of the service safe to show: see `createCleaner`. */
@@ -18,30 +19,65 @@ interface Envelope {
   Message: string
 }
 
+/** What an answer is the answer to. */
+interface Asked<T> {
+  name: string
+  /** The value in `Data`. Throws `Misread`. */
+  read(this: void, data: unknown): T
+}
+
 const rateLimitMessage = /rate.{0,3}limit|too many (?:requests|calls)|throttl/i
 
 /**
  * The value of a successful answer, with the API version as the service spells it (null: none); everything else is thrown as
- * a `ServiceError`. `read` returns undefined for invalid `Data`; `now` (milliseconds) turns a Retry-After date into a wait.
+ * a `ServiceError`. `now` (milliseconds) turns a Retry-After date into a wait.
  */
 export function readAnswer<T>(
   response: SendResponse,
-  read: (data: unknown) => T | undefined,
+  { name, read }: Asked<T>,
   now: number,
   clean: Cleaner,
 ): { value: T; version: string | null } {
-  const { status } = response
-  const envelope = parseEnvelope(response.body)
-  if (status < 300 && envelope?.Success && envelope.Code === 200) {
+  let misread: Misread
+  try {
+    const envelope = parseEnvelope(response.body)
+    if (response.status >= 300 || !envelope.Success || envelope.Code !== 200)
+      throw failureOf(response, envelope, now, clean)
     const value = read(envelope.Data)
-    if (value !== undefined) return { value, version: typeof envelope.Version === 'string' ? envelope.Version : null }
+    return { value, version: typeof envelope.Version === 'string' ? envelope.Version : null }
+  } catch (error) {
+    if (!(error instanceof Misread)) throw error
+    misread = error
   }
-  throw failureOf(response, envelope, now, clean)
+  if (response.status >= 300) throw failureOf(response, null, now, clean)
+  throw notUnderstood(name, misread, response, now, clean)
 }
 
 /** The failure in an answer that is known not to be a success. */
-export function failureIn(response: SendResponse, now: number, clean: Cleaner): ServiceError {
-  return failureOf(response, parseEnvelope(response.body), now, clean)
+export function failureIn(response: SendResponse, name: string, now: number, clean: Cleaner): ServiceError {
+  try {
+    return failureOf(response, parseEnvelope(response.body), now, clean)
+  } catch (error) {
+    if (!(error instanceof Misread)) throw error
+    if (response.status < 300) return notUnderstood(name, error, response, now, clean)
+    return failureOf(response, null, now, clean)
+  }
+}
+
+/** The call may have been carried out. */
+export function notUnderstood(
+  name: string,
+  misread: Misread,
+  { status, headers }: Pick<SendResponse, 'status' | 'headers'>,
+  now: number,
+  clean: Cleaner,
+): ServiceError {
+  const problem = `The answer to ${name} (HTTP ${status}) is not in its documented form: ${misread.told(clean)}`
+  return new ServiceError('transient', problem, {
+    effect: 'unknown',
+    code: status,
+    retryAfter: readRetryAfter(headers, now),
+  })
 }
 
 function failureOf({ status, headers }: SendResponse, envelope: Envelope | null, now: number, clean: Cleaner) {
@@ -63,8 +99,6 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
   if (code >= 500 && code < 600) return transient('unknown', `The service failed (${details})`, code)
   if (envelope && !envelope.Success && rateLimitMessage.test(message))
     return transient('none', `The service accepts no more calls at the moment (${details})`, code)
-  if (status < 300 && (!envelope || (envelope.Success && code === 200)))
-    return transient('unknown', `The service sent an answer that is not in its documented form (${details})`, status)
   return new ServiceError('refused', message || `The service refused without a message (${details})`, { code })
 }
 
@@ -86,20 +120,26 @@ function isTooDeep(json: string): boolean {
   return depth > deepest
 }
 
-function parseEnvelope(body: string): Envelope | null {
-  if (isTooDeep(body)) return null
-  let parsed: Partial<Record<keyof Envelope, unknown>> | null
+/** Throws `Misread`. */
+function parseEnvelope(body: string): Envelope {
+  // .NET services often send a byte order mark.
+  const text = body.startsWith('\ufeff') ? body.slice(1) : body
+  if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepest} levels`, text)
+  let parsed: unknown
   try {
-    // .NET services often send a byte order mark.
-    parsed = JSON.parse(body.startsWith('\ufeff') ? body.slice(1) : body)
+    parsed = JSON.parse(text)
   } catch {
-    return null
+    throw new Misread('the answer', 'an object in JSON', text === '' ? undefined : text)
   }
-  if (typeof parsed !== 'object' || parsed === null) return null
-  const { Data, Version, Success, Code, Message } = parsed
-  if (typeof Success !== 'boolean' || typeof Code !== 'number' || !Number.isInteger(Code)) return null
-  if (typeof Message !== 'string' && Message !== null && Message !== undefined) return null
-  return { Data, Version, Success, Code, Message: Message ?? '' }
+  const envelope = readMembers(parsed, 'the answer')
+  const Message = member(envelope, 'Message') ?? ''
+  return {
+    Data: member(envelope, 'Data'),
+    Version: member(envelope, 'Version'),
+    Success: readBoolean(member(envelope, 'Success'), 'Success'),
+    Code: readInteger(member(envelope, 'Code'), 'Code'),
+    Message: typeof Message === 'string' ? Message : JSON.stringify(Message),
+  }
 }
 
 /**

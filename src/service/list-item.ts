@@ -1,3 +1,4 @@
+import { fieldNames } from '../core/listing.ts'
 import type { Listing } from '../core/listing.ts'
 
 /** The body of List. */
@@ -34,3 +35,8 @@ export interface RealEstateListItem extends Record<
   /** The serialised array of `{ Key, value }`. */
   ExtensionColumn: string
 }
+
+/** The names of a list item, by their lower case. */
+export const itemNames: ReadonlyMap<string, string> = new Map(
+  [...fieldNames, 'ID', 'Price', 'Area', 'LATITUDE', 'LONGITUDE'].map((name) => [name.toLowerCase(), name]),
+)

@@ -7,10 +7,26 @@ import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
 
+/** One page as it came. */
 export interface Page {
-  List: ListItem[]
+  /** null: the service sent none. */
+  List: ListItem[] | null
   /** null: not a number. */
   VirtualCount: number | null
+}
+
+/**
+ * The listings of a page. Without a list there are none, if VirtualCount agrees: it says no more than the `before` listings of
+ * the pages before. Throws `ServiceError`.
+ */
+export function listingsOf({ List, VirtualCount }: Page, before: number): ListItem[] {
+  if (List !== null) return List
+  if (VirtualCount !== null && VirtualCount <= before) return []
+  throw new ServiceError(
+    'transient',
+    `The answer to List is not in its documented form: Data.List is missing, though VirtualCount says ${VirtualCount} listings`,
+    { code: 200 },
+  )
 }
 
 export interface WalkOptions {
@@ -82,7 +98,8 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
       contradict(`The pages held ${end.items} listings, VirtualCount says ${virtualCount ?? 'nothing'}.`)
     return end
   }
-  const effective = first.page.List.length
+  const firstItems = listingsOf(first.page, 0)
+  const effective = firstItems.length
   const seen = new IdSet()
   let previous: ListItem[] = []
   let virtualCount: number | null = null
@@ -91,8 +108,9 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     let items: ListItem[]
     end.pages++
     try {
-      ;({ List: items, VirtualCount: virtualCount } =
-        number === 1 ? first.page : await options.list(number, first.pageSize))
+      const page = number === 1 ? first.page : await options.list(number, first.pageSize)
+      items = listingsOf(page, end.items)
+      virtualCount = page.VirtualCount
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
       if (error.kind === 'transient') {
@@ -112,7 +130,7 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
       return end
     }
     // After the end a service may start again: an identical page 1 after other pages is the end.
-    if (number > 2 && isRepeated(items, first.page.List)) return finish()
+    if (number > 2 && isRepeated(items, firstItems)) return finish()
     if (number > 1 && (previous.length !== effective || items.length > effective)) {
       const held = `${previous.length} and ${items.length} listings, page 1 ${effective}`
       contradict(`Pages ${number - 1} and ${number} held ${held}.`)
@@ -145,9 +163,10 @@ async function firstPage(options: WalkOptions, asked: number): Promise<{ page: P
   }
 }
 
-/** Whether the ID is new; items without one always count as new. */
+/** Whether the ID is new, which may be a number or its digits; items without one always count as new. */
 function isNew(seen: IdSet, { ID }: ListItem): boolean {
-  return typeof ID !== 'number' && typeof ID !== 'string' ? true : seen.add(ID)
+  if (typeof ID === 'string') return seen.add(/^[1-9]\d{0,14}$/.test(ID) ? Number(ID) : ID)
+  return typeof ID === 'number' ? seen.add(ID) : true
 }
 
 function isRepeated(items: ListItem[], previous: ListItem[]): boolean {

@@ -3,21 +3,32 @@ import { UserError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { FieldRule } from '../core/listing.ts'
 import { nearestName } from '../core/text.ts'
-import type { ListItem } from './canonical.ts'
+import { itemNames } from './list-item.ts'
+import {
+  isMembers,
+  member,
+  Misread,
+  readCount,
+  readIdentifier,
+  readInteger,
+  readMembers,
+  withNames,
+} from './members.ts'
 import type { Page } from './observe.ts'
 import type { Repetition } from './retry.ts'
 
 export interface Operation<T> extends Repetition {
+  /** As docs/service.md calls it. */
+  name: string
   path: string
-  /** The value in `Data`; undefined: `Data` is invalid. */
-  read(this: void, data: unknown): T | undefined
+  /** The value in `Data` (undefined: none). Throws `Misread`. */
+  read(this: void, data: unknown): T
   /** Added to the message if the call may have been carried out. */
   lost?: string
 }
 
 /** An operation on listings. */
 export interface ListingOperation<T> extends Operation<T> {
-  name: string
   rules: readonly MemberRule[]
 }
 
@@ -25,14 +36,20 @@ export interface ListingOperation<T> extends Operation<T> {
 type MemberRule = Pick<FieldRule, 'required' | 'choices'> & {
   name: string
   type: FieldRule['type'] | 'integer' | 'texts'
+  /** Means nothing if it is empty. */
+  filled?: true
 }
 
 /** An invalid request, which was not sent. Each problem begins with the name of its field. */
 export class RequestError extends UserError {
   override name = 'RequestError'
+  readonly operation: string
   readonly problems: string[]
+  readonly code = null
+  readonly retryable = false
   constructor(operation: string, problems: string[]) {
     super(`${operation}: ${problems.join('; ')}`)
+    this.operation = operation
     this.problems = problems
   }
 }
@@ -40,10 +57,17 @@ export class RequestError extends UserError {
 /** The meaning of `Key` and `Keys` in Update and Delete. */
 export type KeyType = 'NativeId' | 'MLSNumber' | 'URL'
 
-const serialNumber: MemberRule = { name: 'SerialNumber', type: 'text', required: true }
+const serialNumber: MemberRule = { name: 'SerialNumber', type: 'text', required: true, filled: true }
 const keyTypes: readonly string[] = ['NativeId', 'MLSNumber', 'URL'] satisfies KeyType[]
 const keyType: MemberRule = { name: 'KeyType', type: 'text', required: true, choices: keyTypes }
-const createRules: readonly MemberRule[] = [serialNumber, ...fieldRules]
+const createRules: readonly MemberRule[] = [
+  serialNumber,
+  ...fieldRules.map((rule): MemberRule => {
+    if (rule.name === 'MLSNumber' || rule.name === 'Url') return { ...rule, filled: true }
+    // An empty text clears an optional one, as an empty list clears images.
+    return rule.choices && !rule.required ? { ...rule, choices: [...rule.choices, ''] } : rule
+  }),
+]
 
 /** Data is the identifier of the new listing. */
 export const createOperation: ListingOperation<string> = {
@@ -52,7 +76,7 @@ export const createOperation: ListingOperation<string> = {
   kind: 'create',
   repeatable: false,
   rules: createRules,
-  read: (data) => (typeof data === 'string' ? data : undefined),
+  read: (data) => readIdentifier(data, 'Data'),
   lost: 'the listing may have been created, so it was not sent again; look it up first',
 }
 
@@ -62,8 +86,8 @@ export const updateOperation: ListingOperation<number> = {
   path: '/chat/Chatbot/RealEstateUpdate',
   kind: 'update',
   repeatable: true,
-  rules: [...createRules, { name: 'Key', type: 'text', required: true }, keyType],
-  read: readCount,
+  rules: [...createRules, { name: 'Key', type: 'text', required: true, filled: true }, keyType],
+  read: (data) => readCount(data, 'Data'),
 }
 
 export const listOperation: ListingOperation<Page> = {
@@ -75,13 +99,19 @@ export const listOperation: ListingOperation<Page> = {
     serialNumber,
     { name: 'CityName', type: 'text', required: false },
     { name: 'SaleType', type: 'text', required: false, choices: ['for_sale', 'for_rent'] },
-    { name: 'MLSNumber', type: 'text', required: false },
+    { name: 'MLSNumber', type: 'text', required: false, filled: true },
     { name: 'PageNumber', type: 'integer', required: false },
     { name: 'PageSize', type: 'integer', required: false },
   ],
   read(data) {
-    if (!isObject(data) || !Array.isArray(data.List) || !data.List.every(isObject)) return undefined
-    return { List: data.List, VirtualCount: readVirtualCount(data.VirtualCount) }
+    const page = readMembers(data, 'Data')
+    const List = member(page, 'List')
+    const VirtualCount = readVirtualCount(member(page, 'VirtualCount'))
+    if (List === undefined && VirtualCount !== null) return { List: null, VirtualCount }
+    if (!Array.isArray(List)) throw new Misread('Data.List', 'a list of listings', List)
+    const other = List.findIndex((item) => !isMembers(item))
+    if (other >= 0) throw new Misread(`Data.List[${other}]`, 'a listing', List[other])
+    return { List: withNames(List, itemNames), VirtualCount }
   },
 }
 
@@ -91,29 +121,26 @@ export const deleteOperation: ListingOperation<number> = {
   path: '/chat/Chatbot/RealEstateDelete',
   kind: 'delete',
   repeatable: true,
-  rules: [serialNumber, { name: 'Keys', type: 'texts', required: true }, keyType],
-  read: (data) => (isObject(data) ? readCount(data.SuccessCount) : undefined),
+  rules: [serialNumber, { name: 'Keys', type: 'texts', required: true, filled: true }, keyType],
+  read: (data) => readCount(member(readMembers(data, 'Data'), 'SuccessCount'), 'Data.SuccessCount'),
 }
 
 /** Data is an integer, 1 means success. Repeatable: the same settings twice change nothing more. */
 export const editOperation: Operation<number> = {
+  name: 'Edit',
   path: '/chat/Chatbot/Edit',
   kind: 'edit',
   repeatable: true,
-  read: (data) => (Number.isInteger(data) ? (data as number) : undefined),
-}
-
-function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
+  read: (data) => readInteger(data, 'Data'),
 }
 
 /** Its meaning is not documented and no walk needs it, so a missing or invalid one is accepted. */
 function readVirtualCount(value: unknown): number | null {
-  return readCount(typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value) ?? null
-}
-
-function isObject(value: unknown): value is ListItem {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  try {
+    return readCount(value, 'Data.VirtualCount')
+  } catch {
+    return null
+  }
 }
 
 /** Throws `RequestError` with every problem of a body. Undefined members count as left out. */
@@ -136,9 +163,14 @@ export function checkBody({ name: operation, rules }: ListingOperation<unknown>,
   if (problems.length > 0) throw new RequestError(operation, problems)
 }
 
-function problemOf({ type, choices }: MemberRule, value: unknown): string | null {
-  if (choices !== undefined)
-    return choices.includes(value as string) ? null : `takes ${choices.join(' or ')}, not ${JSON.stringify(value)}`
+function problemOf({ type, choices, filled }: MemberRule, value: unknown): string | null {
+  if (choices !== undefined) {
+    const words = choices.map((choice) => choice || '""').join(' or ')
+    return choices.includes(value as string) ? null : `takes ${words}, not ${JSON.stringify(value)}`
+  }
+  if (filled && isEmpty(value)) return 'must not be empty'
+  if (filled && Array.isArray(value) && value.some(isEmpty))
+    return `has an empty entry, number ${value.findIndex(isEmpty) + 1}`
   return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${JSON.stringify(value)}`
 }
 
@@ -151,6 +183,10 @@ const kinds: Record<MemberRule['type'], { words: string; holds(value: unknown): 
   extension: { words: 'a list of { Key, value }', holds: (value) => Array.isArray(value) && value.every(isEntry) },
 }
 
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0
+}
+
 function isText(value: unknown): boolean {
   return typeof value === 'string'
 }
@@ -160,5 +196,5 @@ function areTexts(value: unknown): boolean {
 }
 
 function isEntry(value: unknown): boolean {
-  return isObject(value) && isText(value.Key) && isText(value.value)
+  return isMembers(value) && isText(value.Key) && isText(value.value)
 }

@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts'
 import type { Operation } from './fields.ts'
 import type { Call } from './parts.ts'
 import type { Stream } from './stream.ts'
-import { htmlPage, reset, send, sendReply } from './wire.ts'
+import { bodyText, htmlPage, reset, send, sendReply } from './wire.ts'
 import type { Delay } from './wire.ts'
 
 /** How a fault can handle a call: carry it out now or after so many further requests, or not at all. */
@@ -151,8 +151,9 @@ function onlyFirstItems(reply: Reply, count: number): Reply {
 }
 
 /** The complete text of a reply: the envelope, or all of the stream. */
-function wholeText({ body, stream }: Reply): string {
-  return stream ? [...stream.pieces, stream.end].join('') : JSON.stringify(body)
+function wholeText(reply: Reply): string {
+  const { stream } = reply
+  return stream ? [...stream.pieces, stream.end].join('') : bodyText(reply)
 }
 
 /** Sends the head and half of the announced body, then cuts the connection. */

@@ -16,6 +16,8 @@ export interface Reply {
   status: number
   headers: Record<string, string>
   body: Envelope
+  /** The body as the profile spells it; without it as documented. */
+  spell?: (body: Envelope) => unknown
   /** Sent instead of the body if a stream was requested. */
   stream?: Stream
 }

@@ -142,6 +142,23 @@ export const profileSchema = z.strictObject({
   answerLag: z.int().min(0).nullable().default(null),
   /** Whose messages RateLimitCount counts: those of one session, or of all sessions of the chatbot. */
   messagesCountedPer: z.enum(['session', 'chatbot']).default('session'),
+  /** Answers that are off by a type or a letter case. */
+  answers: z
+    .strictObject({
+      /** Names of members, in the envelope, `Data`, list items and streams. */
+      names: z.enum(['documented', 'camelCase', 'lower-case', 'upper-case']).default('documented'),
+      /** Whole numbers (Code, counts, IDs, tokens), or their digits as text. */
+      integers: z.enum(['number', 'text']).default('number'),
+      /** The identifier that Create returns: text, or a number where it has digits only. */
+      createdAs: z.enum(['text', 'number']).default('text'),
+      /** `List` of a page without listings. */
+      noListings: z.enum(['list', 'null', 'missing']).default('list'),
+      /** Tokens of a chat answer. */
+      tokens: z.enum(['number', 'null', 'missing']).default('number'),
+      /** Members that the interface does not name. */
+      moreMembers: z.boolean().default(false),
+    })
+    .prefault({}),
   /** S17: the framing of a stream. */
   stream: z
     .strictObject({

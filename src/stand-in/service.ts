@@ -9,9 +9,16 @@ import { page } from './pages.ts'
 import type { Call, ServiceParts } from './parts.ts'
 import type { StandInProfile } from './profile.ts'
 import type { Row } from './rows.ts'
+import { isDocumented, spelled } from './spelling.ts'
 
 /** Checks and carries out a call; returns the answer of a healthy service. */
 export function carryOut(call: Call, parts: ServiceParts): Reply {
+  const { answers } = parts.profile
+  const reply = answered(call, parts)
+  return isDocumented(answers) ? reply : { ...reply, spell: (body) => spelled(body, answers) }
+}
+
+function answered(call: Call, parts: ServiceParts): Reply {
   const { profile } = parts
   try {
     checkHeaders(call, parts)

@@ -1,4 +1,5 @@
 import type { StandInProfile } from './profile.ts'
+import { spelledPart } from './spelling.ts'
 
 /** A streamed answer ready to write: the pieces, then the final object, each with its framing. */
 export interface Stream {
@@ -11,11 +12,12 @@ export interface Stream {
 }
 
 /** Cuts the answer of a final object (docs/service.md, "Message a chatbot") into pieces and frames all by the profile. */
-export function streamOf(final: { Answer: string }, { stream }: StandInProfile): Stream {
+export function streamOf(final: { Answer: string }, { stream, answers }: StandInProfile): Stream {
   const { pieceLength, bytesPerWrite, pause } = stream
-  const pieces = inPieces(final.Answer, pieceLength).map((content) => framed({ content }, stream))
+  const spelt = (part: object): string => framed(spelledPart(part, answers), stream)
+  const pieces = inPieces(final.Answer, pieceLength).map((content) => spelt({ content }))
   const done = stream.done && stream.framing !== 'bare' ? line('[DONE]', stream) : ''
-  return { pieces, end: framed(final, stream) + done, bytesPerWrite, pause }
+  return { pieces, end: spelt(final) + done, bytesPerWrite, pause }
 }
 
 /** By characters, not by UTF-16 units, so that no surrogate pair is split. */
@@ -28,7 +30,7 @@ function inPieces(answer: string, length: number): string[] {
   return pieces
 }
 
-function framed(value: object, stream: StandInProfile['stream']): string {
+function framed(value: unknown, stream: StandInProfile['stream']): string {
   const json = JSON.stringify(value)
   return stream.framing === 'bare' ? json : comment(stream) + line(json, stream)
 }

@@ -43,7 +43,12 @@ export function sendJson(
 }
 
 export function sendReply(response: ServerResponse, reply: Reply): void {
-  sendJson(response, reply.status, reply.body, reply.headers)
+  send(response, reply.status, 'application/json; charset=utf-8', bodyText(reply), reply.headers)
+}
+
+/** The envelope of a reply, as it is sent. */
+export function bodyText({ body, spell }: Reply): string {
+  return JSON.stringify(spell ? spell(body) : body)
 }
 
 export function send(

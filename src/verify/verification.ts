@@ -19,7 +19,8 @@ export interface VerifiedListing {
   question: string
   /** null: no answer, or not asked. */
   answer: string | null
-  tokens: number
+  /** null: the service doesn't say. */
+  tokens: number | null
   /** Why there is no answer; null: there is one. */
   problem: string | null
 }
@@ -35,6 +36,7 @@ export interface Verification {
   disagreed: number
   /** Not mentioned, or without an answer. */
   unanswered: number
+  /** Of the answers that say so. */
   tokens: number
   /** Why asking ended early or did not begin; null: it did neither. */
   stopped: string | null

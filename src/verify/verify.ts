@@ -15,7 +15,7 @@ export interface Asking {
   /** Template, see `questionOf`. */
   question: string
   /** Sends one message once; throws as the client's `ask` does. */
-  ask(content: string): Promise<{ content: string; totalToken: number; noAnswer: boolean }>
+  ask(content: string): Promise<{ content: string; totalToken: number | null; noAnswer: boolean }>
   /** The answer at the rate limit (setting RateLimitMessage); null: unknown. */
   rateLimitMessage: string | null
   /** Text after every answer (setting AnswerSuffix), which is not about listings. */
@@ -74,7 +74,7 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
     agreed: count('agrees'),
     disagreed: count('disagrees'),
     unanswered: count('not mentioned', 'no answer'),
-    tokens: listings.reduce((sum, { tokens }) => sum + tokens, 0),
+    tokens: listings.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),
     stopped,
   }
 }

@@ -60,7 +60,9 @@ export function expectedFacts(profile: StandInProfile): Expected {
       emptyRequired: profile.emptyRequired,
     },
     absentValues: {
-      absentCoordinates: { zero: '0', empty: '""', null: 'null' }[profile.absentCoordinates],
+      absentCoordinates: { zero: profile.answers.integers === 'text' ? '"0"' : '0', empty: '""', null: 'null' }[
+        profile.absentCoordinates
+      ],
       absentTexts: 'empty',
     },
     order:

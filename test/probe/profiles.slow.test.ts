@@ -12,6 +12,7 @@ import { pick, seeded, testSeed } from '../support/random.ts'
 import type { RunWorld } from '../support/run-world.ts'
 import { expectedFacts, expectedProfile } from './expected.ts'
 import { keys, leftOf, othersOf, probed, probeWorld } from './world.ts'
+import { spellings } from '../support/spellings.ts'
 
 const required = (how: 'either' | 'secret' | 'session' | 'both' | 'none') => ({
   Create: how,
@@ -21,6 +22,7 @@ const required = (how: 'either' | 'secret' | 'session' | 'both' | 'none') => ({
 })
 
 const profiles: Record<string, StandInProfileInput> = {
+  ...spellings,
   'the likeliest answers': {},
   'S1: only the secret key': { headers: required('secret') },
   'S1: only the session key': { headers: required('session') },

@@ -5,6 +5,7 @@ import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
 import type { StandInOptions } from '../../src/stand-in/stand-in.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld, chatbot } from '../support/run-world.ts'
+import { spellings } from '../support/spellings.ts'
 
 /** Made by hand, past this program. The first numbers contain and are contained in those of the feed. */
 const foreign: StandInListing[] = [home(3).mlsNumber.slice(0, -1), `${home(4).mlsNumber}7`, 'HAND-1'].map(
@@ -45,6 +46,7 @@ const required = (how: 'either' | 'secret' | 'session' | 'both') => ({
 })
 
 const situations: Record<string, Answers> = {
+  ...Object.fromEntries(Object.entries(spellings).map(([what, profile]) => [what, { profile }])),
   'the likeliest answers': {},
   'S1: either key': { profile: { headers: required('either') }, keys, service: both },
   'S1: only the secret key': { profile: { headers: required('secret') }, keys, service: both },

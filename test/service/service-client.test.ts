@@ -1,7 +1,7 @@
 /** The client's other operations, against the stand-in and test servers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ListingServiceClient, RequestError, ServiceError, UserError } from '../../src/index.ts'
-import type { ChatbotSettings } from '../../src/index.ts'
+import type { ChatbotSettings, ListingInput } from '../../src/index.ts'
 import { startStandIn } from '../../src/stand-in/stand-in.ts'
 import type { StandIn } from '../../src/stand-in/stand-in.ts'
 import { ManualClock } from './clock.ts'
@@ -73,6 +73,66 @@ describe('listings, by each kind of key', () => {
       'PageSize: takes a whole number, not 1.5',
     ])
     expect(standIn.requests).toEqual([])
+  })
+
+  test('what means nothing is not sent', async () => {
+    const empty = { SerialNumber: ' ', ...testListing({ MLSNumber: '', Url: '' }) }
+    const problems = ['SerialNumber', 'Url', 'MLSNumber'].map((name) => `${name}: must not be empty`)
+    expect(await problemsOf(client.create(empty))).toEqual(problems)
+    expect(await problemsOf(client.update({ ...empty, Key: '', KeyType: 'URL' }))).toEqual([
+      ...problems,
+      'Key: must not be empty',
+    ])
+    expect(await problemsOf(client.list({ SerialNumber, MLSNumber: '' }))).toEqual(['MLSNumber: must not be empty'])
+    const keys = (Keys: string[]) => problemsOf(client.delete({ SerialNumber, Keys, KeyType: 'MLSNumber' }))
+    expect(await keys([])).toEqual(['Keys: must not be empty'])
+    expect(await keys(['A-1', ''])).toEqual(['Keys: has an empty entry, number 2'])
+    expect(await problemsOf(client.edit({ serialNumber: '' }))).toEqual(['serialNumber: must not be empty'])
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('an optional field may be sent empty, which clears it', async () => {
+    const listing = testListing({
+      Tours: '3D',
+      SpaceType: 'Room',
+      Description: 'Bright',
+      Images: ['https://i.example/1'],
+    })
+    await client.create({ SerialNumber, ...listing })
+    const cleared: ListingInput = { ...listing, Tours: '', SpaceType: '', Description: '', Images: [] }
+    await client.update({ SerialNumber, ...cleared, Key: 'A-17', KeyType: 'MLSNumber' })
+    const [{ Tours, SpaceType, Description, Images }] = standIn.listings(SerialNumber).map((row) => row.listing)
+    expect([Tours, SpaceType, Description, Images]).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  test('a call may have a time of its own', async () => {
+    standIn.addFault({ fault: { kind: 'hang' } })
+    const patient = new ListingServiceClient({ baseUrl: standIn.url, ...testKeys, attempts: 1 })
+    await expect(patient.list({ SerialNumber }, { timeout: 20 })).rejects.toMatchObject({
+      message: expect.stringContaining('The call took longer than 0.02 s'),
+      operation: 'List',
+      retryable: true,
+    })
+    await patient.close()
+    for (const timeout of [0, -1, Number.NaN, Infinity])
+      await expect(client.list({ SerialNumber }, { timeout })).rejects.toThrow(
+        `timeout must be milliseconds, from 1 to 2147483647, not ${timeout}`,
+      )
+  })
+
+  test('all listings, each once, whatever the size of a page', async () => {
+    const numbers = Array.from({ length: 7 }, (_, index) => `A-${index}`)
+    for (const MLSNumber of numbers) await client.create({ SerialNumber, ...testListing({ MLSNumber }) })
+    for (const PageSize of [1, 3, 7, 100]) {
+      const found: string[] = []
+      for await (const { MLSNumber } of client.listAll({ SerialNumber, PageSize })) found.push(MLSNumber)
+      expect(found.sort()).toEqual(numbers)
+    }
+    standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 404 } })
+    const few = new ListingServiceClient({ baseUrl: standIn.url, ...testKeys, rate: Infinity, attempts: 1 })
+    const first = few.listAll({ SerialNumber, PageSize: 3 }).next()
+    await expect(first).rejects.toThrow(/The list is incomplete: Page 2 was refused after a full one/)
+    await few.close()
   })
 
   test('a Create whose answer was lost is not sent again, and the error says so', async () => {
@@ -195,6 +255,25 @@ test('a call by itself is tried as often as it may be, however many failures tha
   await expect(other.list({ SerialNumber })).rejects.toMatchObject({ kind: 'transient', code: 503 })
   expect(standIn.counts.List).toBe(12)
   await other.close()
+})
+
+test('options that are undefined mean their default; numbers that mean nothing are refused, all at once', async () => {
+  const options = { baseUrl: standIn.url, rate: undefined, timeout: undefined, secretKey: testKeys.secretKey }
+  const other = new ListingServiceClient(options)
+  expect(await other.list({ SerialNumber })).toEqual({ List: [], VirtualCount: 0 })
+  await other.close()
+  const wrong = { rate: 0, concurrency: -1, timeout: Number.NaN, attempts: 1.5, patience: -1, maxAnswerBytes: 0 }
+  const problems = [
+    'rate must be calls a second, above 0 (Infinity: no limit), not 0',
+    'concurrency must be a whole number of calls, from 1, not -1',
+    'attempts must be a whole number of attempts, from 1, not 1.5',
+    'maxAnswerBytes must be a whole number of bytes, from 1, not 0',
+    'patience must be milliseconds, from 0, not -1',
+    'timeout must be milliseconds, from 1 to 2147483647, not NaN',
+  ]
+  const opened = () => new ListingServiceClient({ baseUrl: standIn.url, ...wrong })
+  expect(opened).toThrow(UserError)
+  expect(opened).toThrow(problems.join('; '))
 })
 
 test('an address or a key that can not be used is refused at once', () => {
