@@ -1,5 +1,4 @@
 /** Answers that are off by a type or a letter case, as those of services that are built or generated otherwise. */
-import type { Envelope } from './envelope.ts'
 import type { StandInProfile } from './profile.ts'
 
 type Spelling = StandInProfile['answers']
@@ -11,7 +10,7 @@ export function isDocumented({ names, integers, createdAs, noListings, tokens, m
 }
 
 /** The body of an answer in the profile's spelling. */
-export function spelled(body: Envelope, spelling: Spelling): unknown {
+export function spelled(body: { Data: unknown }, spelling: Spelling): unknown {
   const { Data, ...rest } = body
   return respelled({ Data: withoutNothing(Data, spelling), ...rest }, spelling)
 }

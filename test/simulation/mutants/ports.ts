@@ -24,8 +24,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'a page for people means not carried out',
     file: 'src/service/envelope.ts',
-    from: "return transient('unknown', `The service sent an answer",
-    to: "return transient('none', `The service sent an answer",
+    from: "effect: 'unknown',\n    code: status,",
+    to: "effect: 'none',\n    code: status,",
   },
   {
     name: 'delete not written into the ledger before the call',
