@@ -27,8 +27,8 @@ export type Line =
   | { seed: number | null; violation: string | null; preset: string; done: string[] }
   | Sums
 
-/** Most memory of the whole process, in megabytes; a heap of `--max-old-space-size` is part of it. */
-const mostMegabytes = 480
+/** Most memory of the whole process, in megabytes: less than 512; a heap of `--max-old-space-size` is part of it. */
+const mostMegabytes = 511
 
 /** Written at once: what is begun must be known however the process ends. */
 function say(line: Line): void {
