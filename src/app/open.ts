@@ -70,7 +70,10 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         }
         const finished = await run(feed, command, (wired, readers, abandon) =>
           sync(wired, { ...readers, store: app.store(), planned, abandon }, command),
-        )
+        ).catch(async (error: unknown) => {
+          await recordUnopened(begun, error)
+          throw error
+        })
         // What follows a run, once that is recorded, does not make it fail.
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
@@ -123,6 +126,20 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       await Promise.all(Array.from(underWay, (begun) => app.store().runs.record({ ...begun, ...end })))
     } catch {
       return
+    }
+  }
+
+  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it, too. */
+  async function recordUnopened(begun: Begun, error: unknown): Promise<void> {
+    if (!(error instanceof UserError)) return
+    const end = { finishedAt: clock.now(), result: 'failed', interrupted: false, figures: '{}' } as const
+    try {
+      await app.store().runs.record({ ...begun, ...end, error: error.message })
+    } catch (unwritten) {
+      log.error(
+        { feed: begun.feed, problem: messageOf(unwritten) },
+        'could not record in the store that the run failed',
+      )
     }
   }
 

@@ -54,15 +54,17 @@ function without(defence: Defence): string | null {
       )
     }
     const program = join(copy, 'node_modules/vitest/vitest.mjs')
-    const options = ['run', '--bail=1', '--reporter=json', ...defence.tests]
-    const { status, signal, stdout } = spawnSync(process.execPath, [program, ...options], {
+    const results = join(copy, 'results.json')
+    rmSync(results, { force: true })
+    const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${results}`, ...defence.tests]
+    const { status, signal } = spawnSync(process.execPath, [program, ...options], {
       cwd: copy,
       timeout: patience,
       killSignal: 'SIGKILL',
-      maxBuffer: 2 ** 30,
+      stdio: 'ignore',
     })
     if (status === 0) return null
-    return firstFailed(stdout.toString()) ?? (signal === null ? 'the tests could not run' : 'the tests hang')
+    return firstFailed(results) ?? (signal === null ? 'the tests could not run' : 'the tests hang')
   } finally {
     for (const [path, text] of before) writeFileSync(path, text)
   }
@@ -72,9 +74,9 @@ interface Results {
   testResults: { assertionResults: { status: string; fullName: string }[] }[]
 }
 
-function firstFailed(output: string): string | null {
+function firstFailed(results: string): string | null {
   try {
-    const { testResults } = JSON.parse(output.slice(output.indexOf('{'))) as Results
+    const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as Results
     const all = testResults.flatMap(({ assertionResults }) => assertionResults)
     return all.find(({ status }) => status === 'failed')?.fullName ?? null
   } catch {
