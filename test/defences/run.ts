@@ -57,6 +57,7 @@ function without(defence: Defence): string | null {
     const results = join(copy, 'results.json')
     rmSync(results, { force: true })
     const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${results}`, ...defence.tests]
+    if (defence.only !== undefined) options.push('-t', defence.only)
     const { status, signal } = spawnSync(process.execPath, [program, ...options], {
       cwd: copy,
       timeout: patience,
