@@ -16,7 +16,7 @@ process.on('SIGTERM', () => process.exit(1))
 const words = process.argv.slice(2)
 const chosen = defences.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
 /** A test that hangs without its defence has noticed it, too. */
-const patience = 600_000
+const patience = 300_000
 
 const copy = mkdtempSync(join(tmpdir(), 'listing-sync-defences-'))
 let unnoticed = 0
