@@ -629,4 +629,4 @@ const store: Defence[] = [
   },
 ]
 
-export const defences: readonly Defence[] = [...time, ...machine, ...moves, ...secrets, ...store]
+export const defences: readonly Defence[] = [...machine, ...moves, ...secrets, ...store, ...time]
