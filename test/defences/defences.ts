@@ -338,6 +338,21 @@ const machine: Defence[] = [
     tests: ['test/service/envelope.test.ts'],
   },
   {
+    name: 'a page of a live source that is nested thousands deep',
+    file: 'src/feed/api/gate.ts',
+    from: 'return isTooDeep(body) ? undefined : JSON.parse(body)',
+    to: 'return JSON.parse(body)',
+    also: [{ from: 'const kind = isTooDeep(body) ?', to: 'const kind = body === null ?' }],
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'a long Retry-After of a live source',
+    file: 'src/feed/api/gate.ts',
+    from: 'if (milliseconds > patience) throw new FeedError(this.#tooLong(milliseconds))',
+    to: '',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
     name: 'aliases of YAML that multiply',
     file: 'src/config/text.ts',
     from: 'maxAliasCount: 100',

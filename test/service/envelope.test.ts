@@ -4,7 +4,7 @@ import { createServer as createSafeServer } from 'node:https'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { messageOf, ServiceError } from '../../src/core/errors.ts'
-import { readRetryAfter } from '../../src/service/envelope.ts'
+import { readRetryAfter } from '../../src/core/retry-after.ts'
 import { portOf, refusal, startServer, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
 import type { Reply } from './server.ts'
 
