@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decoded } from './encoding.ts'
-import { RecordError, refuseBroken } from './format.ts'
+import { RecordError, hasOwnName, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
@@ -118,7 +118,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       written.read(isAt, tag)
     },
   })
-  const severalNames = records.length > 1 || records[0].split('/').at(-1)?.includes('|') === true
+  const severalNames = hasOwnName(records)
   async function* batches(): AsyncGenerator<RawRecord[]> {
     parseRecord = (await import('./xml-record.ts')).parseXmlRecord
     for await (const block of source.blocks(undefined, () => splitter.waiting)) {

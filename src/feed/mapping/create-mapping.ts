@@ -7,6 +7,7 @@ import { shortHash } from '../../core/hash.ts'
 import { fieldRules, ownerKey } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
+import { outsideNames } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { symbolOfCurrency } from './countries.ts'
 import { compileCompliance, hiddenStreet, hideAddress, withoutStreet } from './compliance.ts'
@@ -22,6 +23,7 @@ import { isFieldName, unknownFields } from './names.ts'
 import { compilePlaceholders, placeholderProblems } from './placeholders.ts'
 import { rowPaths } from './path-row.ts'
 import { PathError, elementPaths } from './path.ts'
+import type { Paths } from './path.ts'
 import type { MappingOptions, Preset, Variant } from './preset.ts'
 import { compileMapping } from './rule.ts'
 import type { FieldMapping } from './rule-keys.ts'
@@ -120,10 +122,16 @@ function defaultsOf({ currency, defaults }: MappingOptions): NonNullable<Mapping
   return { ...defaults, ...(symbol !== undefined && { CurrencySymbol: symbol }) }
 }
 
+function pathsOf({ format, formatOptions, names }: Preset): Paths {
+  return formats[format].nested
+    ? elementPaths(names === 'loose', outsideNames(formatOptions))
+    : rowPaths(formatOptions.columns !== undefined)
+}
+
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
-  const paths = formats[preset.format].nested ? elementPaths(preset.names === 'loose') : rowPaths()
+  const paths = pathsOf(preset)
   const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
   const extension = { ...preset.extension, ...options.extension }
   const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])

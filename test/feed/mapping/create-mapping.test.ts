@@ -328,7 +328,10 @@ describe('one record', () => {
     const rows =
       'listing id,mls_status,property type,LISTPRICE,BedroomsTotal,BathroomsFull,Living Area,YearBuilt,DaysOnMarket,ParkingTotal,ListingURL,$/SQUARE FEET\n' +
       'Z9,active,Residential,"535,000",3,2,1500,1990,3,2,https://homes.example/9,250\n'
-    expect(await listingOf(rows, { defaults: { LotArea: 7 } }, preset)).toMatchObject({ Status: 'Active', LotArea: 7 })
+    expect(await listingOf(rows, { currency: 'USD', defaults: { LotArea: 7 } }, preset)).toMatchObject({
+      Status: 'Active',
+      LotArea: 7,
+    })
   })
 
   it('finds CSV headers by spelling, else by the vocabulary, else by pattern', async () => {
@@ -336,7 +339,7 @@ describe('one record', () => {
     const rows =
       'listing id,Standard_Status,property type,LISTPRICE,BedroomsTotal,BathroomsFull,Living Area,LotSizeAcres,YearBuilt,DaysOnMarket,ParkingTotal,ListingURL,Photo2,Photo1,PhotoX\n' +
       'Z9,active,Residential,"535,000",3,2,1500,1,1990,3,2,https://homes.example/9,b,a,no\n'
-    const listing = await listingOf(rows, {}, preset)
+    const listing = await listingOf(rows, { currency: 'USD' }, preset)
     expect(listing).toMatchObject({ MLSNumber: 'Z9', SalePrice: 535000, LotArea: 43560, BuildingArea: 1500 })
     expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'a|b' }])
   })

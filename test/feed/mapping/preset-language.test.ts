@@ -279,6 +279,42 @@ describe('paths', () => {
   })
 })
 
+describe('a path that can match nothing', () => {
+  it.each([
+    ['../@kind', 'goes down from the record'],
+    ['rooms/beds|bedrooms', 'written as several paths'],
+    ['price/@currency/code', 'an attribute holds nothing below it'],
+    ['@@tab', 'no such name under header or around'],
+    ['fees/@@scope', 'stand in the record itself'],
+    ['fee[../kind=HOA]/amount', 'goes down from the record'],
+    ['fee[@@tab=HOA]/amount', 'no such name under header or around'],
+  ])('is an error with its place: %s', (path, why) => {
+    const more = { header: { scope: 'list/sent/@scope' } }
+    expect(() => preset(more, { City: path })).toThrow(new RegExp(`fields\\.City: .*${why}`))
+    expect(() => preset({ ...more, extension: { Note: [{ from: path }] } })).toThrow(
+      /extension\.Note: .*can match nothing/,
+    )
+    expect(() => createMapping(preset(more), { fields: { City: path } })).toThrow(/fields\.City: .*can match nothing/)
+  })
+
+  it('is none that the document may have', () => {
+    const more = { record: 'list/house|flat', header: { scope: 'list/sent/@scope' } }
+    const paths = ['@@name', '@@scope', './city', '*/name()', 'fee[@kind=a|b/c]/amount', '.[@@name=flat]/area']
+    for (const City of paths) expect(() => preset(more, { City }), City).not.toThrow()
+  })
+
+  it('is a value from outside under each, and a name where columns are numbers', () => {
+    const more = { record: 'list/house|flat' }
+    expect(() => preset(more, { City: { each: 'place', from: '@@name' } })).toThrow(/can match nothing under each/)
+    const rows = { format: 'csv', record: undefined, columns: 3 }
+    const own = { MLSNumber: '1' }
+    expect(() => preset(rows, { ...own, City: 'Town' })).toThrow(
+      /fields\.City: "Town" can match nothing: columns are numbers/,
+    )
+    expect(() => preset(rows, { ...own, City: '3' })).not.toThrow()
+  })
+})
+
 describe('a feed that sends the whole and changes in turn (OpenImmo)', () => {
   let world: RunWorld | null = null
   afterEach(() => world?.end())
