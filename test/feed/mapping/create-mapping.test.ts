@@ -233,9 +233,9 @@ variants:
   })
 
   it('is rejected for the one that can not be read, and kept for the other', async () => {
-    expect(await normalise(priced('250000', 'nine hundred'), {}, both)).toMatchObject([
+    expect(await normalise(priced('250000', '9,0,0'), {}, both)).toMatchObject([
       { kind: 'listing', listing: { MLSNumber: 'A1' } },
-      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'RentPrice', value: 'nine hundred' }] },
+      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'RentPrice', value: '9,0,0' }] },
     ])
   })
 
@@ -295,7 +295,7 @@ describe('one record', () => {
     [{ 'BasicDetails/YearBuilt': '12' }, 'YearBuilt'],
     [{ 'BasicDetails/LivingArea': '-5' }, 'BuildingArea'],
     [{ 'BasicDetails/LivingArea': '5 parsecs' }, 'BuildingArea'],
-    [{ 'ListingDetails/Price': 'cheap' }, 'SalePrice'],
+    [{ 'ListingDetails/Price': '-5' }, 'SalePrice'],
     [{ 'ListingDetails/Price': '350.000,00' }, 'SalePrice'],
     [{ 'ListingDetails/DateListed': '2026-02-30' }, 'DaysOnMarket'],
     [{ 'ListingDetails/ListingUrl': 'ftp://homes.example/1' }, 'Url'],
