@@ -10,6 +10,7 @@ import type { ReadBudget } from '../feed/format/budget.ts'
 import { RecordError } from '../feed/format/format.ts'
 import type { FormatOptions, RawRecord, ReadOptions, Reading } from '../feed/format/format.ts'
 import { formats } from '../feed/format/formats.ts'
+import { withFurther } from '../feed/mapping/defaults.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -165,7 +166,7 @@ export async function numbersThatFit(
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
     // A price is read as what it is for, and a table of sales need not say so.
-    const defaults = { SaleType: 'for_sale', ...options.defaults }
+    const defaults = withFurther(options.defaults, { SaleType: 'for_sale' })
     const { delivered } = await trial(preset, { ...options, defaults, numbers }, beginning)
     return delivered.flatMap(problemsOf).filter(isOtherNumber).length
   }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { FormatOptions } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { complianceShape } from './compliance.ts'
+import { defaultsSchema } from './defaults.ts'
 import { groupsSchema } from './extension.ts'
 import { numbersSchema, optional, severalWords, statusesSchema } from './rule-keys.ts'
 import { placeholdersSchema } from './placeholders.ts'
@@ -73,8 +74,8 @@ export const mappingOptionsSchema = z.strictObject({
     'Listing field → path or rule. Replaces the whole rule of the preset for that field.',
   ),
   defaults: optional(
-    z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
-    'Listing field → value, for records that lack the field.',
+    defaultsSchema,
+    'Listing field → value, for records that lack the field, or a list of such groups with when: { PropertyType: [Land] }.',
   ),
   currency: optional(
     z.string().min(1),
