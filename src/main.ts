@@ -22,7 +22,8 @@ export async function main(): Promise<void> {
     })
   }
   const doors = createDoors()
-  const machine = { env: process.env, signal: stop.signal, onCrash: crashes(doors) }
+  const onHangup = (listener: () => void): void => void process.on('SIGHUP', listener)
+  const machine = { env: process.env, signal: stop.signal, onHangup, onCrash: crashes(doors) }
   const problem = environmentProblem(process.env)
   if (problem === null) {
     process.umask(Number.parseInt(umaskOf(process.env), 8))
