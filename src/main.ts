@@ -115,6 +115,13 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
       done(await (await import('./commands/diff.ts')).diffCommand(context(), feeds, options)),
     )
   program
+    .command('check [feeds...]')
+    .description('try out what a daemon needs: configuration, secrets, sources, service, store; write nothing')
+    .addOption(format)
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/check.ts')).checkCommand(context(), feeds, options)),
+    )
+  program
     .command('sync [feeds...]')
     .description('run each feed once, now')
     .addOption(format)
