@@ -33,16 +33,38 @@ export const findingsForms: Record<'text' | 'json', (findings: Findings, colour:
   json: jsonDocument,
 }
 
-export async function inspectSource(
-  { env, signal, configFile, doors, clock = systemClock }: CommandContext,
-  source: string,
-  { preset, limit }: { preset: string | undefined; limit: number | null },
+interface Wishes {
+  /** Of `--preset`; undefined: that of the feed, else the best match. */
+  preset: string | undefined
+  /** Records to read; null: all. */
+  limit: number | null
+}
+
+/** `source`: as `inspect` takes it. */
+export function inspectSource(context: CommandContext, source: string, wishes: Wishes): Promise<Inspected> {
+  const { env, configFile, doors } = context
+  const found = sourceToInspect(source, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+}
+
+/** The beginning of a configured feed; `isFree`: whichever preset fits it best, not its own. */
+export function inspectBeginning(
+  context: CommandContext,
+  name: string,
+  limit: number,
+  isFree: boolean,
 ): Promise<Inspected> {
-  const { config, feed, parts } = sourceToInspect(source, configFile, {
-    env,
-    readFile: readTextFile,
-    learn: doors.learn,
-  })
+  const { env, configFile, doors } = context
+  const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })!
+  return inspectFound(context, found, isFree ? null : givenPreset(undefined, found.parts), limit)
+}
+
+async function inspectFound(
+  { signal, doors, clock = systemClock }: CommandContext,
+  { config, feed }: Source,
+  given: Inspection['given'],
+  limit: number | null,
+): Promise<Inspected> {
   const gates = createGates(clock, doors)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace(undefined, feed.transport)
@@ -53,7 +75,6 @@ export async function inspectSource(
     budget: readBudget(feed.plan.limits.read, signal, clock),
     progress: (records: number) => progress.show('records', records, null),
   }
-  const given = givenPreset(preset, parts)
   try {
     const inspected =
       feed.live !== null && given !== null
@@ -108,14 +129,18 @@ function sourceToInspect(source: string, configFile: string, sources: ReferenceS
 /** A name means a feed only if there is no file of that name. */
 function configuredFeed(name: string, configFile: string, sources: ReferenceSources): Source | null {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name === '-' || existsSync(name) || !existsSync(configFile)) return null
+  return feedOf(name, configFile, sources)
+}
+
+/** A feed of the configuration by its name; null: there is none. */
+function feedOf(name: string, configFile: string, sources: ReferenceSources): Source | null {
   const made = new Map<string, MappingParts>()
   const config = loadConfig(configFile, sources, (parts) => {
     made.set(parts.feed, parts)
     return makeMapping(parts)
   })
   const feed = config.feeds.find((one) => one.name === name)
-  if (feed === undefined) return null
-  return { config, feed, parts: made.get(name) ?? null }
+  return feed === undefined ? null : { config, feed, parts: made.get(name) ?? null }
 }
 
 /** The preset is not used: `inspect` makes its own mapping. */
