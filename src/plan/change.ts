@@ -136,7 +136,7 @@ export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'>, Weighed {
 }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
 export class ForgetAbsent

@@ -83,7 +83,8 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   if (!seen && 'delivered' in wanted.at)
     notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
   const mayChange = mine.baseline === null && mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil
-  if (mayChange) return [unchanged, ...notes]
+  // A delta says it only once.
+  if (mayChange) return [unchanged, ...notes, note({ op: 'undecided', key })]
 
   const fields = mine.baseline === item.hash && !mine.ignored ? [] : shownDifferences(one, wanted, item)
   const edit = fields.length === 0 ? null : shownOtherwise(one, wanted, mine, item, fields)

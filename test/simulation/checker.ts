@@ -191,10 +191,13 @@ export class Checker implements Witness {
     if (delivery.isDelta) for (const key of this.delivery.saidGone) isGone(key)
     if (delivery.arrives !== undefined && !dry)
       this.#arrived.set(feed, [...(this.#arrived.get(feed) ?? []), delivery.arrives])
+    // Of one whose end nothing shows that counts in which a listing was not, once the next one lacks it, too.
+    for (const key of delivery.isUnframed ? keys : [])
+      if (!delivery.arrives!.has(key)) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
     if (!delivery.whole) return
     for (const key of keys)
       if (!isIn(delivery, key)) {
-        this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
+        if (!delivery.isUnframed) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
         isGone(key)
       }
   }
@@ -462,8 +465,13 @@ export class Checker implements Witness {
   }
 
   #judgeCreate(key: string): void {
-    if (this.service.living(key).some((row) => row.by === 'us')) this.fail(`3: ${key} created, though ours is there`)
-    const landing = [...this.service.underWay].filter(({ kind, keys }) => kind === 'create' && keys.includes(key))
+    // What another program made and no list need show yet nobody can know of: in the end one of the two is left.
+    const isHidden = (row: Row): boolean => row.program !== this.place && !this.service.isListed(row)
+    if (this.service.living(key).some((row) => row.by === 'us' && !isHidden(row)))
+      this.fail(`3: ${key} created, though ours is there`)
+    const landing = [...this.service.underWay].filter(
+      ({ kind, keys, program }) => kind === 'create' && keys.includes(key) && program === this.place,
+    )
     if (landing.some((call) => this.#mayLand(call)))
       this.fail(`3: ${key} created, though an earlier create may still land`)
   }
@@ -487,7 +495,8 @@ export class Checker implements Witness {
     const isProven = isUnframed ? this.#lackedBefore(key) : whole
     if (!isProven && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
-    if (!saidGone.has(key) && absent < this.#swarm.grace)
+    // A home that came under another number is not absent, and must not be there twice for a time of grace.
+    if (!saidGone.has(key) && !holds.has(otherSpelling(key)) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.

@@ -5,7 +5,7 @@
  */
 import type { Listing } from '../../src/core/listing.ts'
 import type { Report } from '../../src/report/report.ts'
-import { listingOf } from './feed.ts'
+import { listingOf, otherSpelling } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import type { WriteCall } from './service.ts'
 import { hour, minute } from './time.ts'
@@ -236,7 +236,9 @@ export class GuardModel {
   /** Nothing of a delivery is carried out that leaves hardly anything as it is. */
   #judgeStrange({ delivery, approved, ours, shown }: Judged): void {
     if (ours === null || delivery.unreadable.size > 0) return
-    const leaving = shown.filter((key) => !isIn(delivery, key) && !approved.has(`delete ${key}`))
+    // A home under another number stays.
+    const isHere = (key: string): boolean => isIn(delivery, key) || isIn(delivery, otherSpelling(key))
+    const leaving = shown.filter((key) => !isHere(key) && !approved.has(`delete ${key}`))
     const staying = ours.size - leaving.length
     if (shown.length < 3 || staying >= ours.size * recognisable) return
     for (const [key, { kind }] of this.#calls)

@@ -216,6 +216,12 @@ class History {
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
     const other = this.#swarm.twoFeeds ? this.#otherSource.deliver(calm) : null
+    // Each of two programs takes its own copies off, and the one creates again a day after the other was stopped.
+    if (this.#program.isNotAlone) {
+      await this.#program.byAnother(delivery)
+      await this.#program.run(delivery)
+      this.#program.time.pass(25 * hour)
+    }
     const foretold = (await this.#program.run(delivery, {}, 'diff'))!
     let planned: string | null = null
     let stuck = new Set<string>()

@@ -13,7 +13,10 @@ export type Shares = Readonly<Record<string, number>>
 
 const tooFew = 'no history is known to fail, but too few were played (test/README.md): 2,000 are asked for'
 
-/** Mishaps that no history plays by itself, and why. `--with NAME` plays one. */
+/** Mishaps that every history is to have a share of: `--with NAME`. */
+export const inEach = new Set<string>()
+
+/** Mishaps that no history plays by itself, and why. */
 export const notYet: Record<string, string> = {
   'a backup of the store is put back':
     'where a list then hides a row of ours and shows it later, that counts as another program, and nothing is created for a day',
@@ -29,6 +32,10 @@ export const notYet: Record<string, string> = {
 
 /** The chance of a mishap in a history; 0 where it is not played yet. */
 export function drawShare(choices: Choices, name: string, chances: readonly number[]): number {
+  if (inEach.has(name)) {
+    const some = chances.filter((share) => share > 0)
+    return choices.pick(`swarm ${name}`, some)
+  }
   const share = choices.pick(`swarm ${name}`, chances)
   return name in notYet ? 0 : share
 }

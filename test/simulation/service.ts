@@ -20,6 +20,8 @@ export interface Row {
   by: 'us' | 'person' | 'south'
   /** Which of our feeds made it; null: none. */
   feed: string | null
+  /** The program that made it; null: none. */
+  program: object | null
   /** When a write of ours last had an effect on it. */
   writtenAt: number
   /** When a list last showed it. */
@@ -39,8 +41,9 @@ export interface Row {
 
 export interface WriteCall {
   kind: 'create' | 'update' | 'delete'
-  /** Whose call it is. */
+  /** Whose call it is, and which program's. */
   feed: string
+  program: object
   keys: string[]
   at: number
   /** The same by the machine's clock. */
@@ -55,6 +58,8 @@ export interface WriteCall {
 export interface Witness {
   /** The feed whose run is under way. */
   readonly feed: string
+  /** The program at work: where its store lies. */
+  readonly place: object
   /** Its number: what a dead process is answered says nothing of the next one. */
   readonly run: number
   /** A writing call reached the service. */
@@ -157,6 +162,7 @@ export class ModelService {
       listing,
       by,
       feed,
+      program: null as object | null,
       writtenAt: this.#time.now,
       shownAt: 0,
       seen: false,
@@ -221,6 +227,7 @@ export class ModelService {
     const call: WriteCall = {
       kind: kind as WriteCall['kind'],
       feed: this.#witness.feed,
+      program: this.#witness.place,
       keys,
       at: this.#time.now,
       clock: this.#time.clock,
@@ -314,7 +321,8 @@ export class ModelService {
     if (call.kind === 'create') {
       const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
       this.#witness.affected(listing.MLSNumber)
-      return ok(`id-${this.add(listing, 'us', call.feed).id * 7}`)
+      const row = Object.assign(this.add(listing, 'us', call.feed), { program: call.program })
+      return ok(`id-${row.id * 7}`)
     }
     if (call.kind === 'update') {
       const { SerialNumber: _, Key, KeyType: __, ...listing } = body as Listing & Record<string, string>
