@@ -64,7 +64,7 @@ export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
   readonly clear: readonly FieldName[]
   /** It drifted, was sent again, and drifted once more. */
   readonly again: boolean
-  /** The item as the list showed it before; null: it was not shown. */
+  /** The item as the list showed it before or, where it is not shown now, a list before that; null: none did. */
   readonly shownHash: string | null
 }
 

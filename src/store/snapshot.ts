@@ -98,7 +98,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     home = @home, born_at = coalesce(@bornAt, born_at), sent_at = @at, baseline = @baseline, moves_at = @movesAt,
     suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
     undone = CASE WHEN @isPutRight THEN undone + 1 ELSE 0 END,
-    put_right_at = CASE WHEN @isPutRight THEN @at ELSE put_right_at END, ignored = 0, flight = NULL, flight_at = NULL,
+    put_right_at = CASE WHEN @isPutRight THEN @at ELSE put_right_at END, ignored = @ignored, flight = NULL, flight_at = NULL,
     identifier = CASE WHEN @sameListing THEN identifier ELSE @identifier END,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
@@ -163,6 +163,7 @@ export function createSnapshot(connection: Connection): Snapshot {
             ...columns,
             chatbot,
             isPutRight: columns.isPutRight ? 1 : 0,
+            ignored: columns.ignored ? 1 : 0,
             keep: record === null ? 1 : 0,
             raw: record?.raw ?? null,
             parts: record?.parts ?? 1,

@@ -253,7 +253,7 @@ export class Checker implements Witness {
   /** The store is what it was then; what came since is in none. */
   storePutBack(memory: Memory): void {
     this.recall(memory)
-    this.#lostAt = this.#time.now
+    this.#lost()
   }
 
   /** From now on it judges by what a store of that time knows. */
@@ -283,7 +283,12 @@ export class Checker implements Witness {
     this.#held.clear()
     this.#letGo.clear()
     this.#guard.storeLost()
+    this.#lost()
+  }
+
+  #lost(): void {
     this.#lostAt = this.#time.now
+    for (const row of this.service.rows) row.seen = false
   }
 
   /** Nobody can know it before the listing is looked at; it is to be sent again then. */
@@ -465,10 +470,11 @@ export class Checker implements Witness {
   }
 
   #judgeCreate(key: string): void {
-    // What another program made and no list need show yet nobody can know of: in the end one of the two is left.
+    // What another program made and no list need show yet nobody can know of; it has to be told from then on.
     const isHidden = (row: Row): boolean => row.program !== this.place && !this.service.isListed(row)
-    if (this.service.living(key).some((row) => row.by === 'us' && !isHidden(row)))
-      this.fail(`3: ${key} created, though ours is there`)
+    const there = this.service.living(key).filter(({ by }) => by === 'us')
+    if (there.some((row) => !isHidden(row))) this.fail(`3: ${key} created, though ours is there`)
+    else if (there.length > 0) this.#mayBeTwice.add(key)
     const landing = [...this.service.underWay].filter(
       ({ kind, keys, program }) => kind === 'create' && keys.includes(key) && program === this.place,
     )

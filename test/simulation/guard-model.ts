@@ -208,11 +208,16 @@ export class GuardModel {
     if (isWhole)
       for (const [name, since] of of.waiting)
         for (const price of since.keys()) if (waits.get(name) !== price) since.delete(price)
-    for (const [name, price] of waits) begins(of.waiting, name, price, startedAt)
+    for (const [name, price] of waits) {
+      // A list that is not whole does not put another wish in the place of the one that waits.
+      const waiting = of.waiting.get(name)
+      if (isWhole || waiting === undefined || waiting.size === 0 || waiting.has(price))
+        begins(of.waiting, name, price, startedAt)
+    }
     const asks = report.holds.some(({ rule }) => rule !== 'leaving' && rule !== 'arriving' && rule !== 'facts')
     if (!isWhole || asks) return
     for (const [name, price] of waits) {
-      const since = of.waiting.get(name)!.get(price)!
+      const since = of.waiting.get(name)?.get(price) ?? startedAt
       if (since + believedAfter + minute < startedAt)
         this.#fail(`confirm: ${name} is held since ${new Date(since).toISOString()}, and was said again ever since`)
     }
