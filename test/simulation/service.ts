@@ -14,6 +14,10 @@ import { feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 import { minute } from './time.ts'
 
+/** What the checker compares of a listing. */
+export const judged = ['SalePrice', 'Url', 'Status', 'Description', 'Fee'] as const
+export type Judged = (typeof judged)[number]
+
 export interface Row {
   id: number
   listing: Listing
@@ -28,8 +32,8 @@ export interface Row {
   shownAt: number
   /** Seen by a finished run after our last write, so that a later difference can be known for drift. */
   seen: boolean
-  /** A person edited it before that. */
-  tainted: boolean
+  /** Fields that a person edited before that. */
+  tainted: readonly Judged[]
   /** A person edited it after our last write, or so that the write left the edit as it was. */
   edited: boolean
   /** When a person last changed it, and when a look-up last showed it. */
@@ -166,7 +170,7 @@ export class ModelService {
       writtenAt: this.#time.now,
       shownAt: 0,
       seen: false,
-      tainted: false,
+      tainted: [],
       edited: false,
       editedAt: 0,
       lookedUpAt: 0,
@@ -336,7 +340,8 @@ export class ModelService {
         if (JSON.stringify(row.listing) !== before) changed++
         // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
         const stays = row.listing.Description === byHand
-        const tainted = stays && (row.tainted || row.shownAt < row.editedAt)
+        const isTainted = stays && (row.tainted.includes('Description') || row.shownAt < row.editedAt)
+        const tainted: Judged[] = isTainted ? ['Description'] : []
         if (row.by === 'us') row.feed = call.feed
         Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }
