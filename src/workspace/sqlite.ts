@@ -99,7 +99,7 @@ CREATE TABLE change (
   key TEXT NOT NULL,
   change TEXT NOT NULL,
   home TEXT,
-  is_paired INTEGER NOT NULL DEFAULT 0,
+  pair INTEGER NOT NULL DEFAULT 0,
   remembered TEXT,
   result TEXT,
   error TEXT
