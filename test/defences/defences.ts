@@ -333,7 +333,7 @@ const machine: Defence[] = [
   {
     name: 'an answer of the service that is nested thousands deep',
     file: 'src/service/envelope.ts',
-    from: "if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepest} levels`, text)",
+    from: "if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)",
     to: '',
     tests: ['test/service/envelope.test.ts'],
   },

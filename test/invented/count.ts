@@ -88,7 +88,7 @@ export function inventedIn(
     if (fact === 'CurrencySymbol' && currency !== undefined && currency !== unfinished)
       found.push(`currency: ${currency}`)
     for (const values of given)
-      if (values[fact] !== undefined && values[fact] !== unfinished) found.push(`given as ${String(values[fact])}`)
+      if (values[fact] !== undefined && values[fact] !== unfinished) found.push(`given as ${JSON.stringify(values[fact])}`)
     for (const rule of [fields[fact] ?? []].flat()) if (rule !== unfinished) found.push(...wrongRule(fact, rule, keys))
     return found.map((how) => ({ fact, how }))
   })
