@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 import type { App, Finished, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
+import { UserError, messageOf } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import type { Report } from '../report/report.ts'
 import { startStandIn } from '../stand-in/stand-in.ts'
@@ -18,7 +19,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/
  * step worked and the last run found nothing left to do.
  */
 export async function demoCommand(context: CommandContext): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'listing-sync-demo-'))
+  const folder = temporaryFolder()
   const standIn = await startStandIn({})
   try {
     const configFile = join(folder, 'listing-sync.yaml')
@@ -30,6 +31,16 @@ export async function demoCommand(context: CommandContext): Promise<number> {
   } finally {
     await standIn.close()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'listing-sync-demo-'))
+  } catch (error) {
+    throw new UserError(
+      `the demo needs a temporary folder: ${messageOf(error)}; name one that can be written to with TMPDIR`,
+    )
   }
 }
 

@@ -78,9 +78,23 @@ export interface MissingFacts {
   write: string
 }
 
+/** What a live source says of itself, and what its vendor's rules mean for a feed. */
+export interface LiveFacts {
+  /** Whose API it is. */
+  title: string
+  /** How many records the source has; null: it does not count. */
+  all: number | null
+  /** Sentences: what the licence or the vendor keeps from being shown. */
+  licence: string[]
+  /** Sentences: what the vendor's limits mean for the schedule. */
+  schedule: string[]
+}
+
 export interface Findings {
   version: 1
   source: string
+  /** Of a live source alone. */
+  live?: LiveFacts
   document: DocumentFacts
   /** The preset used, and how it was chosen; null: none fits. */
   preset: (Fit & { chosen: 'found' | 'given' | 'configured' }) | null

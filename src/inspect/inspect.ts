@@ -12,6 +12,7 @@ import { siblingsOf } from '../feed/format/xml-shape.ts'
 import { formats, kindOf } from '../feed/format/formats.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
+import type { Reader } from '../feed/format/format.ts'
 import { beginning } from '../feed/transport/decompress.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
@@ -19,7 +20,7 @@ import { chosenPreset } from './choice.ts'
 import type { Candidates, Choice } from './choice.ts'
 import { feedMapping, fieldFacts, missingFacts, wordFacts } from './facts.ts'
 import type { FeedMapping } from './facts.ts'
-import type { DocumentFacts, Findings } from './findings.ts'
+import type { DocumentFacts, Findings, LiveFacts } from './findings.ts'
 import type { Beginning } from './fit.ts'
 import { MappedRecords } from './map-records.ts'
 import { unreadFlags } from './names.ts'
@@ -126,8 +127,62 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
   return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
 }
 
+/** One page of a live source, and how it is read. */
+export interface LiveInspection extends Pick<Inspection, 'moment' | 'limit' | 'budget' | 'progress'> {
+  given: NonNullable<Inspection['given']>
+  page: { name: string; bytes: Buffer }
+  reader: Reader
+  maxRecordBytes: number
+  facts: LiveFacts
+}
+
+/** The same of a live source, from one page of its records. */
+export async function inspectLive(inspection: LiveInspection): Promise<Inspected> {
+  const { page, reader, maxRecordBytes, moment, facts } = inspection
+  const { preset, options, how } = inspection.given
+  const reason = 'the preset of a feed decides how a live source is read'
+  const fit = { name: preset.name, title: preset.title, score: 100, reason, chosen: how }
+  const choice: Choice = { preset, options, fit, others: [], settings: [] }
+  const mapped = new MappedRecords(choice, moment)
+  const reading = reader.read(inOneBlock(page.bytes), {
+    encoding: 'utf-8',
+    charset: null,
+    maxRecordBytes,
+    lengthProven: () => true,
+  })
+  await readAll(reading, mapped, inspection)
+  const exceeded = inspection.budget.exceeded()
+  const reasons = [
+    ...(exceeded === null ? [] : [exceeded]),
+    ...(mapped.records === 0 ? ['the page holds no record'] : []),
+  ]
+  const document: DocumentFacts = {
+    container: [],
+    format: 'json',
+    encoding: { name: 'utf-8', by: 'as JSON is' },
+    dialect: null,
+    record: 'value',
+    siblings: [],
+    bytes: page.bytes.length,
+    records: mapped.records,
+    complete: reasons.length === 0 ? null : false,
+    reasons,
+    doubt: null,
+  }
+  const feed = feedMapping(preset, options, mapped.profile.fields())
+  return { findings: { ...findingsOf(page.name, document, choice, mapped, feed), live: facts }, preset, feed }
+}
+
+async function* inOneBlock(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
 /** Whether reading stopped at the limit. */
-async function readAll(reading: Reading, mapped: MappedRecords, inspection: Inspection): Promise<boolean> {
+async function readAll(
+  reading: Reading,
+  mapped: MappedRecords,
+  inspection: Pick<Inspection, 'limit' | 'budget' | 'progress'>,
+): Promise<boolean> {
   const { limit, budget, progress } = inspection
   for await (const batch of reading.records) {
     for (const records of steps(batch)) {

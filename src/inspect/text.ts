@@ -21,6 +21,7 @@ export function findingsText(findings: Findings, colour: boolean): string {
 function* lines(findings: Findings, paint: Paint): Generator<string> {
   const { preset, samples, unused } = findings
   yield* documentLines(findings, paint)
+  yield* liveLines(findings, paint)
   yield* presetLines(findings, paint)
   yield* resultLines(findings, paint)
   yield* missingLines(findings, paint)
@@ -37,7 +38,16 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
   }
 }
 
-function* documentLines({ source, document }: Findings, paint: Paint): Generator<string> {
+function* liveLines({ live }: Findings, paint: Paint): Generator<string> {
+  if (live === undefined) return
+  const { title, all, licence, schedule } = live
+  const count = all === null ? 'it does not count its records' : `${grouped(all)} records in all`
+  yield* row('live', `${title}: ${count}`, paint)
+  for (const sentence of licence) yield* wrapped(`licence: ${sentence}`, 2, (line) => paint('yellow', line))
+  for (const sentence of schedule) yield* wrapped(`schedule: ${sentence}`, 2)
+}
+
+function* documentLines({ source, document, live }: Findings, paint: Paint): Generator<string> {
   const { container, format, encoding, dialect, record, bytes, records, complete, reasons, doubt } = document
   const place = record === null ? '' : `, records at ${printable(record)}`
   const rows = dialect?.lineEnd === '\r' ? ', rows by CR' : ''
@@ -47,7 +57,8 @@ function* documentLines({ source, document }: Findings, paint: Paint): Generator
   yield* row('format', `${formats[format].title}${how}${within}`, paint)
   yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
   yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
-  if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
+  if (complete === null && live !== undefined) yield* row('whole', 'one page of the source was read', paint)
+  else if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
   else if (complete && doubt !== null) yield* row('whole', paint('yellow', `not proven: ${doubt}`), paint)
   else if (complete) yield* row('whole', 'yes', paint)
   else yield* row('whole', paint('yellow', `no: ${reasons.map(printable).join('; ')}`), paint)

@@ -4,6 +4,8 @@
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
+import { deepestAnswer, isTooDeep } from '../core/json-depth.ts'
+import { readRetryAfter } from '../core/retry-after.ts'
 import { scrubber, withoutScheme } from '../core/secrets.ts'
 import { member, Misread, readBoolean, readInteger, readMembers } from './members.ts'
 import type { SendResponse } from './send.ts'
@@ -102,29 +104,11 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
   return new ServiceError('refused', message || `The service refused without a message (${details})`, { code })
 }
 
-/** Far deeper than the documented answers; what walks a value that is nested thousands deep runs out of stack. */
-const deepest = 100
-
-/** Whether JSON is nested deeper than that. */
-function isTooDeep(json: string): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < json.length && depth <= deepest; i++) {
-    const character = json[i]
-    if (inString && character === '\\') i++
-    else if (character === '"') inString = !inString
-    else if (inString) continue
-    else if (character === '[' || character === '{') depth++
-    else if (character === ']' || character === '}') depth--
-  }
-  return depth > deepest
-}
-
 /** Throws `Misread`. */
 function parseEnvelope(body: string): Envelope {
   // .NET services often send a byte order mark.
   const text = body.startsWith('\ufeff') ? body.slice(1) : body
-  if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepest} levels`, text)
+  if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -154,25 +138,4 @@ export function createCleaner(secrets: readonly (string | null)[]): Cleaner {
     clean = clean.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
     return (clean.length > 500 ? `${clean.slice(0, 499)}…` : clean).toWellFormed()
   }
-}
-
-/** The shortest wait, even for 0 or a past date. */
-const shortestWait = 1000
-/** A timer with a longer wait would fire at once. */
-const longestWait = 2 ** 31 - 1
-
-/** Milliseconds to wait by Retry-After (seconds or an HTTP date); null: none, or invalid. */
-export function readRetryAfter(headers: SendResponse['headers'], now: number): number | null {
-  const value = headers['retry-after']
-  if (typeof value !== 'string') return null
-  const text = value.trim()
-  const wait = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : parseHttpDate(text) - now
-  return Number.isNaN(wait) ? null : Math.min(longestWait, Math.max(shortestWait, wait))
-}
-
-/** One of HTTP's three date forms as milliseconds since the epoch; NaN for anything else. */
-function parseHttpDate(text: string): number {
-  // Date.parse alone reads "-5" as a day in 2001.
-  if (!/^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? /i.test(text)) return Number.NaN
-  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

@@ -8,7 +8,8 @@ import { openApp } from '../../src/app/open.ts'
 import { scrubbedPieces, scrubber } from '../../src/core/secrets.ts'
 import { jsonDocument, printable, printableLines } from '../../src/core/text.ts'
 import type { Report, ReportForm } from '../../src/report/report.ts'
-import type { RunRecord, Store } from '../../src/store/store.ts'
+import { openStore } from '../../src/store/sqlite.ts'
+import type { NewHeld, RunRecord, Store } from '../../src/store/store.ts'
 import type { VerifiedListing } from '../../src/verify/verification.ts'
 import { readReport } from '../contract/report-form.ts'
 
@@ -207,6 +208,15 @@ test('a secret of digits leaves a document, and the figures of a run, JSON', asy
   const run = { error: 'key 1234', figures: '{"delivery":{"bytes":412345,"reasons":["1234"]}}' } as RunRecord
   await digits.store(store).runs.record(run)
   expect(recorded).toEqual([{ error: 'key ***', figures: '{"delivery":{"bytes":412345,"reasons":["***"]}}' }])
+})
+
+test('a reason that is kept with a hold shows none', async () => {
+  const store = doors.store(openStore(':memory:'))
+  const part = { part: 'delete', content: 'c', rules: ['mass-delete'], ends: 'never' } as const
+  const held = [{ mlsNumber: 'A', why: `The service said ${secret}`, part }] as unknown as NewHeld[]
+  await store.holds.replace('north', held, { now: 1, isWhole: true, letGo: () => 0 })
+  expect(await store.holds.held('north', 1)).toMatchObject([{ why: 'The service said ***' }])
+  await store.close()
 })
 
 test('what a file holds is known as soon as it was read, also where the configuration is wrong', () => {

@@ -10,7 +10,10 @@ import { chosenMember } from '../../src/feed/transport/zip-member.ts'
 import { Profile } from '../../src/inspect/profile.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
-import { createCleaner, readRetryAfter } from '../../src/service/envelope.ts'
+import { readRetryAfter } from '../../src/core/retry-after.ts'
+import { kept } from '../../src/feed/api/record.ts'
+import { vendorOf } from '../../src/feed/api/vendors.ts'
+import { createCleaner } from '../../src/service/envelope.ts'
 import { ObjectSplitter } from '../../src/service/framing.ts'
 import { IdSet } from '../../src/service/observe.ts'
 import { readAnswer, readAnswerOfGone } from '../../src/verify/read-answer.ts'
@@ -84,6 +87,11 @@ const readers: Record<string, (text: string) => void> = {
           '*a*1*.xml',
         ),
     ),
+  'a record of a live source': (text) => {
+    const Media = [{ MediaURL: `https://a.example/1.jpg?${text}`, Order: text }, { MediaURL: text }]
+    const record = { ListingId: text, [text]: text, MlgCanUse: [text], Media }
+    void kept({ key: text, stamp: text, record }, vendorOf('mlsgrid'))
+  },
   'fields of a feed': (text) => new Profile().add({ [text]: text, A: { [`@${text}`]: [text, { [text]: text }] } }),
 }
 

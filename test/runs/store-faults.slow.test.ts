@@ -200,4 +200,19 @@ describe('on a disk that', () => {
     saysClearly(await sync(join(world.folder, 'data', 'deep')), 'its folder cannot be made')
     expect(world.listings()).toEqual([])
   })
+
+  test.for(['in a file', 'in a folder of the kernel'])(
+    'is not there for the scratch files, %s: the run failed, and status tells why',
+    async (where) => {
+      world.deliver(zillowFeed(all))
+      writeFileSync(join(world.folder, 'data'), '')
+      const folder = where === 'in a file' ? join(world.folder, 'data', 'deep') : '/proc/listing-sync/deep'
+      saysClearly(await sync(world.folder, { TMPDIR: folder }), folder)
+      expect(world.listings()).toEqual([])
+      const { stdout } = await world.command('status', '--format', 'json')
+      const { lastRun } = JSON.parse(stdout)
+      expect(lastRun).toMatchObject({ result: 'failed', error: expect.stringContaining(folder) })
+      expect(await sync(world.folder)).toMatchObject({ status: 0 })
+    },
+  )
 })

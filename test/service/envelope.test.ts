@@ -4,8 +4,8 @@ import { createServer as createSafeServer } from 'node:https'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { messageOf, ServiceError } from '../../src/core/errors.ts'
-import { readRetryAfter } from '../../src/service/envelope.ts'
-import { portOf, refusal, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
+import { readRetryAfter } from '../../src/core/retry-after.ts'
+import { portOf, refusal, startServer, startWorld, stopWorld, success, testKeys, testListing } from './server.ts'
 import type { Reply } from './server.ts'
 
 type Verdict = [kind: ServiceError['kind'], effect: ServiceError['effect'], message: RegExp]
@@ -72,6 +72,17 @@ describe('what an answer means', () => {
     expect(error).toBeInstanceOf(ServiceError)
     expect(error).toMatchObject({ kind, effect, message: expect.stringMatching(message) })
     expect(world.server.seen).toHaveLength(1)
+  })
+
+  test.each([301, 302, 307, 308])('where HTTP %i leads to hears nothing of it, and no key', async (status) => {
+    const other = await startServer(() => ({ body: success('id-9') }))
+    const headers = { location: new URL('/api/elsewhere', other.baseUrl).href }
+    const world = await startWorld(() => ({ status, headers, body: '' }), { attempts: 1 })
+    await expect(world.chatbot('SN').lookUp('A-1')).rejects.toMatchObject({ kind: 'stopped', message: /redirects/ })
+    await stopWorld(world)
+    await other.close()
+    expect(world.server.seen).toHaveLength(1)
+    expect(other.seen).toEqual([])
   })
 
   test('success is read with a byte order mark, without Message, with HTTP 201', async () => {

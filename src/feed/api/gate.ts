@@ -5,6 +5,8 @@
 import { FeedError } from '../../core/errors.ts'
 import { Lane, Limiter } from '../../core/limiter.ts'
 import type { Clock } from '../../core/machine.ts'
+import { deepestAnswer, isTooDeep } from '../../core/json-depth.ts'
+import { readRetryAfter } from '../../core/retry-after.ts'
 import { printable, shorten } from '../../core/text.ts'
 import { nameOf } from '../transport/address.ts'
 import { Lost } from './exchange.ts'
@@ -100,7 +102,8 @@ export class Gate {
           throw new FeedError(`${nameOf(url)} refuses the token (HTTP 401): check auth`)
         isRenewed = true
         this.#token = null
-      } else if (status === 429 || status >= 500) await this.#pause(waitOf(answer, attempt), signal)
+      } else if (status === 429 || status >= 500)
+        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal)
       else if (status >= 300 && status < 400)
         throw new FeedError(`${nameOf(url)} leads to another address, which is not followed: write that one under reso`)
       else throw new FeedError(`${nameOf(url)} ${problem}${remedies[status] ?? ''}`)
@@ -169,7 +172,7 @@ export class Gate {
         const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
         answer = await this.#parts.exchange({ method: 'POST', url, headers, body }, signal)
         if ((answer.status !== 429 && answer.status < 500) || attempt === attempts) break
-        await this.#pause(waitOf(answer, attempt), signal)
+        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal)
       } catch (error) {
         if (!(error instanceof Lost)) throw error
         if (attempt === attempts) throw new FeedError(`${nameOf(url)} gave no token (${error.message})`)
@@ -197,9 +200,10 @@ function saidBy({ body }: Answered): string {
   return message === null ? '' : ` ("${shorten(printable(message), 200)}")`
 }
 
+/** undefined: no JSON, or some that is nested as no answer is. */
 function parsed(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return isTooDeep(body) ? undefined : JSON.parse(body)
   } catch {
     return undefined
   }
@@ -219,7 +223,8 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
   const document = parsed(body)
   const name = nameOf(url)
   if (document === undefined) {
-    const kind = /^\s*</.test(body) ? 'a page of HTML or XML' : 'something else, or a part of it'
+    const other = /^\s*</.test(body) ? 'a page of HTML or XML' : 'something else, or a part of it'
+    const kind = isTooDeep(body) ? `something that is nested deeper than ${deepestAnswer} levels` : other
     throw new FeedError(`${name} should answer with JSON, and answers with ${kind}: check the address under reso`)
   }
   const error = errorIn(document)
@@ -245,10 +250,8 @@ function linkIn(header: string | undefined): string | null {
 }
 
 /** Milliseconds to wait before an answer is asked for again. */
-function waitOf({ headers }: Answered, attempt: number): number {
-  const asked = headers['retry-after']
-  if (asked !== undefined && /^\d{1,9}$/.test(asked.trim())) return Number(asked) * 1000
-  return 1000 * 4 ** attempt
+function waitOf({ headers }: Answered, attempt: number, now: number): number {
+  return readRetryAfter(headers, now) ?? 1000 * 4 ** attempt
 }
 
 /** Milliseconds for which a vendor's own count of what is left says to wait. */

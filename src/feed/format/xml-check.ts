@@ -60,8 +60,8 @@ function afterDeclaration(text: string, at: number, record: string): number {
   if (!text.startsWith('<![CDATA[', at)) throw new RecordError('there is a "<!" that begins neither comment nor CDATA')
   const end = expected(text.indexOf(']]>', at + 9), 'a CDATA section is not closed')
   // Well formed, but surely an error: a section without its end swallowed the next record. Searched within the section only,
-  // and where the name fits in: there may be many sections, and the name may be long.
-  if (end - at > record.length && text.slice(at, end).includes(`</${record}>`))
+  // as there may be many.
+  if (text.slice(at, end).includes(`</${record}>`))
     throw new RecordError(`a CDATA section runs over </${shown(record)}>; its end is missing`)
   return end + 3
 }

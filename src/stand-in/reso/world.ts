@@ -29,6 +29,8 @@ export type ResoFault =
   | { kind: 'cut'; share: number }
   | { kind: 'empty-link' }
   | { kind: 'no-value' }
+  /** A record that is nested as none is. */
+  | { kind: 'deep' }
   | { kind: 'token-ends' }
 
 export interface ResoOptions {
@@ -132,6 +134,11 @@ export class ResoWorld {
     if (fault?.kind === 'html')
       return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' }
     if (fault?.kind === 'error') return this.#json(200, { error: { code: '500', message: 'The query failed' } })
+    if (fault?.kind === 'deep')
+      return {
+        ...this.#json(200, {}),
+        body: `{"value":[{"ListingKey":"1","Media":${'['.repeat(50_000)}${']'.repeat(50_000)}}]}`,
+      }
     if (fault?.kind === 'no-value') return this.#json(200, { '@odata.context': 'x', listings: [] })
     const answer = this.#records(path, url, request, fault?.kind === 'empty-link')
     if (answer.status === 200) this.options.after?.()

@@ -43,6 +43,11 @@ test('an empty page with a link is not the end', async () => {
 const wrong: [ResoFault, RegExp][] = [
   [{ kind: 'error' }, /answers HTTP 200 with an error: "The query failed"/],
   [{ kind: 'html' }, /answers with a page of HTML or XML: check the address under reso/],
+  [{ kind: 'deep' }, /should answer with JSON, and answers with something that is nested deeper than 100 levels/],
+  [
+    { kind: 'status', status: 503, headers: { 'retry-after': 'Sun, 01 Nov 2026 09:00:00 GMT' } },
+    /can't be asked for 1[78]\d minutes/,
+  ],
   [{ kind: 'no-value' }, /answers without a list of records \(value\): check the address/],
   [{ kind: 'status', status: 403 }, /HTTP 403.*nothing is deleted for it/],
   [{ kind: 'status', status: 404 }, /HTTP 404.*check the address under reso/],

@@ -46,6 +46,36 @@ test('two records that became one are none: neither of them counts as the other'
   ])
 })
 
+test('nesting that no feed has: of a record it breaks that one, around records it ends the reading', async () => {
+  const nested = (depth: number): string => `{"Id": "A1", "a": ${'['.repeat(depth)}1${']'.repeat(depth)}}`
+  for (const deep of [
+    nested(101),
+    nested(5000),
+    nested(101).replace('[1]', '{"b": 1}'),
+    '{"a":'.repeat(200) + '1' + '}'.repeat(200),
+  ]) {
+    const { records, reasons } = await read(json, page('', `${deep}, {"Id": "A2"}`), options)
+    expect(records).toEqual(['the record nests deeper than 100', { Id: 'A2' }])
+    expect(reasons).toEqual([])
+  }
+  expect((await read(json, page('', nested(90)), options)).records).toEqual([{ Id: 'A1', a: '1' }])
+  const around = await read(json, page(`, "b": ${'['.repeat(101)}`), options)
+  expect(around).toMatchObject({ records: [{ Id: 'A1' }], reasons: [expect.stringContaining('nests deeper than 100')] })
+})
+
+test('names of prototypes are left out', async () => {
+  const { records } = await read(
+    json,
+    page(
+      '',
+      '{"Id": "A1", "__proto__": {"Id": "A2", "City": "X"}, "constructor": "c", "a": {"prototype": "p", "x": 1}}',
+    ),
+    options,
+  )
+  expect(records).toEqual([{ Id: 'A1', a: { x: '1' } }])
+  expect(Object.getPrototypeOf(records[0])).toBeNull()
+})
+
 test('what is no record breaks itself alone, and what is out of place ends the reading', async () => {
   const { records, reasons } = await read(json, page('', '{"Id": A1}, 7, {"Id": "A2"}'), options)
   expect(records).toEqual(['the record is not as JSON has it', 'the record is no object', { Id: 'A2' }])

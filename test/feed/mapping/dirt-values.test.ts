@@ -289,6 +289,13 @@ describe.each(['XML', 'CSV'] as const)('%s', (container) => {
       ])
     })
 
+    test('with a host longer than any are none, and are not parsed', async () => {
+      const value = `https://${'a.'.repeat(600)}example/1`
+      const [problem] = (await became(container, page, value)) as string[]
+      expect(problem).toMatch(/^Url: 'https:\/\/a\.a\..*needs an address that begins with http:\/\/ or https:\/\/$/)
+      expect(problem.length).toBeLessThan(300)
+    })
+
     test('carry no bidirectional controls', async () => {
       const value = 'https://homes.example/\u202efdp.exe\u2066?a=1\u200e'
       expect(await became(container, page, value)).toMatchObject({ Url: 'https://homes.example/fdp.exe?a=1' })

@@ -289,6 +289,16 @@ describe('what is asked and answered', () => {
     expect(String(error)).not.toContain('hidden')
   })
 
+  test('redirects without end are followed three times', async () => {
+    let requests = 0
+    const source = serve((_, response) => {
+      requests++
+      response.writeHead(302, { location: '' }).end()
+    })
+    await expect(http(source, optionsWith())).rejects.toThrow('redirects more than 3 times')
+    expect(requests).toBe(4)
+  })
+
   test('what is no address, or refuses, is named without secrets', async () => {
     await expect(http('http://user:hidden@', optionsWith())).rejects.toThrow(
       'the address of the feed is not a valid URL',

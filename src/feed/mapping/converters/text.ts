@@ -137,7 +137,7 @@ export const url = ofText(['split', 'nth'], () => (found) => webAddress(found) ?
 /** Line breaks and tabs in an address are layout of the document, bidirectional controls of the text it was copied from. */
 const unseen = /[\p{Cc}\p{Bidi_Control}]+/gu
 
-/** A host has at most 253 characters, a user and a password may stand before it; parsing a long one takes quadratic time. */
+/** A host has at most 253 characters, a user and a password may stand before it; some versions of Node parse a long one in quadratic time. */
 const longHost = /^\s*https?:\/\/[^/?#]{1000}/i
 
 /**
