@@ -52,8 +52,8 @@ describe('inspect --init', () => {
 
 describe('the count', () => {
   it.each([
-    [{ defaults: { SaleType: 'for_sale' } }, 'SaleType', 'given as for_sale'],
-    [{ placeholders: [{ Status: 'Active' }] }, 'Status', 'given as Active'],
+    [{ defaults: { SaleType: 'for_sale' } }, 'SaleType', 'given as "for_sale"'],
+    [{ placeholders: [{ Status: 'Active' }] }, 'Status', 'given as "Active"'],
     [{ currency: 'USD' }, 'CurrencySymbol', 'currency: USD'],
     [
       { fields: { CurrencySymbol: [{ from: 'currency', as: 'currency' }, { value: '$' }] } },

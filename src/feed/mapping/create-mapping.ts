@@ -19,6 +19,7 @@ import type { Defaults } from './defaults.ts'
 import { inOrder, problemOf, readField, withAffixes } from './field.ts'
 import type { FieldStep } from './field.ts'
 import { formatOptions } from './fields-read.ts'
+import { compileJoins, joinProblems, keepConfirmed } from './join.ts'
 import type { KnownListing, Mapping, Moment } from './mapping.ts'
 import { mendRecord } from './mojibake.ts'
 import { isFieldName, unknownFields } from './names.ts'
@@ -75,13 +76,16 @@ export function createMapping(
       return making.listing
     },
   }
-  const { stub, paths, placeholders } = compiled
-  if (stub !== null || placeholders !== null)
+  const { stub, paths, placeholders, joined } = compiled
+  if (joined.joins.length > 0) mapping.joins = joined.joins
+  if (stub !== null || placeholders !== null || joined.joins.length > 0)
     mapping.asksFor = (record, moment) => {
       paths.prepare(record)
       const asked: string[] = []
       const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
-      if (placeholders !== null || (stub !== null && isStub(stub, record))) mapping.normalise(record, '', moment, known)
+      const isPartial = stub !== null && isStub(stub, record)
+      if (placeholders !== null || isPartial || joined.lacks(record).length > 0)
+        mapping.normalise(record, '', moment, known)
       return asked
     }
   return mapping
@@ -174,11 +178,13 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
+  problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension]))
+  const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
-  if (problems.length > 0 || !extended) throw new ConfigError(file, problems)
+  if (problems.length > 0 || !extended || !joined) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
   const placeholders = compilePlaceholders(options.placeholders)
-  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders }
+  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders, joined }
 }
 
 function begun(moment: Moment): Making {
@@ -230,6 +236,9 @@ function delivered(
       return finished(compiled, record, completed, wrong, at, before)
     }
   }
+  const unknown = compiled.joined.lacks(record)
+  const { MLSNumber } = making.listing
+  if (unknown.length > 0) keepConfirmed(making.listing, unknown, MLSNumber === undefined ? null : known(MLSNumber))
   const lacking = compiled.placeholders?.(making.listing, problems, known) ?? []
   if (lacking.length > 0) making.moving.placeholders = lacking
   return finished(compiled, record, making, problems, at, null)
