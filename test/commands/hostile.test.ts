@@ -32,7 +32,12 @@ test('status, approve and every form of a report are without controls, in text a
   outputs.push(await world.executed('sync', '--format', 'json'))
   for (const form of ['text', 'json', 'markdown', 'html']) outputs.push(await world.executed('diff', '--format', form))
   outputs.push(await world.executed('status'), await world.executed('status', '--format', 'json'))
-  outputs.push(await world.executed('approve', 'north', '--yes'), await world.executed('diff', 'no\u001b[2J\u202esuch'))
+  outputs.push(await world.executed('approve', 'north', '--yes'), await world.executed('runs', 'north'))
+  outputs.push(
+    await world.executed('runs', 'north', '--format', 'json'),
+    await world.executed('check'),
+    await world.executed('diff', 'no\u001b[2J\u202esuch'),
+  )
   for (const { stdout, stderr } of outputs) {
     expect(stdout + stderr).not.toMatch(unseen)
     expect(stdout + stderr).not.toBe('')

@@ -399,7 +399,7 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
     const looks = name.startsWith('service') ? [] : ['inspect north', 'inspect north --format json']
     const [runs] = await Promise.all([
       told(name, file, `diff --format html --out ${report}`, 'sync --format json'),
-      told(name, file, ...looks),
+      told(name, file, ...looks, 'check north --format json'),
     ])
     expect(
       runs.map(({ status }) => status),
@@ -412,6 +412,9 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
     'diff --format markdown',
     'status',
     'status --format json',
+    'runs',
+    'runs north --format json',
+    'check',
     'approve north --yes',
   ]
   await told('in other forms', configure(), ...forms)
