@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext, Machine } from './app/app.ts'
 import { createDoors } from './app/doors.ts'
 import type { Doors } from './app/doors.ts'
+import type { LogOptions } from './app/log.ts'
 import { UserError } from './core/errors.ts'
 import { exitStatus } from './core/exit.ts'
 import { printableLines } from './core/text.ts'
@@ -44,6 +45,9 @@ const umaskOf = (env: NodeJS.ProcessEnv): string => env['LISTING_SYNC_UMASK'] ||
 function environmentProblem(env: NodeJS.ProcessEnv): string | null {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     return 'NODE_TLS_REJECT_UNAUTHORIZED=0 lets any server take the place of the service or of a feed, and get the keys; unset it. For certificates of your own authority, use service.ca and the ca of a feed'
+  const level = env['LISTING_SYNC_LOG'] ?? ''
+  if (level !== '' && !/^(debug|info|warn|error)$/.test(level))
+    return 'LISTING_SYNC_LOG takes debug, info, warn or error'
   if (!/^0?[0-7]{3}$/.test(umaskOf(env)))
     return 'LISTING_SYNC_UMASK takes three octal digits, such as 077 (files for this user alone) or 007 (for its group, too)'
   return null
@@ -93,6 +97,12 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .description("Keeps a chatbot's real-estate listings equal to an MLS-style feed.")
     .version(version())
     .option('--config <file>', 'the configuration (default: config/listing-sync.yaml, or LISTING_SYNC_CONFIG)')
+    .addOption(
+      new Option(
+        '--log-level <level>',
+        "the lowest level that is logged (default: LISTING_SYNC_LOG, or the command's own)",
+      ).choices(['debug', 'info', 'warn', 'error']),
+    )
     .exitOverride()
     .configureOutput({ writeOut: doors.out.write, writeErr: doors.err.write })
     .showHelpAfterError('(see listing-sync --help)')
@@ -101,6 +111,7 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
       program.opts<{ config?: string }>().config ?? machine.env['LISTING_SYNC_CONFIG'] ?? 'config/listing-sync.yaml',
     ...machine,
     doors,
+    logLevel: program.opts<{ logLevel?: LogOptions['level'] }>().logLevel,
   })
   const format = new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text')
 
@@ -147,6 +158,14 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .option('--ready', 'list what is wrong with the daemon or its feeds; exit status 1 if anything is')
     .action(async (feeds, options) =>
       done(await (await import('./commands/status.ts')).statusCommand(context(), feeds, options)),
+    )
+  program
+    .command('runs [feed]')
+    .description('list the latest runs, or show one by its number')
+    .option('--run <number>', 'the run to show')
+    .addOption(format)
+    .action(async (feed, options) =>
+      done(await (await import('./commands/runs.ts')).runsCommand(context(), feed, options)),
     )
   program
     .command('approve <feed>')

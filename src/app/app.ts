@@ -11,6 +11,8 @@ import type { LogOptions } from './log.ts'
 /** A report with the workspace it reads from; `close` removes the workspace. */
 export interface Finished {
   report: Report
+  /** The run's number in the store; null: it has none, as it could not begin or writes nothing. */
+  run: number | null
   close: () => void
 }
 
@@ -74,4 +76,6 @@ export interface Machine {
 export interface CommandContext extends Machine {
   configFile: string
   doors: Doors
+  /** Of `--log-level`. */
+  logLevel?: LogOptions['level']
 }

@@ -34,9 +34,24 @@ const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
  */
 const most = { messages: 1000, lines: 1000, named: 20 }
 
+/** The message of a run's progress. */
+export const underWay = 'run under way'
+
 /** The level in LISTING_SYNC_LOG, if it is one. */
 export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
   return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
+}
+
+/** A log whose lines all have these facts, as they are when the line is written. */
+export function withFacts(log: Log, facts: object): Log {
+  const lines = (['debug', 'info', 'warn', 'error'] as const).map((level) => {
+    const line = (first: unknown, ...rest: string[]): void => {
+      if (typeof first === 'string') log[level](facts, first)
+      else log[level]({ ...facts, ...Object(first) }, ...(rest as [string]))
+    }
+    return [level, line] as const
+  })
+  return Object.fromEntries(lines) as unknown as Log
 }
 
 /** Writes synchronously, so that nothing is lost at exit. */
@@ -57,6 +72,8 @@ export function createLog(options: LogOptions): RunLog {
         logMethod(values, method, levelNumber) {
           const first: unknown = values[0]
           const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
+          // It comes twice a minute at most, and hours of it are what a long run is watched by.
+          if (message === underWay) return method.apply(this, values)
           const key = seen.has(message) || seen.size < most.messages ? message : 'other messages'
           const count = seen.get(key) ?? { times: 0, written: 0 }
           seen.set(key, count)

@@ -19,10 +19,10 @@ import { reportForms, storeKind } from './adapters.ts'
 import type { App, Finished, CommandContext, RefusedReload } from './app.ts'
 import { readTextFile } from './text-file.ts'
 import { createGates } from './gates.ts'
-import { createLog, logLevelOf } from './log.ts'
+import { createLog, logLevelOf, withFacts } from './log.ts'
 import type { LogOptions } from './log.ts'
 import { createMetrics } from './metrics.ts'
-import { progressLine } from './progress.ts'
+import { progressOf } from './progress.ts'
 import { withSettings } from './settings.ts'
 import { noteLeaving, verifyRun } from './verify.ts'
 import type { Leaving } from './verify.ts'
@@ -33,7 +33,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   const { configFile, doors, env, signal, onCrash, clock = systemClock, random = systemRandom } = context
   const sources = { env, readFile: readTextFile, learn: doors.learn }
   const live = liveConfig(configFile, sources, makeMapping)
-  const level = logLevelOf(env) ?? logLevel
+  const level = context.logLevel ?? logLevelOf(env) ?? logLevel
   const log = createLog({ level, scrub: doors.scrub, pretty: doors.err.isTTY, clock, write: context.writeLog })
   const runtime: Runtime = { clock, random, log }
   /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
@@ -85,8 +85,8 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         const planned: Writers['planned'] = async (workspace, digest) => {
           leaving = await noteLeaving(app, feed, workspace, digest)
         }
-        const finished = await run(feed, command, (wired, readers, abandon) =>
-          sync(wired, { ...readers, store: app.store(), planned, abandon }, command),
+        const finished = await run(feed, command, (wired, readers, abandon, begun) =>
+          sync(wired, { ...readers, store: app.store(), planned, abandon, begun }, command),
         ).catch(async (error: unknown) => {
           await recordUnopened(begun, error)
           throw error
@@ -170,16 +170,25 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   async function run(
     feedConfig: FeedConfig,
     command: Report['command'],
-    job: (feed: Feed, parts: Parts, abandon: (reason: string) => void) => Promise<Report>,
+    job: (
+      feed: Feed,
+      parts: Parts,
+      abandon: (reason: string) => void,
+      begun: (number: number) => void,
+    ) => Promise<Report>,
   ): Promise<Finished> {
     const startedAt = clock.now()
-    const { parts, wired, abandon, end } = open(feedConfig, signal)
+    const { parts, wired, abandon, begun, facts, end } = open(feedConfig, signal)
     const close = (): void => parts.workspace.close()
     try {
-      return { report: await job(wired, parts, abandon), close }
+      return { report: await job(wired, parts, abandon, begun), run: facts.run ?? null, close }
     } catch (error) {
       if (error instanceof UserError)
-        return { report: reportOf(command, wired, parts, startedAt, nothing, error.message), close }
+        return {
+          report: reportOf(command, wired, parts, startedAt, nothing, error.message),
+          run: facts.run ?? null,
+          close,
+        }
       close()
       throw error
     } finally {
@@ -190,7 +199,14 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   /** What a job on a feed needs; `end` closes it, except the workspace. `stop` ends waiting for a call. */
   function open(feedConfig: FeedConfig, stop?: AbortSignal) {
     const calls = new AbortController()
-    const progress = progressLine(feedConfig.name, doors.err)
+    /** What every line of the run's log has. */
+    const facts: { feed: string; run?: number } = { feed: feedConfig.name }
+    const runtime: Runtime = { clock, random, log: withFacts(log, facts) }
+    const begun = (number: number): void => void (facts.run = number)
+    const tell = async (words: string): Promise<void> => {
+      if (facts.run !== undefined) await app.store().runs.noteProgress(feedConfig.name, words, clock.now())
+    }
+    const progress = progressOf(feedConfig.name, doors.err, runtime, tell)
     const service = app.client(feedConfig).chatbot(feedConfig.chatbot, {
       profile: feedConfig.service.profile,
       volatile: feedConfig.plan.volatile.fields,
@@ -211,7 +227,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       progress.end()
       log.endRun()
     }
-    return { wired: wire(feedConfig, live.config, clock, gates), parts, abandon, end }
+    return { wired: wire(feedConfig, live.config, clock, gates), parts, abandon, begun, facts, end }
   }
 }
 

@@ -4,10 +4,7 @@ import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { writeReports } from './write-reports.ts'
 
-/**
- * `diff`: reports the plan of each feed. Writes nothing, on the service or in the store. As it is how a configuration is
- * tried, it tells which secrets stand in the file.
- */
+/** `diff`: reports the plan of each feed. Writes nothing, on the service or in the store. */
 export function diffCommand(
   context: CommandContext,
   names: string[],
@@ -15,11 +12,6 @@ export function diffCommand(
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const feeds = chosenFeeds(app.config, names)
-    const { file, literalSecrets } = app.config
-    if (literalSecrets.length > 0)
-      app.doors.err.write(
-        `listing-sync: whoever may read ${file} gets the secrets in it; write them as \${NAME} or \${file:PATH}: ${literalSecrets.join(', ')}\n`,
-      )
     const results = await writeReports(app, feeds, options, (feed) => app.diff(feed))
     return exitStatusOf(results)
   })

@@ -2,16 +2,19 @@ import { styleText } from 'node:util'
 import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
+import { minuteIn } from '../core/zone.ts'
 import { exitStatus } from '../core/exit.ts'
 import { systemClock } from '../core/machine.ts'
 import { jsonDocument, printable } from '../core/text.ts'
 import { lastGood, staleness } from '../daemon/health.ts'
+import { dueTimes } from '../daemon/schedule.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { isAlive } from '../daemon/one-daemon.ts'
 import { approvalLasts } from '../store/holds.ts'
 import type { Held } from '../store/store.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { byRule, groupInWords, isWaiting } from './held.ts'
+import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
 
 /**
  * `status`: the last run of each feed, how fresh it is, what is held and since when. `--ready` is for what alerts. `--health`
@@ -100,12 +103,30 @@ async function statusOf(app: App, feed: FeedConfig) {
     return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
   }
   const lastRun = await runs.last(name)
+  const begun = await runs.underWay(name)
+  const { schedule, timezone } = feed
+  const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
+  const waiting = held.filter(isWaiting)
   const lastSuccess = await runs.lastSuccess(name)
   return {
     feed: name,
     chatbot,
     listings: await snapshot.count(chatbot, name),
+    /** The run that has begun and not ended; `ended`: its process is gone. */
+    underWay: begun && {
+      run: begun.number,
+      command: begun.command,
+      startedAt: iso(begun.startedAt),
+      seenAt: iso(begun.seenAt),
+      progress: begun.progress,
+      ended: isGone(begun, now),
+      inWords: underWayInWords(begun, timezone, now),
+    },
+    nextRun: next === null ? null : { at: iso(next), local: `${minuteIn(timezone, next)} (${timezone})` },
     lastRun: lastRun && {
+      run: lastRun.number,
+      inWords: endOf(lastRun, timezone),
+      counts: countsInWords(lastRun.figures),
       command: lastRun.command,
       startedAt: iso(lastRun.startedAt),
       finishedAt: iso(lastRun.finishedAt),
@@ -119,6 +140,8 @@ async function statusOf(app: App, feed: FeedConfig) {
     /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, feed),
     held: held.map(heldEntry),
+    /** What the guard holds, by rule, in words. */
+    heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed)),
     approvals: approvalsOf(held),
   }
 }
@@ -148,22 +171,29 @@ function written({
   age,
   stale,
   held,
+  heldByRule,
+  underWay,
+  nextRun,
   approvals,
 }: Awaited<ReturnType<typeof statusOf>>): string {
   const lines = [styleText('bold', `${feed} → chatbot ${printable(chatbot)}: ${listings} listings`)]
-  if (lastRun === null) lines.push('  never run')
-  else
+  if (underWay !== null) lines.push(`  ${underWay.inWords}`)
+  if (lastRun === null) {
+    if (underWay === null) lines.push('  never run')
+  } else {
     lines.push(
-      `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, ${lastRun.finishedAt}${lastRun.error === null ? '' : `: ${printable(lastRun.error)}`}`,
+      `  last ${lastRun.command}: ${lastRun.result}${lastRun.interrupted ? ', interrupted' : ''}, run ${lastRun.run}, ${lastRun.inWords}`,
     )
+    if (lastRun.counts !== '') lines.push(`  changes: ${lastRun.counts}`)
+  }
+  if (nextRun !== null) lines.push(`  next run: ${nextRun.local}`)
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
+  for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)
   if (held.length > 0) lines.push(`  ${held.length} held:`)
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
-  if (held.some((one) => one.kind !== null))
-    lines.push(`  "listing-sync approve ${feed}" lets through what the guard holds`)
   for (const { by, at, until, changes } of approvals)
     lines.push(`  ${changes} approved by ${printable(by)} at ${at}, until ${until}; the next run carries them out`)
   return `${lines.join('\n')}\n`

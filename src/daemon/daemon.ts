@@ -3,8 +3,12 @@ import type { App } from '../app/app.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { ConfigError, UserError, messageOf } from '../core/errors.ts'
+import type { RunResult } from '../core/exit.ts'
+import { minuteIn } from '../core/zone.ts'
+import type { Report } from '../report/report.ts'
 import { lastGood, staleAfter } from './health.ts'
 import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
+import type { RunRecord } from '../store/store.ts'
 import { beTheOne } from './one-daemon.ts'
 import type { OneDaemon } from './one-daemon.ts'
 import { createReloads } from './reload.ts'
@@ -208,14 +212,24 @@ class Watched {
     const { log } = this.#app.runtime
     try {
       this.#refresh()
-      const { report, close } = await this.#app.sync(this.#feed(), 'sync')
-      const { result, counts, applied, error } = report
-      const facts = { feed: this.name, result, counts, outcomes: applied?.outcomes, calls: applied?.calls }
+      const before = await this.#app.store().runs.last(this.name)
+      const { report, run, close } = await this.#app.sync(this.#feed(), 'sync')
+      const { result, counts, applied, error, notes, startedAt, finishedAt } = report
+      const facts = {
+        run,
+        feed: this.name,
+        result,
+        seconds: Math.max(0, finishedAt - startedAt) / 1000,
+        counts,
+        outcomes: applied?.outcomes,
+        calls: applied?.calls,
+        next: this.#nextRun(),
+        ...(result === 'held' && { approve: `listing-sync approve ${this.name}` }),
+        ...(notes.length > 0 && { notes }),
+      }
       if (result === 'failed') log.error({ ...facts, error }, 'run failed')
-      else if (result === 'ok') log.info(facts, 'run finished')
-      else if (result === 'held')
-        log.warn({ ...facts, notes: report.notes, approve: `listing-sync approve ${this.name}` }, 'run finished: held')
-      else log.warn({ ...facts, notes: report.notes }, `run finished: ${result}`)
+      else if (isWorse(report, before)) log.warn(facts, 'run finished')
+      else log.info(facts, 'run finished')
       logVerification(log, this.name, report.verification)
       close()
       const good = await this.#lastGood()
@@ -252,6 +266,12 @@ class Watched {
     }
   }
 
+  /** In the feed's own time. */
+  #nextRun(): string | null {
+    const next = this.times.next(this.#app.runtime.clock.now())
+    return next === null ? null : minuteIn(this.#schedule.timezone, next)
+  }
+
   async #lastGood(): Promise<number | null> {
     return lastGood(this.#app.store(), this.#feed())
   }
@@ -280,6 +300,22 @@ class Watched {
     this.#dueSinceGood = 0
   }
 }
+
+/** Whether a run came to something worse than the one before, or has more of what is wrong. */
+function isWorse({ result, counts, applied }: Report, before: RunRecord | null): boolean {
+  const { counts: earlier = {}, outcomes = {} } = JSON.parse(before?.figures ?? '{}') as Record<
+    'counts' | 'outcomes',
+    Record<string, number> | undefined
+  >
+  if (severity.indexOf(result) > severity.indexOf(before?.result ?? 'ok')) return true
+  if (result === 'ok') return false
+  const had = (of: Record<string, number>, ...names: string[]) => names.reduce((sum, name) => sum + (of[name] ?? 0), 0)
+  const isMore = (now: Record<string, number>, then: Record<string, number>, ...names: string[]) =>
+    had(now, ...names) > had(then, ...names)
+  return isMore(counts, earlier, 'hold', 'reject') || isMore(applied?.outcomes ?? {}, outcomes, 'failed', 'unknown')
+}
+
+const severity: readonly RunResult[] = ['ok', 'changes', 'partial', 'held', 'failed']
 
 /** Runs of one chatbot take turns; a feed never waits behind itself. */
 export class Turns {

@@ -57,6 +57,9 @@ export async function recorded(
     const lease = await store.lease(feed.chatbot, runtime.clock.now())
     held.push(lease)
     if (lease.isBehind) run.notes.push(behind(feed))
+    const command = mode === 'backfill' ? 'backfill' : 'sync'
+    const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: runtime.clock.now() } as const
+    tools.begun?.(await store.runs.begin(begun))
     const finished = new AbortController()
     const stop = (): void => {
       // Until there is a plan nothing is lost by ending calls at once.

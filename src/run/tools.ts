@@ -64,6 +64,8 @@ export interface Writers extends Readers {
   service: Chatbot
   /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. `digest`: of the plan. */
   planned?: (workspace: Workspace, digest: string) => Promise<void>
+  /** Told the number of the run once it has begun. */
+  begun?: (number: number) => void
   /** Ends calls under way; `signal` alone only ends the taking of new ones. */
   abandon: (reason: string) => void
 }

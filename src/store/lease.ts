@@ -10,6 +10,9 @@ import { renameStore } from './serial.ts'
 import type { Serial } from './serial.ts'
 import type { Lease } from './store.ts'
 
+/** The error on record of a run whose process died. */
+export const endedWithoutAWord = 'its process ended without a word'
+
 /** `assertInPlace` throws where the file on disk is no longer the one that is open. A store in memory has no `serial`. */
 export function createLeases(connection: Connection, assertInPlace: () => void, serial: Serial | null) {
   const { database, file } = connection
@@ -27,6 +30,16 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
     'SELECT chatbot, holder, since FROM lease WHERE held = 1 ORDER BY token DESC LIMIT 1',
   )
 
+  const bury = database.prepare(
+    `INSERT INTO run (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
+    SELECT number, feed, chatbot, command, started_at, seen_at, 'failed', 1, ?, '{}' FROM under_way`,
+  )
+  const forgetRuns = database.prepare('DELETE FROM under_way')
+  const buryRuns = (): void => {
+    bury.run(endedWithoutAWord)
+    forgetRuns.run()
+  }
+
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
   const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?')
   /** The lease was taken that found the store behind, and is not yet released. */
@@ -34,7 +47,10 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
 
   const noteLease = database.transaction((chatbot: string, now: number, isFirst: boolean): number => {
     // With the lock in hand, every lease still noted is one of a process that died.
-    if (isFirst) forgetDead.run()
+    if (isFirst) {
+      forgetDead.run()
+      buryRuns()
+    }
     goOn.run(serial?.place() ?? null)
     if (isBehind) {
       // What was done since is as unknown as where the store was lost; and another program may go on under the old name.

@@ -330,6 +330,21 @@ CREATE TABLE source_record (
   UNIQUE (feed, key)
 ) STRICT;
 `,
+
+  /** Runs under way: one whose process died is found here, and goes among the others with the next lease. */
+  `
+CREATE TABLE under_way (
+  feed TEXT NOT NULL PRIMARY KEY,
+  number INTEGER NOT NULL,
+  chatbot TEXT NOT NULL,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  process INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  progress TEXT
+) STRICT;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

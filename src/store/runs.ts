@@ -1,12 +1,16 @@
 /** The runs on SQLite: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
+import { hostname } from 'node:os'
 import type { Stamp } from '../core/mark.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
 import { renameStore } from './serial.ts'
-import type { RunRecord, Runs, RunsReader, Verified } from './store.ts'
+import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
 
+type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
+
+const host = hostname()
 const runsKept = 1000
 
 /** `isUnderWay`: whether a run is under way on this connection, whose lease is the latest; else the next one is still to come. */
@@ -18,9 +22,33 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const stamp = (): Stamp => stampOf.get(isUnderWay() ? 0 : 1)!
   const feeds = column<string>(database, 'SELECT name FROM feed ORDER BY name')
-  const last = database.prepare<[string], Omit<RunRecord, 'interrupted'> & { interrupted: number }>(
-    `SELECT feed, chatbot, command, started_at AS startedAt, finished_at AS finishedAt,
-    result, interrupted, error, figures FROM run WHERE feed = ? ORDER BY number DESC LIMIT 1`,
+  const columns = `number, feed, chatbot, command, started_at AS startedAt, finished_at AS finishedAt, result, interrupted,
+    error, figures`
+  const latest = database.prepare<[string | null, number], RunRow>(
+    `SELECT ${columns} FROM run WHERE feed = coalesce(?, feed) ORDER BY number DESC LIMIT ?`,
+  )
+  const last = database.prepare<[string], RunRow>(
+    `SELECT ${columns} FROM run WHERE feed = ? ORDER BY number DESC LIMIT 1`,
+  )
+  const numbered = database.prepare<[number], RunRow>(`SELECT ${columns} FROM run WHERE number = ?`)
+  const underWay = database.prepare<[string], RunUnderWay>(
+    `SELECT feed, number, chatbot, command, started_at AS startedAt, seen_at AS seenAt, process, host, progress
+    FROM under_way WHERE feed = ?`,
+  )
+  const runOf = (row: RunRow | undefined): NumberedRun | null =>
+    row === undefined ? null : { ...row, interrupted: row.interrupted === 1 }
+  const nextNumber = column<number>(
+    database,
+    `SELECT 1 + max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run'), 0),
+      coalesce((SELECT max(number) FROM under_way), 0))`,
+  )
+  const begin = database.prepare(`INSERT OR REPLACE INTO under_way
+    (feed, number, chatbot, command, started_at, seen_at, process, host, progress)
+    VALUES (@feed, @number, @chatbot, @command, @startedAt, @startedAt, @process, @host, NULL)`)
+  const noteProgress = database.prepare('UPDATE under_way SET progress = ?, seen_at = ? WHERE feed = ?')
+  const end = column<number>(
+    database,
+    'DELETE FROM under_way WHERE feed = ? AND process = ? AND host = ? RETURNING number',
   )
   const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
@@ -34,8 +62,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const starts = database.prepare<[], { times: number; at: number }>('SELECT times, at FROM start')
   const add = database.prepare(`INSERT INTO run
-    (feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
-    VALUES (@feed, @chatbot, @command, @startedAt, @finishedAt, @result, @interrupted, @error, @figures)`)
+    (number, feed, chatbot, command, started_at, finished_at, result, interrupted, error, figures)
+    VALUES (@number, @feed, @chatbot, @command, @startedAt, @finishedAt, @result, @interrupted, @error, @figures)`)
   const prune = database.prepare(`DELETE FROM run WHERE feed = @feed AND number <=
     (SELECT number FROM run WHERE feed = @feed ORDER BY number DESC LIMIT 1 OFFSET ${runsKept})`)
   // A row for a feed that only ever failed, too: a lease that finds the store behind notes it on each.
@@ -56,10 +84,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
     ...promised<RunsReader>(connection, {
       stamp,
       feeds: () => feeds.all(),
-      last(feed) {
-        const run = last.get(feed)
-        return run === undefined ? null : { ...run, interrupted: run.interrupted === 1 }
-      },
+      last: (feed) => runOf(last.get(feed)),
+      latest: (feed, most) => latest.all(feed, most).map((row) => runOf(row)!),
+      numbered: (number) => runOf(numbered.get(number)),
+      underWay: (feed) => underWay.get(feed) ?? null,
       lastSuccess: (feed) => success.get(feed) ?? null,
       lastAccepted: (feed) => accepted.get(feed) ?? null,
       lastVerified(feed) {
@@ -70,9 +98,17 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       starts: () => starts.get() ?? { times: 0, at: 0 },
     }),
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {
+      begin(run) {
+        const number = nextNumber.get()!
+        begin.run({ ...run, number, process: process.pid, host })
+        return number
+      },
+      noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),
       record(run) {
         const { feed, result, finishedAt } = run
-        add.run({ ...run, interrupted: run.interrupted ? 1 : 0 })
+        // A failure before its begin, or of a process without the lease, has no number yet.
+        const number = end.get(feed, process.pid, host) ?? nextNumber.get()!
+        add.run({ ...run, number, interrupted: run.interrupted ? 1 : 0 })
         prune.run({ feed })
         // A run that failed may not have seen the service, whose marks tell that an earlier store was lost.
         const succeeded = result === 'ok' || result === 'held' || result === 'partial'

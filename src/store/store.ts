@@ -275,7 +275,13 @@ export interface HoldEvent {
 export interface RunsReader {
   /** Every feed that ever ran on this store, sorted by name. */
   feeds(): Promise<string[]>
-  last(feed: string): Promise<RunRecord | null>
+  last(feed: string): Promise<NumberedRun | null>
+  /** The latest runs, the latest first; null: of all feeds. */
+  latest(feed: string | null, most: number): Promise<NumberedRun[]>
+  /** A run by its number; null: it is not, or no longer, on record. */
+  numbered(number: number): Promise<NumberedRun | null>
+  /** The run of a feed that has begun and is not on record; its process may have died. */
+  underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
   lastSuccess(feed: string): Promise<number | null>
   /** When the last run began whose delivery was complete and not doubted; null: never. */
@@ -291,6 +297,10 @@ export interface RunsReader {
 }
 
 export interface Runs extends RunsReader {
+  /** Notes that a run of this process begins; gives its number. */
+  begin(run: Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>): Promise<number>
+  /** Notes how far the feed's run under way is. */
+  noteProgress(feed: string, progress: string, now: number): Promise<void>
   record(run: RunRecord): Promise<void>
   /** Adds to the feed's run that began then; nothing where that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
@@ -316,6 +326,22 @@ export interface RunRecord {
   error: string | null
   /** JSON of counts, outcomes and calls, for `status`. */
   figures: string
+}
+
+/** Numbers grow with each run of the store, whichever the feed. */
+export interface NumberedRun extends RunRecord {
+  number: number
+}
+
+/** A run that has begun. */
+export interface RunUnderWay extends Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'> {
+  number: number
+  /** When something was last heard of it. */
+  seenAt: number
+  process: number
+  host: string
+  /** In words; null: nothing yet. */
+  progress: string | null
 }
 
 /** What the chatbot said of a run's listings, in numbers; `at`: when that run ended. */

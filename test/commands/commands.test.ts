@@ -191,7 +191,7 @@ test('a listing that the service refuses → 4, with its message among the failu
   expect(failures[0]['error']).toContain('No barns')
 })
 
-test('diff tells which secrets stand in the configuration, and no other command does', async () => {
+test('check tells once which secrets stand in the configuration, and no other command does', async () => {
   const served = { service: { baseUrl: 'https://h.example', secretKey: 'a-literal-key' } }
   world.configure({
     north: {},
@@ -204,11 +204,14 @@ test('diff tells which secrets stand in the configuration, and no other command 
   })
   const words = (command: string) => ['--config', world.configFile, command, 'north']
   const env = { TOKEN: 'token-of-the-feed' }
-  expect((await executed(words('diff'), { env })).stderr).toBe(
-    `listing-sync: whoever may read ${world.configFile} gets the secrets in it; write them as \${NAME} or \${file:PATH}: ` +
-      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password\n',
+  const { stdout } = await executed(words('check'), { env })
+  expect(stdout.split('whoever may read the file has them')).toHaveLength(2)
+  expect(stdout).toContain(
+    'write them as ${NAME} or ${file:PATH}: ' +
+      'feeds.said.source, feeds.said.headers.X-Key, feeds.said.service.secretKey, feeds.more.login.password',
   )
-  for (const command of ['sync', 'status']) expect((await executed(words(command), { env })).stderr).toBe('')
+  expect(stdout).not.toContain('literal-')
+  for (const command of ['diff', 'sync', 'status']) expect((await executed(words(command), { env })).stderr).toBe('')
 })
 
 describe('a run that fails → 1, and no secret is anywhere', () => {

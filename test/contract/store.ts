@@ -1100,7 +1100,7 @@ export function storeContract(name: string, open: () => Store): void {
         const stopped = runRecord({ result: 'failed', interrupted: true, error: 'stopped', finishedAt: now })
         await runs.record(stopped)
         expect(await runs.lastSuccess('north')).toBeNull()
-        expect(await runs.last('north')).toEqual(stopped)
+        expect(await runs.last('north')).toEqual({ ...stopped, number: 1 })
         await runs.record(runRecord({ result: 'partial', finishedAt: now + 1 }))
         for (let i = 2; i < 1010; i++) await runs.record(runRecord({ result: 'failed', finishedAt: now + i }))
         expect(await runs.lastSuccess('north')).toBe(now + 1)
@@ -1119,6 +1119,32 @@ export function storeContract(name: string, open: () => Store): void {
         expect(renewed).toEqual({ store: expect.stringMatching(/^[\da-f]{8}$/), run: run + 1 })
         expect(renewed.store).not.toBe(name)
         expect(await runs.stamp()).toEqual(renewed)
+      })
+
+      it('have a number from their begin on, which they keep on record, and others get none of it', async () => {
+        const begun = (feed: string) => ({ feed, chatbot, command: 'sync', startedAt: now }) as const
+        expect(await runs.underWay('north')).toBeNull()
+        expect([await runs.begin(begun('north')), await runs.begin(begun('south'))]).toEqual([1, 2])
+        await runs.noteProgress('north', 'half of it', now + 5)
+        expect(await runs.underWay('north')).toMatchObject({
+          number: 1,
+          startedAt: now,
+          seenAt: now + 5,
+          progress: 'half of it',
+        })
+        // One that failed before it began.
+        await runs.record(runRecord({ feed: 'east' }))
+        await runs.record(runRecord({ feed: 'north' }))
+        expect(await runs.underWay('north')).toBeNull()
+        expect((await runs.last('north'))?.number).toBe(1)
+        await runs.record(runRecord({ feed: 'south' }))
+        expect((await runs.latest(null, 2)).map(({ number, feed }) => [number, feed])).toEqual([
+          [3, 'east'],
+          [2, 'south'],
+        ])
+        expect((await runs.latest('north', 9)).map(({ number }) => number)).toEqual([1])
+        expect(await runs.numbered(2)).toMatchObject({ feed: 'south' })
+        expect(await runs.numbered(9)).toBeNull()
       })
 
       it('of all feeds are known by their names', async () => {

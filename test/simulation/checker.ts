@@ -711,7 +711,8 @@ function differenceOf({ listing, tainted }: Row, entry: Entry, version: number):
     field === 'Fee' ? one.ExtensionColumn?.find(({ Key }) => Key === 'Fee')?.value : one[field]
   for (const field of judged) {
     const [is, should] = [listing, wanted].map((one) => valueOf(one, field) ?? '')
-    if (is !== should && !tainted.includes(field)) return `${field} is ${is}, not ${should}`
+    if (is !== should && !tainted.includes(field))
+      return `${field} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}`
   }
   return null
 }

@@ -1,0 +1,89 @@
+import type { CommandContext } from '../app/app.ts'
+import { openApp } from '../app/open.ts'
+import type { Config } from '../config/config.ts'
+import { UsageError, UserError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import { jsonDocument, printable } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
+import type { NumberedRun } from '../store/store.ts'
+import { chosenFeeds, withApp } from './command.ts'
+import { countsInWords, endInWords, endOf } from './run-in-words.ts'
+
+/** How many runs are shown. */
+const shown = 30
+
+/** `runs`: the latest runs, of one feed or all, or one of them by its number. */
+export function runsCommand(
+  context: CommandContext,
+  feed: string | undefined,
+  { format, run }: { format: 'text' | 'json'; run?: string },
+): Promise<number> {
+  const number = numberOf(run)
+  return withApp(openApp(context), async (app) => {
+    const { config, doors } = app
+    if (feed !== undefined) chosenFeeds(config, [feed])
+    const { runs } = app.reader()
+    let found: NumberedRun[]
+    if (number === null) found = await runs.latest(feed ?? null, shown)
+    else {
+      const one = await runs.numbered(number)
+      if (one === null || (feed !== undefined && one.feed !== feed))
+        throw new UserError(
+          `run ${number}${feed === undefined ? '' : ` of ${feed}`} is not on record; the latest are: listing-sync runs`,
+        )
+      found = [one]
+    }
+    const told = found.map(tellable)
+    if (format === 'json') doors.out.document(number === null ? told : told[0], jsonDocument)
+    else if (found.length === 0) doors.out.write('no run is on record\n')
+    else if (number === null) doors.out.document(found, (clean) => clean.map((one) => lineOf(one, config)).join(''))
+    else doors.out.document(found[0], (clean) => whole(clean, config))
+    return exitStatus.right
+  })
+}
+
+function numberOf(run: string | undefined): number | null {
+  if (run === undefined) return null
+  if (!/^[1-9]\d{0,11}$/.test(run)) throw new UsageError(`--run takes the number of a run, not "${run}"`)
+  return Number(run)
+}
+
+/** As data for programs. */
+function tellable({ figures, startedAt, finishedAt, number, ...run }: NumberedRun) {
+  const iso = (at: number): string => new Date(at).toISOString()
+  const seconds = Math.max(0, finishedAt - startedAt) / 1000
+  const told = JSON.parse(figures) as Record<string, unknown>
+  return { run: number, ...run, startedAt: iso(startedAt), finishedAt: iso(finishedAt), seconds, ...told }
+}
+
+const zoneOf = ({ feeds }: Config, feed: string): string => feeds.find(({ name }) => name === feed)?.timezone ?? 'UTC'
+
+/** "41  Sat 21 Nov 12:00  north  sync: ok in 3 s; 2 created, 218 unchanged". */
+function lineOf(run: NumberedRun, config: Config): string {
+  const at = minuteIn(zoneOf(config, run.feed), run.startedAt)
+  const counts = countsInWords(run.figures)
+  return `${String(run.number).padStart(5)}  ${at}  ${printable(run.feed)}  ${run.command}: ${endInWords(run, zoneOf(config, run.feed))}${counts === '' ? '' : `; ${counts}`}\n`
+}
+
+function whole(run: NumberedRun, config: Config): string {
+  const zone = zoneOf(config, run.feed)
+  const { delivery, outcomes, calls } = JSON.parse(run.figures) as Record<string, unknown>
+  const rows: [string, string][] = [
+    ['began', `${minuteIn(zone, run.startedAt)} (${zone})`],
+    ['ended', endOf(run, zone)],
+    ['changes', countsInWords(run.figures)],
+    ['outcomes', pairs(outcomes)],
+    ['calls', pairs(calls)],
+    ['delivery', pairs(delivery)],
+  ]
+  const lines = rows.filter(([, text]) => text !== '').map(([name, text]) => `  ${name.padEnd(9)} ${text}\n`)
+  return `run ${run.number}: ${run.command} of ${printable(run.feed)} → chatbot ${printable(run.chatbot)}: ${run.result}\n${lines.join('')}`
+}
+
+/** Figures of an object, as "created 2, failed 1"; what is no number is left out. */
+function pairs(figures: unknown): string {
+  return Object.entries(Object(figures))
+    .filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
