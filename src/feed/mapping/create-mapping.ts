@@ -79,7 +79,7 @@ export function createMapping(
       return making.listing
     },
   }
-  const { stub, paths, placeholders, joined, refer } = compiled
+  const { stub, paths, placeholders, joined } = compiled
   if (joined.joins.length > 0) mapping.joins = joined.joins
   if (stub !== null || placeholders !== null || joined.joins.length > 0)
     mapping.asksFor = (record, moment) => {
