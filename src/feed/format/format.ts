@@ -6,6 +6,8 @@ export interface RawRecord {
   raw: Buffer
   /** Values from around it that are part of its meaning, as JSON: name → text. */
   outside?: string
+  /** Elements elsewhere in the document that it may refer to, by the name of `FormatOptions.parts`. */
+  parts?: Readonly<Record<string, RecordNode[]>>
   /** Why it could not be cut out or trusted: it has no bytes then, and parsing it throws this. */
   problem?: string
 }
@@ -70,6 +72,8 @@ export interface FormatOptions {
   header?: Readonly<Record<string, string>>
   /** Values of elements around a record, name → path. */
   around?: Readonly<Record<string, string>>
+  /** Elements that records refer to by a key. */
+  parts?: Readonly<Record<string, { at: string; key: string; by: string }>>
   delimiter?: string
   /** Headers of which at least one must be present, so that another table is not mistaken for this feed. */
   requiredHeaders?: string[]
@@ -85,6 +89,9 @@ export function hasOwnName(record: readonly string[]): boolean {
 
 /** Values that the records of a live source have, whatever their preset says. */
 const liveNames = ['ListingNumber', 'Licensed']
+
+/** Where a record has all parts of a name, of which it refers to one; not enumerable. */
+export const partsOf = (name: string): string => `@@${name}:all`
 
 /** The names of values from outside that records have with these options. */
 export function outsideNames({ record = [], header = {}, around = {} }: FormatOptions): ReadonlySet<string> {

@@ -14,9 +14,10 @@ export interface XmlSplitterOptions {
   around?: {
     /** The result: how deep the element is open for whose records the text of this one is a value; null: it is none. */
     opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): number | null
-    /** The whole element that `opens` asked for. */
-    element(raw: Buffer): void
+    /** The whole element that `opens` asked for; the result is a reason why the document is incomplete, or null. */
+    element(raw: Buffer): string | null
     closes(depth: number): void
+    parts(): NonNullable<RawRecord['parts']>
     now(): string | undefined
   }
   /** Called for every start tag before the first record; `isAt`: whether its element is at a path from the root. */
@@ -149,7 +150,9 @@ export class XmlSplitter {
     }
     const raw = this.buffer.subarray(this.position, end)
     const outside = this.around?.now()
-    const record = { at: this.recordPlace, raw, ...(outside !== undefined && { outside }) }
+    const parts = this.around?.parts()
+    const hasParts = parts !== undefined && Object.keys(parts).length > 0
+    const record = { at: this.recordPlace, raw, ...(outside !== undefined && { outside }), ...(hasParts && { parts }) }
     records.push(raw.length > this.maxRecordBytes ? this.oversized() : record)
     this.position = end
     this.inRecord = false
@@ -222,9 +225,9 @@ export class XmlSplitter {
     if (scope !== null && this.reading === null) {
       if (this.count > (this.before[scope] ?? 0))
         this.outline.doubt(
-          `an element that is named under around stands after a record that it is for; it must come before`,
+          `an element that is named under around or parts stands after a record that it is for; it must come before`,
         )
-      this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
+      else this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
     }
     // Of several the first one counts, as of attributes.
     if (isCounter && counter.attribute === null && !isClosed && this.declared === '')
@@ -242,8 +245,10 @@ export class XmlSplitter {
     if (reading !== null && this.outline.depth < reading.depth) {
       this.keep(reading, end + 1)
       this.reading = null
-      if (reading.bytes <= longestElement) this.around?.element(Buffer.concat(reading.before))
-      else this.outline.doubt(`an element that is named under around is longer than ${longestElement} bytes`)
+      if (reading.bytes <= longestElement) {
+        const reason = this.around?.element(Buffer.concat(reading.before)) ?? null
+        if (reason !== null) this.outline.doubt(reason)
+      } else this.outline.doubt(`an element that is named under around or parts is longer than ${longestElement} bytes`)
     }
     this.around?.closes(this.outline.depth)
     this.position = end + 1

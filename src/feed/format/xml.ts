@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { decoded } from './encoding.ts'
-import { RecordError, hasOwnName, refuseBroken } from './format.ts'
+import { shortHash } from '../../core/hash.ts'
+import { RecordError, hasOwnName, partsOf, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
@@ -49,11 +50,24 @@ const options = z
       .describe(
         'Attributes of elements around a record, or elements that stand before it in one of those, name → path from the root; a record has them as @@name.',
       ),
+    parts: z
+      .record(
+        z.string().regex(/^[a-z][a-z0-9]*$/, 'lower-case letters and digits'),
+        z.strictObject({
+          at: elementOrAttribute.describe('Path of these elements from the root'),
+          key: z.string().min(1).describe('Path in them of what names them'),
+          by: z.string().min(1).describe("Path of the record's own value for that"),
+        }),
+      )
+      .optional()
+      .describe(
+        'Elements before the records, in one that contains them, to which a record refers by a key, name → at, key, by; rules read what is in them as name:Path.',
+      ),
     written: attribute
       .optional()
       .describe('The attribute before the first record that says when the file was written.'),
   })
-  .superRefine(({ record, header = {}, around = {}, written = '' }, context) => {
+  .superRefine(({ record, header = {}, around = {}, parts = {}, written = '' }, context) => {
     const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
     const check = (path: string[], wrong: boolean, message: string): void => {
       if (wrong) context.addIssue({ code: 'custom', path, message })
@@ -69,15 +83,25 @@ const options = z
         `${attribute} ${why}${path[0] === 'header' ? '; write it under around' : ''}`,
       )
     }
+    const checkElement = (path: string[], element: string): void => {
+      const records = [record].flat()
+      const holds = records.some((each) => each === element || each.startsWith(`${element}/`))
+      check(path, holds, `${element} is a record, or contains them`)
+      check(
+        path,
+        records.some((each) => commonSteps(element, each) === 0),
+        `${element} is in another document than the records`,
+      )
+    }
+    for (const [name, { at }] of Object.entries(parts)) {
+      checkElement(['parts', name, 'at'], at)
+      check(['parts', name, 'at'], at.includes('@'), `${at} is an attribute, not an element`)
+    }
     for (const [name, attribute] of Object.entries(around)) {
       const why = 'belongs to no element that contains records and may repeat; write it under header'
       const isAttribute = attribute.includes('@')
       check(['around', name], isAttribute && !isAround(attribute), `${attribute} ${why}`)
-      const paths = [record].flat()
-      const holds = paths.some((each) => each === attribute || each.startsWith(`${attribute}/`))
-      check(['around', name], !isAttribute && holds, `${attribute} is a record, or contains them`)
-      const isOutside = paths.some((each) => commonSteps(attribute, each) === 0)
-      check(['around', name], !isAttribute && isOutside, `${attribute} is in another document than the records`)
+      if (!isAttribute) checkElement(['around', name], attribute)
       check(['around', name], name in header, 'has a name that header has, too')
     }
   })
@@ -88,6 +112,9 @@ function mayComeAgain(path: string, record: string): boolean {
   const element = path.slice(0, path.lastIndexOf('/'))
   return element.includes('/') && record.startsWith(`${element}/`)
 }
+
+/** So much of `parts` is held at once. */
+const mostPartBytes = 32 * 1024 * 1024
 
 /** How many elements from the root contain both. */
 function commonSteps(path: string, record: string): number {
@@ -129,19 +156,20 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       return {}
     }
   }
-  const textIn = (element: Buffer): string => {
+  const nodeIn = (element: Buffer): RecordFields => {
     try {
-      const text = parseRecord(source.text(element), maxFields)['#text']
-      return typeof text === 'string' ? text : ''
+      return parseRecord(source.text(element), maxFields)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
-      return ''
+      return {}
     }
   }
   const header = attributesBefore(options.header ?? {}, attributesOf)
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const records = [options.record].flat()
-  const around = options.around === undefined ? undefined : valuesAround(options.around, records, attributesOf, textIn)
+  const { around: values = {}, parts = {} } = options
+  const hasAround = Object.keys(values).length + Object.keys(parts).length > 0
+  const around = hasAround ? valuesAround(values, parts, records, attributesOf, nodeIn) : undefined
   const splitter = new XmlSplitter(records, options.maxRecordBytes, {
     counter: options.counter,
     around,
@@ -174,6 +202,9 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       const outside: Record<string, string> = record.outside === undefined ? {} : JSON.parse(record.outside)
       for (const values of [header.found, outside])
         for (const name of Object.keys(values)) fields[`@@${name}`] = values[name]
+      // Not enumerable: what walks through a record walks through that record alone.
+      for (const [name, nodes] of Object.entries(record.parts ?? {}))
+        Object.defineProperty(fields, partsOf(name), { value: nodes })
       return fields
     },
   }
@@ -210,21 +241,28 @@ function wantedAt(paths: Readonly<Record<string, string>>) {
 /**
  * Values of elements around the records, such as the section that they stand in: an attribute holds until its element closes,
  * the text of an element until the one does in which the records are. Of several the first counts; cut at 200 characters.
+ * And the elements to which records refer (`parts`), each whole, as long.
  */
 function valuesAround(
   paths: Readonly<Record<string, string>>,
+  parts: NonNullable<XmlOptions['parts']>,
   records: readonly string[],
   attributesOf: (tag: Buffer) => RecordFields,
-  textIn: (element: Buffer) => string,
+  nodeIn: (element: Buffer) => RecordFields,
 ): NonNullable<XmlSplitterOptions['around']> {
   const all = Object.entries(paths)
   const wanted = wantedAt(Object.fromEntries(all.filter(([, path]) => path.includes('@'))))
-  const elements = all
-    .filter(([, path]) => !path.includes('@'))
-    .map(([name, path]) => {
-      const scope = Math.min(...records.map((record) => commonSteps(path, record)))
-      return { name, path: path.split('/'), scope }
-    })
+  const elementAt = (name: string, path: string, isPart: boolean) => {
+    const scope = Math.min(...records.map((record) => commonSteps(path, record)))
+    return { name, path: path.split('/'), scope, isPart }
+  }
+  const elements = [
+    ...all.filter(([, path]) => !path.includes('@')).map(([name, path]) => elementAt(name, path, false)),
+    ...Object.entries(parts).map(([name, { at }]) => elementAt(name, at, true)),
+  ]
+  /** All that are open. Records hold it: another object once one of their elements has closed. */
+  let open: Record<string, RecordFields[]> = {}
+  let bytes = 0
   const found = new Map<string, { depth: number; value: string }>()
   let reading: typeof elements = []
   /** Of the values as they are; null: they have changed. */
@@ -241,22 +279,38 @@ function valuesAround(
         const value = attributes[attribute]
         if (typeof value === 'string') set(name, depth, value)
       }
-      const asked = elements.filter(({ name, path }) => isAt(path) && !found.has(name))
+      const asked = elements.filter(({ name, path, isPart }) => isAt(path) && (isPart || !found.has(name)))
       if (asked.length === 0) return null
       reading = asked
       return asked[0].scope
     },
     element(raw) {
-      const text = textIn(raw)
-      for (const { name, scope } of reading) if (text.trim() !== '') set(name, scope, text)
+      const node = nodeIn(raw)
+      const text = node['#text']
+      for (const { name, scope, isPart } of reading) {
+        if (!isPart && typeof text === 'string' && text.trim() !== '') set(name, scope, text)
+        if (!isPart) continue
+        bytes += raw.length
+        if (bytes > mostPartBytes) return `the elements that are named under parts are more than ${mostPartBytes} bytes`
+        // None is added after a record that holds them.
+        if (open[name] === undefined) open = { ...open, [name]: [node] }
+        else open[name].push(node)
+        // The whole of them is part of what a record says.
+        set(`${name}:hash`, scope, shortHash(`${found.get(`${name}:hash`)?.value ?? ''}${shortHash(raw)}`))
+      }
+      return null
     },
     closes(depth) {
       for (const [name, value] of found) {
         if (value.depth <= depth) continue
         found.delete(name)
+        const part = name.slice(0, -5)
+        if (name.endsWith(':hash')) open = { ...open, [part]: [] }
+        if (name.endsWith(':hash')) bytes = 0
         written = null
       }
     },
+    parts: () => open,
     now() {
       written ??= JSON.stringify(Object.fromEntries([...found].map(([name, { value }]) => [name, value])))
       return written

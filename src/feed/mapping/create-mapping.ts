@@ -23,6 +23,7 @@ import { compileJoins, joinProblems, keepConfirmed } from './join.ts'
 import type { KnownListing, Mapping, Moment } from './mapping.ts'
 import { mendRecord } from './mojibake.ts'
 import { isFieldName, unknownFields } from './names.ts'
+import { compileParts } from './parts.ts'
 import { compilePlaceholders, placeholderProblems } from './placeholders.ts'
 import { rowPaths } from './path-row.ts'
 import { PathError, elementPaths } from './path.ts'
@@ -60,6 +61,7 @@ export function createMapping(
     mendsText,
     normalise(record, at, moment, known = () => null) {
       if (mendsText) mendRecord(record)
+      compiled.refer(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
       const only = delivered(compiled, record, at, moment, known)
@@ -69,6 +71,7 @@ export function createMapping(
       return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
     },
     placeOf(record, moment) {
+      compiled.refer(record)
       compiled.paths.prepare(record)
       const making = begun(moment)
       const place = ['Address', 'City', 'ZIP']
@@ -80,6 +83,7 @@ export function createMapping(
   if (joined.joins.length > 0) mapping.joins = joined.joins
   if (stub !== null || placeholders !== null || joined.joins.length > 0)
     mapping.asksFor = (record, moment) => {
+      compiled.refer(record)
       paths.prepare(record)
       const asked: string[] = []
       const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
@@ -179,12 +183,13 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
   problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension]))
+  const refer = attempt('parts', () => compileParts(preset.formatOptions, paths))
   const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
-  if (problems.length > 0 || !extended || !joined) throw new ConfigError(file, problems)
+  if (problems.length > 0 || !extended || !joined || !refer) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
   const placeholders = compilePlaceholders(options.placeholders)
-  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders, joined }
+  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders, joined, refer }
 }
 
 function begun(moment: Moment): Making {

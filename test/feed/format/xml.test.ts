@@ -234,6 +234,13 @@ describe('values around records', () => {
     expect(problem('file/head/currency')).toBeUndefined()
   })
 
+  test('parts are no fields of a record: none that walks through it pays for all of them', async () => {
+    const more = { record: 'file/part/home', parts: { town: { at: 'file/part/town', key: '.', by: 'town' } } }
+    const { records } = await read(xml, withElements(), more)
+    expect(records.map((record) => Object.keys(record))).toEqual([[], [], ['@@town:hash']])
+    expect(Reflect.get(records[2] as object, '@@town:all')).toEqual([{ '#text': ' Springfield ' }])
+  })
+
   test('are part of what a record says', async () => {
     const usual = { encoding: null, charset: null, maxRecordBytes: 1000, lengthProven: () => true }
     const reading = xml.read(inChunks(Buffer.from(document), 1000), { ...usual, ...around })

@@ -280,6 +280,63 @@ describe('paths', () => {
   })
 })
 
+describe('elements that records refer to by a key', () => {
+  const parts = {
+    plan: { at: 'list/building/plan', key: '@id', by: 'plan/@ref' },
+    office: { at: 'list/offices/office', key: 'no', by: 'office' },
+  }
+  const given = preset(
+    { record: 'list/building/home', parts, extension: { Office: 'office:name', Plan: 'plan:@title' } },
+    { Bedrooms: ['plan:rooms/beds', { value: 9 }], RentPrice: 'plan:rent/@least' },
+  )
+  const plan = (id: string, beds: number) =>
+    `<plan id="${id}" title="T${beds}"><rooms><beds>${beds}</beds></rooms><rent least="${beds}00"/></plan>`
+  const home = (id: string, ref: string, office = '') =>
+    `<home><id>${id}</id><plan ref="${ref}"/><office>${office}</office></home>`
+  const offices =
+    '<offices><office><no>1</no><name>North</name></office><office><no>2</no><name>South &amp; Co</name></office></offices>'
+  const document = `<list>${offices}<building>${plan('a', 1)}${plan('b', 2)}${home('H1', 'b', '2')}${home('H2', 'a')}</building><building>${plan('b', 5)}${home('H3', 'b', '1')}${home('H4', 'a', '7')}</building></list>`
+
+  it.each([1, 7, 1 << 16])(
+    'stand in the record, each as long as its element is open, in windows of %i',
+    async (size) => {
+      const { found } = await read(document, given, {}, size)
+      const said = found.map((one) =>
+        one.kind === 'listing'
+          ? [one.listing.Bedrooms, one.listing.RentPrice, one.listing.ExtensionColumn?.map(({ value }) => value)]
+          : one,
+      )
+      expect(said).toEqual([
+        [2, 200, ['South & Co', 'T2']],
+        [1, 100, ['T1']],
+        [5, 500, ['North', 'T5']],
+        [9, undefined, undefined],
+      ])
+    },
+  )
+
+  it('are part of what a record says, and come before it', async () => {
+    const outsides = async (text: string) => {
+      const reading = readingOf(createMapping(given, {}), inChunks(Buffer.from(text), 1000))
+      const found: (string | undefined)[] = []
+      for await (const batch of reading.records) found.push(...batch.map(({ outside }) => outside))
+      return { found, reasons: reading.end().reasons }
+    }
+    const [before, after] = [await outsides(document), await outsides(document.replace('least="200"', 'least="300"'))]
+    expect(before.found[0]).not.toBe(after.found[0])
+    expect(before.found[2]).toBe(after.found[2])
+    expect(before.reasons).toEqual([])
+    const late = document.replace('</building>', `${plan('c', 3)}</building>`)
+    expect((await outsides(late)).reasons).toEqual([expect.stringContaining('stands after a record that it is for')])
+    expect(() => preset({ record: 'list/home', parts: { plan: { at: 'list', key: '@id', by: 'x' } } })).toThrow(
+      /parts\.plan\.at: .*contains them/,
+    )
+    expect(() => preset({ parts: { plan: { at: 'list/plan', key: '../id', by: 'x' } } })).toThrow(
+      /parts: .*can match nothing/,
+    )
+  })
+})
+
 describe('prices that are not to be shown', () => {
   const priced = (text: string, rule: object = {}) =>
     listing(`<price>${text}</price>`, { SalePrice: { from: 'price', ...rule } })
