@@ -34,11 +34,11 @@ export async function updateOne(context: ApplyContext, stored: Sent, clear: read
     const shown = await lookUp(context, stored, 'unknown')
     if (shown === null) return false
     if (shown.length > 0) return no(refused(context, stored, sent, refusal, true))
-    return no(sendCreate(context, stored, sent, refusal.effect === 'unknown'))
+    return no(createInstead(context, stored, sent, refusal.effect === 'unknown'))
   }
   const shown = await lookUp(context, stored, 'unknown')
   if (shown === null) return false
-  if (shown.length === 0) return no(sendCreate(context, stored, sent, unsettled))
+  if (shown.length === 0) return no(createInstead(context, stored, sent, unsettled))
   // Some services count only rows whose values really changed: shown as wanted is done, whatever was counted. A field
   // that cannot be cleared (a number has no empty form) is no reason to try again in every run.
   if (shown.length === 1 && shownOtherwise(context, sent, shown[0]).every(({ to }) => to === null))
@@ -96,6 +96,17 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
   }
   const sent = await outgoingOf(context, change)
   await sendCreate(context, stored, sent)
+}
+
+/** Creates what an update did not find. Where an earlier call may still make it, that is waited for as for a create without answer. */
+async function createInstead(context: ApplyContext, stored: Sent, sent: Outgoing, unsettled: boolean): Promise<void> {
+  const { change } = stored
+  if (!change.unsettled) return sendCreate(context, stored, sent, unsettled)
+  const { store, feed, runtime } = context
+  const now = runtime.clock.now()
+  await store.ledger.begin(feed.chatbot, feed.name, 'create', [{ key: change.mlsNumber, counts: [] }], now)
+  await store.ledger.noteMissing(feed.chatbot, change.mlsNumber, now)
+  record(context, stored, 'skipped', 'not there, and an earlier call may still make it: the next run decides')
 }
 
 /** `unsettled`: an update of this listing got no answer before, and may land on what is created now. */

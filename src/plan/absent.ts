@@ -129,8 +129,10 @@ function leave(one: Case, leaving: DeliveredRow): PlanStep[] {
  * are not whole, by look-ups, of which the first showed nothing longer ago than `settle`.
  */
 export function isSettled(mine: SnapshotRow, settings: PlanSettings): boolean {
-  if (mine.missedAt !== null && settings.now > mine.missedAt + settings.settle) return true
-  return settings.remote.complete && settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle
+  const landed = (mine.flightAt ?? 0) + settings.settle
+  // A clock that was set back may have noted the look-up before the call.
+  if (mine.missedAt !== null && settings.now > Math.max(mine.missedAt + settings.settle, landed)) return true
+  return settings.remote.complete && settings.remoteStartedAt >= landed
 }
 
 /**

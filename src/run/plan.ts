@@ -143,7 +143,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     else if (change.cause === 'grace') scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
     if (change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace') moves.leaving++
-    else if (change.cause === 'new') moves.arriving++
+    else if (change.cause === 'new' || change.cause === 'gone-from-service') moves.arriving++
     return { change, remembered }
   }
   for (;;) {

@@ -152,7 +152,7 @@ export function createPlan(
 
 /** The home of what may be one half of a renumbered listing. */
 function homeOfPair(change: Change): string | null {
-  if (change.kind === 'create') return change.cause === 'new' ? change.home : null
+  if (change.kind === 'create') return change.home
   const leaving = change.kind === 'hold' && change.cause === 'grace' ? change.action : change
   return leaving?.kind === 'delete' || leaving?.kind === 'forget' ? leaving.home : null
 }
@@ -162,13 +162,13 @@ const turned = { all: 'TRUE', remembered: '(remembered IS NOT NULL OR pair > 0)'
 const besideHeld = `(pair > 0 AND EXISTS (
   SELECT 1 FROM change AS other WHERE other.home = change.home AND other.kind = 'hold' AND other.pair > 0))`
 
-/** Of a home with n deletes and m creates the first of each are paired, in plan order, and forgets after the deletes. */
+/** Of a home with n deletes and m creates the first of each are paired, in plan order, and what the list lacks last. */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 WITH numbered AS (
-  SELECT seq, kind = 'create' AS comes, kind = 'forget' AS isMissing, home,
-    row_number() OVER (PARTITION BY home, kind = 'create' ORDER BY kind = 'forget', seq) AS number
-  FROM change WHERE home IS NOT NULL)
+  SELECT seq, comes, isMissing, home, row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, seq) AS number
+  FROM (SELECT seq, kind = 'create' AS comes, home,
+    kind = 'forget' OR change ->> '$.cause' = 'gone-from-service' AS isMissing FROM change WHERE home IS NOT NULL))
 UPDATE change SET pair = pairs.pair FROM (
   SELECT one.seq, 1 + (one.isMissing OR other.isMissing) AS pair FROM numbered AS one JOIN numbered AS other
     ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes) AS pairs

@@ -385,7 +385,14 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           pairs.set(action.mlsNumber, about.pair)
           return null
         })
-        const paired = Object.entries({ A: 'renumbered', B: 'renumbered', I: 'missing', K: 'missing' })
+        const paired = Object.entries({
+          A: 'renumbered',
+          B: 'renumbered',
+          C: 'missing',
+          D: 'missing',
+          I: 'missing',
+          K: 'missing',
+        })
         expect([...pairs].filter(([, pair]) => pair !== null)).toEqual(paired)
       })
 

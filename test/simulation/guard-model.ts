@@ -208,7 +208,8 @@ export class GuardModel {
     if (isWhole)
       for (const [name, since] of of.waiting)
         for (const price of since.keys()) if (waits.get(name) !== price) since.delete(price)
-    for (const [name, price] of waits) {
+    // A run that failed may have written down none of it.
+    for (const [name, price] of report.error === null ? waits : []) {
       // A list that is not whole does not put another wish in the place of the one that waits.
       const waiting = of.waiting.get(name)
       if (isWhole || waiting === undefined || waiting.size === 0 || waiting.has(price))

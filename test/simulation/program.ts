@@ -343,7 +343,7 @@ export class Program {
       timezone: this.swarm.timezone,
       mapping: mappingOf(mappingVersion, this.swarm.feed.delta),
       source: `memory of ${name}`,
-      basis: '',
+      basis: `v${mappingVersion}`,
       open: (validators) =>
         Promise.resolve(
           validators !== null && validators.etag === delivery.etag ? 'not-modified' : openDelivery(delivery),

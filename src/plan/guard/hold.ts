@@ -33,8 +33,8 @@ export interface PartHeld {
 }
 
 /**
- * An action is one of two of the same home under different MLSNumbers: of a delete and a create; or of a create and the
- * forget of what is not on the service either, as far as its list goes.
+ * An action is one of two of the same home under different MLSNumbers, one that leaves and one that comes: a delete and a
+ * create of what is new; or such two of which the service's list lacks one, or both.
  */
 export type Pair = 'renumbered' | 'missing'
 

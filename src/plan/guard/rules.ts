@@ -129,7 +129,7 @@ const leaving = rule({
     `${gone} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
   ending: 'goes by itself',
   label: () => 'too many listings would leave',
-  holds: ({ kind }, pair) => kind === 'delete' && pair === null,
+  holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
 })
 
 /** Gone without a word of the feed's, from an address that is not known. */

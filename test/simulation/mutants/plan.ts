@@ -35,8 +35,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'settle ignored',
     file: 'src/plan/absent.ts',
-    from: 'settings.remoteStartedAt >= (mine.flightAt ?? 0) + settings.settle',
-    to: 'true',
+    from: 'settings.remote.complete && settings.remoteStartedAt >= landed',
+    to: 'settings.remote.complete',
   },
   {
     name: 'reject treated as absent',
