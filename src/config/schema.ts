@@ -34,11 +34,10 @@ function scheduleHint(written: string): string {
     ['month', 12],
     ['weekday', 7],
   ] as const
+  const five = fields.slice(-5)
   for (const [place, [name, most]] of names.entries()) {
-    const found = fields
-      .slice(-5)
-      [place].match(/\d+/g)
-      ?.find((one) => Number(one) > most)
+    const numbers = five[place].match(/\d+/g) ?? []
+    const found = numbers.find((one) => Number(one) > most)
     if (found !== undefined) return `; ${name} ${found} is more than ${most}`
   }
   return ''
