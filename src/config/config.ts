@@ -4,7 +4,7 @@
  */
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
-import { ConfigError, messageOf } from '../core/errors.ts'
+import { ConfigError, codeOf, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
@@ -128,12 +128,25 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
 
 const emptyFile = 'the file is empty; create one with: listing-sync --config FILE inspect --init SOURCE'
 
+/** Why a file can't be read, by the system's code. */
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; create one with: listing-sync --config FILE inspect --init SOURCE',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EACCES: 'this user may not read it; give it the right to',
+  EPERM: 'this user may not read it; give it the right to',
+}
+
 function readConfigFile(file: string, path: string, sources: ReferenceSources): string {
+  let text: string
   try {
-    return sources.readFile(path)
+    text = sources.readFile(path)
   } catch (error) {
-    throw new ConfigError(file, [`can't be read: ${messageOf(error)}`])
+    throw new ConfigError(file, [`can't be read: ${unreadable[codeOf(error)] ?? messageOf(error)}`])
   }
+  // What is UTF-16 has a zero byte in every Latin letter.
+  if (text.includes('\0'))
+    throw new ConfigError(file, ['is not UTF-8 text, but UTF-16 or no text at all; save it as UTF-8 in your editor'])
+  return text
 }
 
 /** `written`: the parsed YAML. Services are merged as written, so that a default never overrides a common setting. */

@@ -18,9 +18,30 @@ const schedule = text('When the daemon runs this feed; without it, runs by hand 
   (value) => isSchedule(value),
   {
     error: ({ input }) =>
-      `is not a schedule such as "*/30 * * * *" (minute hour day month weekday): ${JSON.stringify(input)}`,
+      `is not a schedule such as "*/30 * * * *" (minute hour day month weekday)${scheduleHint(String(input))}: ${JSON.stringify(input)}`,
   },
 )
+
+/** Where a schedule is wrong, as far as that can be told; begins with a semicolon. */
+function scheduleHint(written: string): string {
+  const fields = written.trim().split(/\s+/)
+  if (!/^[\d*]/.test(written.trim())) return ''
+  if (fields.length < 5 || fields.length > 6) return `; it has ${fields.length} of the five fields`
+  const names = [
+    ['minute', 59],
+    ['hour', 23],
+    ['day', 31],
+    ['month', 12],
+    ['weekday', 7],
+  ] as const
+  const five = fields.slice(-5)
+  for (const [place, [name, most]] of names.entries()) {
+    const numbers = five[place].match(/\d+/g) ?? []
+    const found = numbers.find((one) => Number(one) > most)
+    if (found !== undefined) return `; ${name} ${found} is more than ${most}`
+  }
+  return ''
+}
 
 const { member, encoding, ...transport } = transportSettings.shape
 

@@ -43,12 +43,28 @@ export function readDocument(text: string): ConfigDocument {
     const { line } = lineCounter.linePos(position)
     return `line ${line}: ${sentence}: ${excerpt(lines[line - 1] ?? '')}`
   }
-  const problems = [...document.errors, ...document.warnings].map((error) => at(error.pos[0], yamlSentence(error)))
+  const lineAt = (position: number): number => lineCounter.linePos(position).line
+  const wrong = [...document.errors, ...document.warnings]
+  const tabs = wrong.filter(({ code }) => code === 'TAB_AS_INDENT').map(({ pos }) => lineAt(pos[0]))
+  const aliases = new Map<number, string>()
   visit(document, {
     Alias(_, alias) {
-      if (alias.resolve(document) === undefined) problems.push(at(alias.range?.[0] ?? 0, aliasSentence))
+      if (alias.resolve(document) !== undefined) return
+      const position = alias.range?.[0] ?? 0
+      aliases.set(lineAt(position), at(position, aliasSentence))
     },
   })
+  // One mistake in the text makes several errors for the library.
+  const others = wrong.filter(({ code, pos }) => code !== 'TAB_AS_INDENT' && !aliases.has(lineAt(pos[0])))
+  const problems = others.map((error) => at(error.pos[0], yamlSentence(error)))
+  problems.push(...aliases.values())
+  if (tabs.length > 0) {
+    const where = [...new Set(tabs)]
+    const more = where.length > 5 ? ' and more' : ''
+    problems.push(
+      `line ${where[0]}: a line begins with a tab, which YAML does not take; write blanks (lines ${where.slice(0, 5).join(', ')}${more})`,
+    )
+  }
   let value: unknown = null
   try {
     if (problems.length === 0) value = document.toJS({ maxAliasCount: 100 })

@@ -74,7 +74,10 @@ export function size(description: string) {
 
 /** A percentage from 0 to 100. */
 export function percent(description: string) {
-  return number(`${description} (percent)`, { min: 0, max: 100 })
+  return number(`${description} (percent)`, { min: 0, max: 100 }).refine((value) => value === 0 || value >= 1, {
+    error: ({ input }) =>
+      `is a percentage: write ${Math.round(Number(input) * 10_000) / 100} for ${Math.round(Number(input) * 10_000) / 100} %, not ${String(input)}`,
+  })
 }
 
 /** One of a few words. */

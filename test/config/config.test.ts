@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
@@ -91,8 +92,30 @@ describe('one mistake a file', () => {
 
   test('a file that is not there', () => {
     expect(() => loadConfig('no/such.yaml', { env, readFile, learn: () => undefined }, makeMapping)).toThrow(
-      /^no\/such\.yaml: one problem\n {2}can't be read/,
+      /^no\/such\.yaml: one problem\n {2}can't be read: there is no such file; create one with: .* inspect --init SOURCE$/,
     )
+  })
+
+  test('a folder, and a file in UTF-16 with or without a mark', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'listing-sync-config-'))
+    const problemOf = (file: string): string => {
+      try {
+        openApp({ configFile: file, doors: createDoors(), env, signal: new AbortController().signal })
+        return ''
+      } catch (error) {
+        return error instanceof ConfigError ? error.problems.join('\n') : String(error)
+      }
+    }
+    try {
+      expect(problemOf(folder)).toBe("can't be read: it is a folder, a device or a pipe, not a file")
+      for (const mark of ['', '\uFEFF']) {
+        const file = join(folder, 'config.yaml')
+        writeFileSync(file, Buffer.from(`${mark}${minimal}`, 'utf16le'))
+        expect(problemOf(file)).toBe('is not UTF-8 text, but UTF-16 or no text at all; save it as UTF-8 in your editor')
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
@@ -407,7 +430,7 @@ test.each([
   ['password: "hunter2', 'line 3: Missing closing quote: …'],
   ['rate: hunter2, password: hunter2', 'line 2: Nested mappings are not allowed in compact mappings: rate: …'],
   ['timeout: 5s: hunter2', 'line 2: Nested mappings are not allowed in compact mappings: timeout: …'],
-  ['rate: &hunter2 *hunter2', 'line 2: An alias node must not specify any properties: rate: …'],
+  ['rate: &hunter2 *hunter2', 'line 2: A value that begins with * must be in quotes: rate: …'],
   ['privateKey: |hunter2', 'line 2: Block scalar header includes extra characters: privateKey: …'],
   ['hunter2: @hunter2', 'line 2: Plain value cannot start with reserved character @: …'],
   ['timeout: 5s\n  timeout: 10s', 'line 3: Map keys must be unique: timeout: 10s'],
