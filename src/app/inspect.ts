@@ -7,13 +7,15 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { shippedPresets, presetFileOf, makeMapping, presetAt } from '../config/presets.ts'
 import type { MappingParts } from '../config/presets.ts'
 import type { ReferenceSources } from '../config/text.ts'
-import { ConfigError, UsageError } from '../core/errors.ts'
+import { ConfigError, FeedError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import { jsonDocument } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
+import { lookAt } from '../feed/api/look.ts'
+import type { ResoSettings } from '../feed/api/settings.ts'
 import { readBudget } from '../feed/format/budget.ts'
 import type { Findings } from '../inspect/findings.ts'
-import { inspect } from '../inspect/inspect.ts'
+import { inspect, inspectLook } from '../inspect/inspect.ts'
 import type { Inspected, Inspection } from '../inspect/inspect.ts'
 import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
@@ -28,10 +30,22 @@ export const findingsForms: Record<'text' | 'json', (findings: Findings, colour:
   json: jsonDocument,
 }
 
+interface InspectOptions {
+  preset: string | undefined
+  /** Records to read; null: all, or a page of a live source. */
+  limit: number | null
+  /** How often a feed with this schedule runs within a day from `now` on. */
+  runsADay: (schedule: string, timezone: string, now: number) => number
+}
+
+/** Records of a live source that are looked at. */
+const usualPage = 200
+
+/** Throws `ConfigError`, `UsageError`, `FeedError`. */
 export async function inspectSource(
   { env, signal, configFile, doors, clock = systemClock }: CommandContext,
   source: string,
-  { preset, limit }: { preset: string | undefined; limit: number | null },
+  { preset, limit, runsADay }: InspectOptions,
 ): Promise<Inspected> {
   const { config, feed, parts } = sourceToInspect(source, configFile, {
     env,
@@ -43,17 +57,32 @@ export async function inspectSource(
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace(undefined, feed.transport)
   const progress = progressLine(feed.name, doors.err)
+  const given = givenPreset(preset, parts)
+  const reading = {
+    moment,
+    budget: readBudget(feed.plan.limits.read, signal, clock),
+    progress: (records: number) => progress.show('records', records, null),
+  }
+  async function look(live: ResoSettings): Promise<Inspected> {
+    if (given === null)
+      throw new FeedError(`${feed.name} has no preset; name the one of a live source: --preset reso-web-api`)
+    const runs = feed.schedule === null ? null : runsADay(feed.schedule, feed.timezone, moment.now)
+    const most = limit ?? usualPage
+    const page = await lookAt(live, gates.of(live), { signal: reading.budget.signal, most, runs })
+    return inspectLook(page, { ...reading, given, transport: feed.transport })
+  }
   try {
-    const inspected = await inspect({
-      feed: wired,
-      given: givenPreset(preset, parts),
-      presets: shippedPresets(),
-      limit,
-      moment,
-      scratch: workspace.folder,
-      budget: readBudget(feed.plan.limits.read, signal, clock),
-      progress: (records) => progress.show('records', records, null),
-    })
+    const inspected =
+      feed.live === null
+        ? await inspect({
+            ...reading,
+            feed: wired,
+            given,
+            presets: shippedPresets(),
+            limit,
+            scratch: workspace.folder,
+          })
+        : await look(feed.live)
     // Not only printed: `--init` makes files of them.
     return { ...inspected, findings: doors.clean(inspected.findings) }
   } finally {
@@ -76,7 +105,7 @@ function sourceToInspect(source: string, configFile: string, sources: ReferenceS
   return configuredFeed(source, configFile, sources) ?? { ...anySource(source, sources), parts: null }
 }
 
-/** A name means a feed only if there is no file of that name. Throws `UsageError` for a live source. */
+/** A name means a feed only if there is no file of that name. */
 function configuredFeed(name: string, configFile: string, sources: ReferenceSources): Source | null {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name === '-' || existsSync(name) || !existsSync(configFile)) return null
   const made = new Map<string, MappingParts>()
@@ -86,8 +115,6 @@ function configuredFeed(name: string, configFile: string, sources: ReferenceSour
   })
   const feed = config.feeds.find((one) => one.name === name)
   if (feed === undefined) return null
-  if (feed.live !== null)
-    throw new UsageError(`${name} is a live source (reso), which inspect does not read; use: listing-sync diff ${name}`)
   return { config, feed, parts: made.get(name) ?? null }
 }
 

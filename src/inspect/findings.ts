@@ -1,10 +1,12 @@
 /** What `inspect` finds out about one source; printed as JSON, and the basis of the text and of `--init`. */
 import type { Delivered, Listing, Problem } from '../core/listing.ts'
+import type { LiveFacts } from '../feed/api/look.ts'
 
 /** Sizes in bytes, after decompression. */
 export interface DocumentFacts {
   /** Containers of the document, outermost first: `gzip`, `zip`. */
   container: string[]
+  /** `reso`: a live source. */
   format: string
   /** `by`: how it is known. */
   encoding: { name: string; by: string }
@@ -82,6 +84,8 @@ export interface Findings {
   version: 1
   source: string
   document: DocumentFacts
+  /** Of a live source alone, whose `document` is one page. */
+  live?: LiveFacts
   /** The preset used, and how it was chosen; null: none fits. */
   preset: (Fit & { chosen: 'found' | 'given' | 'configured' }) | null
   others: Fit[]

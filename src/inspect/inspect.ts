@@ -3,6 +3,8 @@
  * beginning of the document; then the whole document is read once, in constant memory.
  */
 import { FeedError } from '../core/errors.ts'
+import type { LiveFacts, Look } from '../feed/api/look.ts'
+import { apiReader } from '../feed/api/reader.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
@@ -123,11 +125,52 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     doubt: limited || formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
-  return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
+  return { findings: findingsOf(opened.name, document, null, choice, mapped, feed), preset, feed }
+}
+
+/** The same of one page of a live source, whose records the given preset maps. Throws `FeedError`. */
+export async function inspectLook(
+  { name, lines, facts }: Look,
+  inspection: Pick<Inspection, 'moment' | 'budget' | 'progress'> & {
+    given: NonNullable<Inspection['given']>
+    transport: TransportSettings
+  },
+): Promise<Inspected> {
+  const { moment, budget, given, transport } = inspection
+  const { preset } = given
+  const { maxRecordBytes, maxFields } = transport
+  const options = { encoding: null, charset: null, maxRecordBytes, maxFields }
+  const reader = bounded(apiReader, transport)
+  const start: Beginning = { head: lines, whole: true, moment, budget, options, reader }
+  const choice = await chosenPreset({ given, presets: [] }, { format: preset.format, options: {} }, start)
+  const mapped = new MappedRecords(choice, moment)
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield lines
+  }
+  await readAll(reader.read(bytes(), { ...options, lengthProven: () => true }), mapped, { ...inspection, limit: null })
+  const document: DocumentFacts = {
+    container: [],
+    format: 'reso',
+    encoding: { name: 'utf-8', by: 'JSON' },
+    dialect: null,
+    record: null,
+    siblings: [],
+    bytes: lines.length,
+    records: mapped.records,
+    complete: null,
+    reasons: [],
+    doubt: null,
+  }
+  const feed = feedMapping(preset, choice.options, mapped.profile.fields())
+  return { findings: findingsOf(name, document, facts, choice, mapped, feed), preset, feed }
 }
 
 /** Whether reading stopped at the limit. */
-async function readAll(reading: Reading, mapped: MappedRecords, inspection: Inspection): Promise<boolean> {
+async function readAll(
+  reading: Reading,
+  mapped: MappedRecords,
+  inspection: Pick<Inspection, 'limit' | 'budget' | 'progress'>,
+): Promise<boolean> {
   const { limit, budget, progress } = inspection
   for await (const batch of reading.records) {
     for (const records of steps(batch)) {
@@ -145,6 +188,7 @@ async function readAll(reading: Reading, mapped: MappedRecords, inspection: Insp
 function findingsOf(
   source: string,
   document: DocumentFacts,
+  live: LiveFacts | null,
   choice: Choice,
   mapped: MappedRecords,
   feed: FeedMapping | null,
@@ -163,9 +207,10 @@ function findingsOf(
     version: 1,
     source,
     document,
+    ...(live !== null && { live }),
     preset: fit,
     others,
-    settings: endless ? [...settings, lineBreak] : settings,
+    settings: [...settings, ...(endless ? [lineBreak] : []), ...(live?.settings ?? [])],
     counts: tally.counts,
     fields,
     moreFields: profile.more,
