@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that an old Node can print the message below.
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -9,6 +8,11 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const newEnough = major > 22 || (major === 22 && minor >= 19)
 
 if (newEnough) {
+  // Asked every few seconds by what restarts the daemon: nothing else of the program is loaded for it.
+  const words = process.argv.slice(2)
+  const health = words.includes('--health') ? await import('./heartbeat.mjs') : null
+  const file = health?.healthOf(words, process.env.LISTING_SYNC_CONFIG) ?? null
+  if (file !== null) process.exit(health.isFresh(health.heartbeatFile(file), Date.now()) ? 0 : 1)
   // The built program in the published package and the container, else the sources.
   const source = here('../src/main.ts')
   const { main } = await import(existsSync(source) ? '../src/main.ts' : '../dist/main.js')
@@ -19,6 +23,7 @@ if (newEnough) {
     console.error(`listing-sync needs Node 22.19 or newer, this is ${process.versions.node}`)
     process.exit(1)
   }
+  const { spawn } = await import('node:child_process')
   const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))

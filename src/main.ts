@@ -22,7 +22,8 @@ export async function main(): Promise<void> {
     })
   }
   const doors = createDoors()
-  const machine = { env: process.env, signal: stop.signal, onCrash: crashes(doors) }
+  const onHangup = (listener: () => void): void => void process.on('SIGHUP', listener)
+  const machine = { env: process.env, signal: stop.signal, onHangup, onCrash: crashes(doors) }
   const problem = environmentProblem(process.env)
   if (problem === null) {
     process.umask(Number.parseInt(umaskOf(process.env), 8))
@@ -112,6 +113,13 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .option('--out <file>', 'write the report to a file')
     .action(async (feeds, options) =>
       done(await (await import('./commands/diff.ts')).diffCommand(context(), feeds, options)),
+    )
+  program
+    .command('check [feeds...]')
+    .description('try out what a daemon needs: configuration, secrets, sources, service, store; write nothing')
+    .addOption(format)
+    .action(async (feeds, options) =>
+      done(await (await import('./commands/check.ts')).checkCommand(context(), feeds, options)),
     )
   program
     .command('sync [feeds...]')

@@ -150,18 +150,21 @@ test('docs/commands.md names every command, and only those', async () => {
 
 test('docs/monitoring.md names every metric, and only those', () => {
   const numbers = { a: 1 }
-  const text = exposition([
-    {
-      feed: 'north',
-      chatbot: 'SN-1',
-      lastRun: { at: 1, seconds: 1, result: 'ok', changes: numbers, outcomes: numbers, calls: numbers, records: 1 },
-      lastSuccess: 1,
-      lastAccepted: 1,
-      listings: 1,
-      held: 0,
-      lastVerified: { at: 1, agreed: 1, disagreed: 0, unanswered: 0, tokens: 1 },
-    },
-  ])
+  const text = exposition({
+    isConfigRefused: false,
+    feeds: [
+      {
+        feed: 'north',
+        chatbot: 'SN-1',
+        lastRun: { at: 1, seconds: 1, result: 'ok', changes: numbers, outcomes: numbers, calls: numbers, records: 1 },
+        lastSuccess: 1,
+        lastAccepted: 1,
+        listings: 1,
+        held: 0,
+        lastVerified: { at: 1, agreed: 1, disagreed: 0, unanswered: 0, tokens: 1 },
+      },
+    ],
+  })
   const known = [...text.matchAll(/^# TYPE listing_sync_(\w+)/gm)].map(([, name]) => name)
   const page = read('docs/monitoring.md')
   const table = page.slice(page.indexOf('| `listing_sync_…`'), page.indexOf('## Alerts'))

@@ -14,13 +14,26 @@ export interface Finished {
   close: () => void
 }
 
+/** A configuration that was not taken: everything runs on the one before. */
+export interface RefusedReload {
+  at: number
+  problems: readonly string[]
+}
+
 export interface App {
   readonly config: Config
   runtime: Runtime
   /** Reads secret files again for later runs; returns whether any changed. Throws `ConfigError`. */
   refreshSecrets(): boolean
-  /** Whether the configuration file was edited since the last call; it takes effect at the next start. */
-  wasEdited(): boolean
+  /**
+   * Reads the whole configuration again, for later runs; those under way finish on the old one. Throws `ConfigError` with
+   * every problem, those of `problemsOf` included; then everything stays as it was.
+   */
+  reload(problemsOf: (fresh: Config) => string[]): Promise<void>
+  /** The last `reload` that was refused; null: the configuration in use is the one that was read last. */
+  readonly refusedReload: RefusedReload | null
+  /** What the configuration file holds now, null where it can't be read, and what it held when it was read. */
+  configText(): { now: string | null; read: string }
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
   /** Deletes surplus copies on the service, if `agree` says so. Throws `UserError` if it can't begin. */
@@ -43,6 +56,8 @@ export interface Machine {
   env: NodeJS.ProcessEnv
   /** Aborted by SIGTERM and SIGINT. */
   signal: AbortSignal
+  /** Registers what is done at SIGHUP, which ends the process where nothing is. */
+  onHangup?: (listener: () => void) => void
   /**
    * Registers what is done at once, without waiting for anything, where something was thrown that nobody caught. Then the
    * process ends.

@@ -7,20 +7,23 @@ import type { Config, FeedConfig } from '../config/config.ts'
 import { shippedPresets, presetFileOf, makeMapping, presetAt } from '../config/presets.ts'
 import type { MappingParts } from '../config/presets.ts'
 import type { ReferenceSources } from '../config/text.ts'
-import { ConfigError, FeedError, UsageError } from '../core/errors.ts'
+import { ConfigError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
 import { jsonDocument } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
-import { lookAt } from '../feed/api/look.ts'
+import { apiReader } from '../feed/api/reader.ts'
+import { sampleOf } from '../feed/api/sample.ts'
 import type { ResoSettings } from '../feed/api/settings.ts'
+import { bounded } from '../feed/format/bounded.ts'
 import { readBudget } from '../feed/format/budget.ts'
 import type { Findings } from '../inspect/findings.ts'
-import { inspect, inspectLook } from '../inspect/inspect.ts'
-import type { Inspected, Inspection } from '../inspect/inspect.ts'
+import { inspect, inspectLive } from '../inspect/inspect.ts'
+import type { Inspected, Inspection, LiveInspection } from '../inspect/inspect.ts'
 import { findingsText } from '../inspect/text.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
 import { createGates } from './gates.ts'
+import type { Gates } from './gates.ts'
 import { progressLine } from './progress.ts'
 import { readTextFile } from './text-file.ts'
 import { wire } from './wire.ts'
@@ -30,59 +33,59 @@ export const findingsForms: Record<'text' | 'json', (findings: Findings, colour:
   json: jsonDocument,
 }
 
-interface InspectOptions {
+interface Wishes {
+  /** Of `--preset`; undefined: that of the feed, else the best match. */
   preset: string | undefined
-  /** Records to read; null: all, or a page of a live source. */
+  /** Records to read; null: all. */
   limit: number | null
-  /** How often a feed with this schedule runs within a day from `now` on. */
-  runsADay: (schedule: string, timezone: string, now: number) => number
 }
 
-/** Records of a live source that are looked at. */
-const usualPage = 200
+/** `source`: as `inspect` takes it. */
+export function inspectSource(context: CommandContext, source: string, wishes: Wishes): Promise<Inspected> {
+  const { env, configFile, doors } = context
+  const found = sourceToInspect(source, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+}
 
-/** Throws `ConfigError`, `UsageError`, `FeedError`. */
-export async function inspectSource(
-  { env, signal, configFile, doors, clock = systemClock }: CommandContext,
-  source: string,
-  { preset, limit, runsADay }: InspectOptions,
+/** The beginning of a configured feed; `isFree`: whichever preset fits it best, not its own. */
+export function inspectBeginning(
+  context: CommandContext,
+  name: string,
+  limit: number,
+  isFree: boolean,
 ): Promise<Inspected> {
-  const { config, feed, parts } = sourceToInspect(source, configFile, {
-    env,
-    readFile: readTextFile,
-    learn: doors.learn,
-  })
+  const { env, configFile, doors } = context
+  const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })!
+  return inspectFound(context, found, isFree ? null : givenPreset(undefined, found.parts), limit)
+}
+
+async function inspectFound(
+  { signal, doors, clock = systemClock }: CommandContext,
+  { config, feed }: Source,
+  given: Inspection['given'],
+  limit: number | null,
+): Promise<Inspected> {
   const gates = createGates(clock, doors)
-  const wired = wire(feed, config, clock, gates)
   const moment = { now: clock.now(), today: dayIn(feed.timezone, clock.now()), timezone: feed.timezone }
   const workspace = openWorkspace(undefined, feed.transport)
   const progress = progressLine(feed.name, doors.err)
-  const given = givenPreset(preset, parts)
-  const reading = {
+  const how = {
+    limit,
     moment,
     budget: readBudget(feed.plan.limits.read, signal, clock),
     progress: (records: number) => progress.show('records', records, null),
   }
-  async function look(live: ResoSettings): Promise<Inspected> {
-    if (given === null)
-      throw new FeedError(`${feed.name} has no preset; name the one of a live source: --preset reso-web-api`)
-    const runs = feed.schedule === null ? null : runsADay(feed.schedule, feed.timezone, moment.now)
-    const most = limit ?? usualPage
-    const page = await lookAt(live, gates.of(live), { signal: reading.budget.signal, most, runs })
-    return inspectLook(page, { ...reading, given, transport: feed.transport })
-  }
   try {
     const inspected =
-      feed.live === null
-        ? await inspect({
-            ...reading,
-            feed: wired,
+      feed.live !== null && given !== null
+        ? await livePage(feed, feed.live, gates, { ...how, given })
+        : await inspect({
+            ...how,
+            feed: wire(feed, config, clock, gates),
             given,
             presets: shippedPresets(),
-            limit,
             scratch: workspace.folder,
           })
-        : await look(feed.live)
     // Not only printed: `--init` makes files of them.
     return { ...inspected, findings: doors.clean(inspected.findings) }
   } finally {
@@ -90,6 +93,24 @@ export async function inspectSource(
     workspace.close()
     await gates.close()
   }
+}
+
+/** One page of a live source says what its records are like; to ask for all of them is the work of a run. */
+async function livePage(
+  feed: FeedConfig,
+  live: ResoSettings,
+  gates: Gates,
+  how: Pick<LiveInspection, 'limit' | 'moment' | 'budget' | 'progress' | 'given'>,
+): Promise<Inspected> {
+  const { name, bytes, all, vendor, schedule } = await sampleOf(live, gates.of(live), how.budget.signal)
+  const licence = vendor.noPictures === null ? [] : [`the feed has no Images: ${vendor.noPictures}`]
+  return inspectLive({
+    ...how,
+    page: { name, bytes },
+    reader: bounded(apiReader, feed.transport),
+    maxRecordBytes: feed.transport.maxRecordBytes,
+    facts: { title: vendor.title, all, licence, schedule },
+  })
 }
 
 /** A source as a feed: one of the configuration by its name, or any other with default settings. */
@@ -108,14 +129,18 @@ function sourceToInspect(source: string, configFile: string, sources: ReferenceS
 /** A name means a feed only if there is no file of that name. */
 function configuredFeed(name: string, configFile: string, sources: ReferenceSources): Source | null {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name === '-' || existsSync(name) || !existsSync(configFile)) return null
+  return feedOf(name, configFile, sources)
+}
+
+/** A feed of the configuration by its name; null: there is none. */
+function feedOf(name: string, configFile: string, sources: ReferenceSources): Source | null {
   const made = new Map<string, MappingParts>()
   const config = loadConfig(configFile, sources, (parts) => {
     made.set(parts.feed, parts)
     return makeMapping(parts)
   })
   const feed = config.feeds.find((one) => one.name === name)
-  if (feed === undefined) return null
-  return { config, feed, parts: made.get(name) ?? null }
+  return feed === undefined ? null : { config, feed, parts: made.get(name) ?? null }
 }
 
 /** The preset is not used: `inspect` makes its own mapping. */

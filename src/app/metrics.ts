@@ -9,24 +9,28 @@ import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 
-/** Writes the file of all feeds, if the configuration names one. Never throws: the first failure of a kind is logged. */
-export function createMetrics(app: App): (report: Report) => Promise<void> {
+/** Never throws: the first failure of a kind is logged. */
+export function createMetrics(app: App) {
   // A run that could not be recorded because another holds the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
-  return async (report) => {
-    const file = app.config.metrics
-    if (file === null) return
-    ran.set(report.feed, ranOf(report))
-    try {
-      const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
-      app.doors.replace(file, await Promise.all(metrics), exposition)
-      failure = null
-    } catch (error) {
-      const problem = messageOf(error)
-      if (failure !== problem) app.runtime.log.warn({ file, problem }, 'could not write the metrics file')
-      failure = problem
-    }
+  return {
+    /** Writes the file of all feeds, if the configuration names one; `report`: of a run that has just ended. */
+    async write(report?: Report): Promise<void> {
+      const file = app.config.metrics
+      if (file === null) return
+      if (report !== undefined) ran.set(report.feed, ranOf(report))
+      try {
+        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
+        const isConfigRefused = app.refusedReload !== null
+        app.doors.replace(file, { feeds: await Promise.all(metrics), isConfigRefused }, exposition)
+        failure = null
+      } catch (error) {
+        const problem = messageOf(error)
+        if (failure !== problem) app.runtime.log.warn({ file, problem }, 'could not write the metrics file')
+        failure = problem
+      }
+    },
   }
 }
 

@@ -2,7 +2,7 @@
 import type { FeedConfig } from '../config/config.ts'
 import { liveConfig } from '../config/live.ts'
 import { makeMapping } from '../config/presets.ts'
-import { FeedError, UserError, messageOf } from '../core/errors.ts'
+import { ConfigError, FeedError, UserError, messageOf } from '../core/errors.ts'
 import { systemClock, systemRandom } from '../core/machine.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Report } from '../report/report.ts'
@@ -16,7 +16,7 @@ import type { RunRecord, Store, StoreReader } from '../store/store.ts'
 import { diff, sync } from '../sync.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import { reportForms, storeKind } from './adapters.ts'
-import type { App, Finished, CommandContext } from './app.ts'
+import type { App, Finished, CommandContext, RefusedReload } from './app.ts'
 import { readTextFile } from './text-file.ts'
 import { createGates } from './gates.ts'
 import { createLog, logLevelOf } from './log.ts'
@@ -39,8 +39,9 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
   const underWay = new Set<Begun>()
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
-  const endpoints = new Map<string, Endpoint>()
+  const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
+  let refusedReload: RefusedReload | null = null
   let store: Store | null = null
   let reader: StoreReader | null = null
 
@@ -50,7 +51,23 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     },
     runtime,
     refreshSecrets: () => live.refresh(),
-    wasEdited: () => live.wasEdited(),
+    async reload(problemsOf) {
+      try {
+        live.reload(problemsOf)
+        refusedReload = null
+        for (const { baseUrl, endpoint } of endpoints.values()) endpoint.retune(rateOf(baseUrl))
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        refusedReload = { at: clock.now(), problems: error.problems }
+        throw error
+      } finally {
+        await metrics.write()
+      }
+    },
+    get refusedReload() {
+      return refusedReload
+    },
+    configText: () => ({ now: live.textNow(), read: live.textRead() }),
     store: () =>
       (store ??= doors.store(
         storeKind(live.config.store).open(live.config.store, {
@@ -77,7 +94,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         // What follows a run, once that is recorded, does not make it fail.
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
-        await writeMetrics(verified.report)
+        await metrics.write(verified.report)
         return verified
       } finally {
         underWay.delete(begun)
@@ -98,11 +115,10 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     },
     client({ service }) {
       const { baseUrl, ca, maxAnswerBytes } = service
-      const settings = live.config.feeds.map((feed) => feed.service).filter((one) => one.baseUrl === baseUrl)
-      const rate = Math.min(service.rate, ...settings.map((one) => one.rate))
       const key = JSON.stringify([baseUrl, ca, maxAnswerBytes])
-      const endpoint = endpoints.get(key) ?? new Endpoint({ ...service, rate }, clock)
-      endpoints.set(key, endpoint)
+      const rate = Math.min(service.rate, rateOf(baseUrl))
+      const endpoint = endpoints.get(key)?.endpoint ?? new Endpoint({ ...service, rate }, clock)
+      endpoints.set(key, { baseUrl, endpoint })
       return new ServiceClient(service, runtime, endpoint)
     },
     reportForm: async (name, options) => (await reportForms[name]())(options),
@@ -110,12 +126,19 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     async close() {
       await store?.close()
       await reader?.close()
-      await Promise.all([gates.close(), ...Array.from(endpoints.values(), (endpoint) => endpoint.close())])
+      await Promise.all([gates.close(), ...Array.from(endpoints.values(), ({ endpoint }) => endpoint.close())])
     },
   }
-  const writeMetrics = createMetrics(app)
+  const metrics = createMetrics(app)
   onCrash?.((thrown) => void recordCrash(thrown))
   return app
+
+  /** The lowest rate that a feed gives a service; Infinity: no feed uses it. */
+  function rateOf(address: string): number {
+    return Math.min(
+      ...live.config.feeds.flatMap(({ service: { baseUrl, rate } }) => (baseUrl === address ? [rate] : [])),
+    )
+  }
 
   /** Records every current run as ended by a defect; errors of the store are ignored. */
   async function recordCrash(thrown: unknown): Promise<void> {

@@ -1,5 +1,6 @@
 import { outrankedBy } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
+import { FeedError } from '../core/errors.ts'
 import { fingerprint, shortHash } from '../core/hash.ts'
 import type { Clock } from '../core/machine.ts'
 import { apiReader } from '../feed/api/reader.ts'
@@ -37,6 +38,24 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     ...(live !== null && {
       live: (mirror, signal, options) => refresh(live, gates.of(live), mirror, { ...options, signal, clock }),
     }),
+    joins: (mapping.joins ?? []).map((join) => ({
+      ...join,
+      async open(signal, scratch) {
+        const own = { ...transport, member: join.member ?? null }
+        const opened = await openSource(join.source, { ...own, directory, validators: null, scratch, clock, signal })
+        if (opened === 'not-modified') throw new FeedError('the source answered HTTP 304 to a first request')
+        const bytes = decompressed(opened, { ...own, scratch })
+        const { maxRecordBytes, endsWithLineBreak } = transport
+        const reading = bounded(formats['csv'], transport).read(bytes.bytes, {
+          requiredHeaders: [join.key],
+          encoding,
+          maxRecordBytes,
+          charset: opened.charset,
+          lengthProven: () => !endsWithLineBreak || bytes.end().proven,
+        })
+        return { reading, end: () => bytes.end() }
+      },
+    })),
     format: bounded(live === null ? formats[mapping.format] : apiReader, transport),
     plan,
     outranks: outrankedBy(config, feed),

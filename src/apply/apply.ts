@@ -9,7 +9,7 @@ import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import { createOne, deleteBatch, forgetOne, lookUpUnknown, updateOne } from './calls.ts'
 import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
-import { deleteLookedUp, listAgain, listIsOld, skipEdited } from './look-again.ts'
+import { deleteLookedUp, listAgain, listIsOld, skipEdited, stillListed } from './look-again.ts'
 import { lookAtWritten } from './look-at-written.ts'
 import { adoptAll } from './outcomes.ts'
 import { takeOffOwnCopies } from './own-copies.ts'
@@ -24,6 +24,8 @@ export interface Applied {
   late: boolean
   /** What a person should know, as sentences. */
   notes: readonly string[]
+  /** `stillListed`, after a delivery that says a thing once; null: nobody looked. */
+  stillListed: ReadonlySet<string> | null
 }
 
 /** Why a change is skipped whose time was over. */
@@ -40,9 +42,9 @@ export async function apply(
   deadline: number | null,
 ): Promise<Applied> {
   const context = contextOf(feed, tools, orders, deadline)
-  let notes: string[] = []
+  let seen: Seen = { notes: [], stillListed: null }
   try {
-    notes = await carryOut(context)
+    seen = await carryOut(context)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     context.stop.reason = error.message
@@ -50,11 +52,14 @@ export async function apply(
     const outcome = { result: 'unknown', error: error.message } as const
     context.workspace.recordOutcomes([...context.underWay].map((seq) => ({ seq, outcome })))
   }
-  return { ...tally(context), notes }
+  return { ...tally(context), ...seen }
 }
 
-/** Gives what a person should know of it. */
-async function carryOut(context: ApplyContext): Promise<string[]> {
+type Seen = Pick<Applied, 'notes' | 'stillListed'>
+
+/** Gives what a look at the service showed of it. */
+async function carryOut(context: ApplyContext): Promise<Seen> {
+  const unseen = { notes: [], stillListed: null }
   const { workspace, until } = context
   await adoptAll(context)
   await each(context, workspace.changes('forget'), until.update, (stored) => forgetOne(context, stored))
@@ -65,9 +70,12 @@ async function carryOut(context: ApplyContext): Promise<string[]> {
   await takeOffOwnCopies(context)
   const isListed = await deleteAll(context)
   // What is left in flight is settled by what the next run is shown, and what was not looked at is looked at by it.
-  if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return []
+  if (context.stop.reason !== null || context.runtime.clock.now() >= until.delete) return unseen
   await lookUpUnknown(context)
-  return context.signal.aborted ? [] : lookAtWritten(context, isListed)
+  if (context.signal.aborted) return unseen
+  const notes = await lookAtWritten(context, isListed)
+  const looks = context.orders.saysOnce && !context.signal.aborted
+  return { notes, stillListed: looks ? await stillListed(context) : null }
 }
 
 /** Deletes are checked once more if the list is old, or may have hidden a second copy. Gives whether it was walked again. */
@@ -149,7 +157,7 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
 }
 
 /** Counts the outcomes; a change that was never taken is skipped, and the report says so. */
-function tally({ workspace, stop }: ApplyContext): Omit<Applied, 'notes'> {
+function tally({ workspace, stop }: ApplyContext): Omit<Applied, keyof Seen> {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const { seq, change, outcome } of workspace.changes()) {

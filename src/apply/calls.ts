@@ -57,8 +57,16 @@ const foundBy = ({ kind }: Create | Update): Pick<Confirmation, 'identifier'> =>
 
 /** Creates, after a look-up where the plan asks for one; what turns out to be there is updated instead, if it may be. */
 export async function createOne(context: ApplyContext, stored: Sent): Promise<void> {
-  const { feed, orders, service } = context
+  const { feed, orders, service, workspace } = context
   const { change } = stored
+  // What the list lacked and a look-up found stays until the next run, and no home is on the site twice.
+  if (
+    change.kind === 'create' &&
+    orders.counts.forget > 0 &&
+    change.home !== null &&
+    workspace.isStillThere(change.home)
+  )
+    return record(context, stored, 'skipped', 'its home is there under the number that it had: the next run decides')
   if (change.lookUp || orders.lookUpCreates) {
     const shown = await lookUp(context, stored, 'failed')
     if (shown === null) return

@@ -54,6 +54,8 @@ export interface Orders {
   deleteBatch: number
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
+  /** The delivery was a delta: what it said and the service did not do has to be known, as no other says it again. */
+  saysOnce: boolean
   /** Nothing was carried over before: what is created counts for nothing. */
   isFirstLoad: boolean
 }

@@ -80,6 +80,8 @@ export function confirmation(
 ): Confirmation {
   const { feed, orders, runtime } = context
   const now = runtime.clock.now()
+  // Until somebody looks, what was shown before the update tells one that was ignored.
+  const before = change.kind === 'update' && !unsettled && !change.unsettled ? change.shownHash : null
   return {
     key: change.mlsNumber,
     feed: feed.name,
@@ -94,7 +96,8 @@ export function confirmation(
     suspectUntil: unsettled || change.unsettled ? now + feed.plan.settle : null,
     isPutRight: isPutRight(change),
     ...made,
-    baseline: null,
+    baseline: before,
+    ignored: before !== null,
   }
 }
 
@@ -127,6 +130,7 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
       ...confirmation(context, change, withFacts(sent[index], change.facts), false, { identifier: null }),
       // An earlier call may still change what is shown.
       baseline: change.unsettled ? null : change.shownHash,
+      ignored: false,
     }))
     await store.snapshot.confirm(feed.chatbot, confirmations)
     for (const stored of batch) await done(context, stored)

@@ -3,7 +3,6 @@ import { findingsForms, inspectSource } from '../app/inspect.ts'
 import { FeedError, UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
-import { dueTimes } from '../daemon/schedule.ts'
 import { checkInit, initialise } from '../inspect/init.ts'
 
 export interface InspectOptions {
@@ -24,13 +23,13 @@ export async function inspectCommand(
 ): Promise<number> {
   const limit = limitOf(options.records)
   if (options.init) checkInit(context.configFile, source)
-  const inspected = await inspectSource(context, source, { preset: options.preset, limit, runsADay })
+  const inspected = await inspectSource(context, source, { preset: options.preset, limit })
   const { findings } = inspected
   const { out, err } = context.doors
   out.document(findings, (clean) => findingsForms[options.format](clean, out.isTTY))
   if (options.init) {
     const again = (preset: string): ReturnType<typeof inspectSource> =>
-      inspectSource(context, source, { preset, limit, runsADay })
+      inspectSource(context, source, { preset, limit })
     for (const file of await initialise(context.configFile, source, inspected, again))
       err.write(`listing-sync: wrote ${file}\n`)
   }
@@ -38,14 +37,6 @@ export async function inspectCommand(
     throw new FeedError(`the document is incomplete: ${printable(findings.document.reasons.join('; '))}`)
   const mapped = findings.preset !== null && findings.counts.rejects === 0 && findings.hiding.length === 0
   return mapped ? exitStatus.right : exitStatus.partial
-}
-
-const day = 86_400_000
-/** More runs a day than any schedule makes. */
-const mostRuns = 86_400
-
-function runsADay(expression: string, timezone: string, now: number): number {
-  return dueTimes({ expression, timezone }).count(now, now + day, mostRuns)
 }
 
 function limitOf(records: string | undefined): number | null {

@@ -3,25 +3,28 @@ import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { exitStatus } from '../core/exit.ts'
+import { systemClock } from '../core/machine.ts'
 import { jsonDocument, printable } from '../core/text.ts'
-import { lastGood, staleness, aliveWithin } from '../daemon/health.ts'
+import { lastGood, staleness } from '../daemon/health.ts'
+import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
+import { isAlive } from '../daemon/one-daemon.ts'
 import { approvalLasts } from '../store/holds.ts'
 import type { Held } from '../store/store.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { byRule, groupInWords, isWaiting } from './held.ts'
 
 /**
- * `status`: the last run of each feed, how fresh it is, what is held and since when. `--health` is for what restarts the
- * container: the loop alone, as a restart mends no feed and no service. `--ready` is for what alerts.
+ * `status`: the last run of each feed, how fresh it is, what is held and since when. `--ready` is for what alerts. `--health`
+ * is for what restarts the daemon: a restart mends no feed, no service and no configuration, so none of them is looked at.
  */
-export function statusCommand(
+export async function statusCommand(
   context: CommandContext,
   names: string[],
   options: { format: 'text' | 'json'; health?: true; ready?: true },
 ): Promise<number> {
+  const { configFile, clock = systemClock } = context
+  if (options.health) return isFresh(heartbeatFile(configFile), clock.now()) ? exitStatus.right : exitStatus.failed
   return withApp(openApp(context), async (app) => {
-    if (options.health)
-      return aliveWithin(app.config.beside, app.runtime.clock.now()) ? exitStatus.right : exitStatus.failed
     const feeds = chosenFeeds(app.config, names)
     if (options.ready) {
       const problems = await notReady(app, feeds)
@@ -39,7 +42,7 @@ export function statusCommand(
 /** All that is wrong with the daemon and the feeds that it runs. */
 async function notReady(app: App, feeds: readonly FeedConfig[]): Promise<string[]> {
   const now = app.runtime.clock.now()
-  const problems = aliveWithin(app.config.beside, now) ? [] : ['no daemon is alive on this store']
+  const problems = isAlive(app.config.beside, now) ? [] : ['no daemon is alive on this store']
   for (const feed of feeds) {
     const problem = await staleOf(app, feed)
     if (problem !== null) problems.push(`${feed.name}: ${problem}`)

@@ -198,6 +198,7 @@ function secretsOf({ service, feeds, store }: Pick<Config, 'service' | 'feeds' |
     const { login, headers } = feed.transport
     const { password = '', privateKey = '', passphrase = '' } = login
     for (const { value } of resoSecrets(feed.live)) secrets.push(...withoutScheme(value))
+    for (const join of feed.mapping.joins ?? []) secrets.push(...sourceSecrets(join.source))
     secrets.push(...sourceSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }

@@ -1,4 +1,6 @@
-/** The configuration of a long-running process: secret files are read again, the rest stays as at the start. */
+/** The configuration of a long-running process: secret files are read again before each run, all of it when it is told to. */
+import { resolve } from 'node:path'
+import { ConfigError } from '../core/errors.ts'
 import { loadConfig } from './config.ts'
 import type { Config } from './config.ts'
 import type { MappingMaker } from './presets.ts'
@@ -7,17 +9,20 @@ import type { ReferenceSources } from './text.ts'
 /** Loads a configuration. Throws `ConfigError`, as `loadConfig` does. */
 export function liveConfig(file: string, sources: ReferenceSources, make: MappingMaker) {
   const { readFile } = sources
-  const first = loadConfig(file, sources, make)
-  const text = readFile(first.file)
-  let seen: string | null = text
-  let config = first
+  const path = resolve(file)
+  /** As of the last time that all of it was read. */
+  let whole = readWhole()
+  let config = whole.config
 
-  function contentOf(path: string): string | null {
-    try {
-      return readFile(path)
-    } catch {
-      return null
+  function readWhole(): { config: Config; text: string } {
+    let text = ''
+    const noting = (name: string): string => {
+      const found = readFile(name)
+      if (name === path) text = found
+      return found
     }
+    const read = loadConfig(file, { ...sources, readFile: noting }, make)
+    return { config: read, text }
   }
 
   /**
@@ -25,32 +30,60 @@ export function liveConfig(file: string, sources: ReferenceSources, make: Mappin
    * something is missing or wrong now; then everything stays as it was.
    */
   function refresh(): boolean {
-    const asAtStart = (path: string): string => (path === first.file ? text : readFile(path))
-    const fresh = loadConfig(file, { ...sources, readFile: asAtStart }, make)
+    const asRead = (name: string): string => (name === path ? whole.text : readFile(name))
+    const fresh = loadConfig(file, { ...sources, readFile: asRead }, make)
     if (sameSecrets(fresh, config)) return false
     // A preset or a file of settings that is edited meanwhile takes effect with the rest of the configuration.
     const feeds = fresh.feeds.map((feed, i) => ({
       ...feed,
-      mapping: first.feeds[i].mapping,
-      settings: first.feeds[i].settings,
+      mapping: whole.config.feeds[i].mapping,
+      settings: whole.config.feeds[i].settings,
     }))
-    config = { ...fresh, store: first.store, feeds }
+    config = { ...fresh, store: whole.config.store, feeds }
     return true
   }
 
+  /**
+   * Reads all of it again: the file, presets, settings and secrets. Throws `ConfigError` with every problem, `problemsOf` the
+   * new one included; then everything stays as it was.
+   */
+  function reload(problemsOf: (fresh: Config) => string[]): void {
+    const fresh = readWhole()
+    const problems = [...fixed(whole.config, fresh.config), ...problemsOf(fresh.config)]
+    if (problems.length > 0) throw new ConfigError(file, problems)
+    whole = fresh
+    config = fresh.config
+  }
+
   return {
-    /** As of the last `refresh`. */
+    /** As of the last `refresh` or `reload`. */
     get config(): Config {
       return config
     },
     refresh,
-    /** Whether the configuration file has changed since the last call or the start. */
-    wasEdited(): boolean {
-      const before = seen
-      seen = contentOf(first.file)
-      return seen !== before
+    reload,
+    /** What the file holds now, for comparisons; null: it can't be read. */
+    textNow(): string | null {
+      try {
+        return readFile(path)
+      } catch {
+        return null
+      }
     },
+    /** What it held when all of it was read. */
+    textRead: (): string => whole.text,
   }
+}
+
+/** What can't be changed under an open store, as problems. */
+function fixed(before: Config, after: Config): string[] {
+  const restart = 'takes effect when the daemon is started again; put the earlier value back, or restart the daemon'
+  const problems: string[] = []
+  if (before.store !== after.store) problems.push(`store: ${restart}`)
+  if (before.place.allowNetwork !== after.place.allowNetwork) problems.push(`allowNetworkStore: ${restart}`)
+  for (const [old, name] of after.place.formerly)
+    if (before.place.formerly.get(old) !== name) problems.push(`feeds.${name}.formerly: ${restart}`)
+  return problems
 }
 
 function sameSecrets(one: Config, other: Config): boolean {

@@ -52,6 +52,12 @@ const feedSchema = z.strictObject({
   timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
   encoding,
   ...mappingOptions,
+  join: mappingOptions.join.superRefine((joins, context) => {
+    for (const [name, { source }] of Object.entries(joins ?? {})) {
+      const message = sourceProblem(source)
+      if (message !== null) context.addIssue({ code: 'custom', path: [name, 'source'], message })
+    }
+  }),
   ...planSettings.shape,
   formerly: z
     .array(feedName)

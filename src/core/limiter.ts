@@ -41,7 +41,7 @@ export class Lane {
 
 export class Limiter {
   readonly #clock: Clock
-  readonly #configured: number
+  #configured: number
   /** In order of arrival; `leave` ends a wait that would exceed `patience`. */
   readonly #waiting = new Map<() => void, { lane: Lane; patience: number; leave: () => void }>()
   #running = 0
@@ -50,7 +50,7 @@ export class Limiter {
   #slowed: { at: number; to: number }
   #sleeping: { until: number; end: AbortController } | null = null
   /** Start times of the last `rate` calls, a ring: catching up must not crowd a second. */
-  readonly #starts: number[]
+  #starts: number[]
   #oldest = 0
 
   /** `rate`: calls per second; Infinity: no limit. */
@@ -75,6 +75,18 @@ export class Limiter {
   /** Calls in flight. */
   get running(): number {
     return this.#running
+  }
+
+  /** Takes another rate, which a call may have to wait for that would have started at the old one. */
+  retune(rate: number): void {
+    if (rate === this.#configured) return
+    const latest = [...this.#starts.slice(this.#oldest), ...this.#starts.slice(0, this.#oldest)]
+    const most = rate === Infinity ? 0 : Math.max(1, Math.floor(rate))
+    const older = Array<number>(Math.max(0, most - latest.length)).fill(-Infinity)
+    this.#starts = [...older, ...latest.slice(Math.max(0, latest.length - most))]
+    this.#oldest = 0
+    this.#configured = rate
+    this.#startWaiting()
   }
 
   /** Milliseconds left of a pause, of the lane or the whole service. */

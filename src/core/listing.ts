@@ -223,10 +223,12 @@ export function daysBetween(listedOn: string, today: string): number {
 export function listingAt({ listing, moving }: MovingListing, now: number, today: string): Listing {
   const current = { ...listing }
   if (moving.listedOn !== undefined) current.DaysOnMarket = daysBetween(moving.listedOn, today)
-  if (moving.openHouseUntil !== undefined && moving.openHouseUntil <= now) {
-    if (moving.toursAfter === undefined) delete current.Tours
-    else current.Tours = moving.toursAfter
-  }
+  const { openHouseUntil, toursAfter } = moving
+  if (openHouseUntil === undefined) return current
+  // A clock that ran ahead may have ended it too early.
+  if (openHouseUntil > now) current.Tours = 'OpenHouse'
+  else if (toursAfter === undefined) delete current.Tours
+  else current.Tours = toursAfter
   return current
 }
 

@@ -1,20 +1,36 @@
+import { rmSync } from 'node:fs'
 import type { App } from '../app/app.ts'
 import { logVerification } from '../app/verify.ts'
-import type { FeedConfig } from '../config/config.ts'
+import type { Config, FeedConfig } from '../config/config.ts'
 import { ConfigError, UserError, messageOf } from '../core/errors.ts'
-import { lastGood, staleAfter, beat, beatEvery } from './health.ts'
+import { lastGood, staleAfter } from './health.ts'
+import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
+import { beTheOne } from './one-daemon.ts'
+import type { OneDaemon } from './one-daemon.ts'
+import { createReloads } from './reload.ts'
+import type { Hangup } from './reload.ts'
 import { dueTimes } from './schedule.ts'
-import type { DueTimes } from './schedule.ts'
+import type { DueTimes, Schedule } from './schedule.ts'
 
-/** Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. */
-export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
+/**
+ * Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. Throws `UserError`
+ * where another daemon has the store.
+ */
+export async function runDaemon(app: App, signal: AbortSignal, hangup: Hangup): Promise<void> {
+  const problems = withoutSchedule(app.config)
+  if (problems.length > 0) throw new ConfigError(app.config.file, problems)
+  const life = signsOfLife(app)
+  try {
+    await keepTime(app, signal, hangup, life.beat)
+  } finally {
+    life.end()
+  }
+}
+
+async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () => void): Promise<void> {
   const { clock, log } = app.runtime
-  const watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
+  let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
   for (const feed of watched) await feed.lookBack()
-  if (watched.length === 0)
-    throw new ConfigError(app.config.file, [
-      'no feed has a schedule. Add e.g. schedule: "*/30 * * * *" under feeds.NAME',
-    ])
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
   const turns = new Turns()
   const begin = (feed: Watched): void => {
@@ -23,28 +39,57 @@ export async function runDaemon(app: App, signal: AbortSignal): Promise<void> {
         { feed: feed.name },
         'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats',
       )
-    else turns.take(feed, () => feed.run(signal))
+    else turns.take(feed, async () => (watched.some(feed.isLike) ? feed.run(signal) : undefined))
   }
   const starts = await startsBefore(app)
-  await waitOut(app, starts, signal)
+  await waitOut(app, starts, signal, beat)
   const upSince = clock.now()
   let isSteady = false
   let looked = upSince
-  const everyLook = watched.some((feed) => feed.times.bySecond) ? 1000 : beatEvery
+  const reloads = createReloads(app, hangup, withoutSchedule, signal)
 
   for (const feed of watched) if (await feed.isOverdue(upSince)) begin(feed)
   while (!signal.aborted) {
-    heartbeat(app)
+    beat()
     const now = clock.now()
     for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
+    if (await reloads.look()) {
+      const before = watched
+      watched = await watchedAfter(app, before)
+      for (const feed of watched) if (!before.some(feed.isLike) && (await feed.isOverdue(now))) begin(feed)
+    }
     // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
     looked = now < looked - longestBack ? now : Math.max(looked, now)
     if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
-    await clock.sleep(everyLook - (now % everyLook), signal).catch(() => undefined)
+    const everyLook = watched.some((feed) => feed.times.bySecond) ? 1000 : beatEvery
+    const untilLook = everyLook - (now % everyLook)
+    await hangup.sleep(clock, reloads.isWaiting ? Math.min(untilLook, lookAgain) : untilLook, signal)
   }
   await turns.idle()
   await noteSteady(app)
   log.info('daemon stopped')
+}
+
+/** How soon a changed file of the configuration is looked at again, in milliseconds. */
+const lookAgain = 2500
+
+/** What the daemon has against a configuration. */
+function withoutSchedule({ feeds }: Config): string[] {
+  if (feeds.some(({ schedule }) => schedule !== null)) return []
+  return ['no feed has a schedule. Add e.g. schedule: "*/30 * * * *" under feeds.NAME']
+}
+
+/** The feeds to watch under a new configuration. One whose times and chatbot are as they were goes on as it was. */
+async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watched[]> {
+  const after: Watched[] = []
+  for (const feed of app.config.feeds) {
+    if (feed.schedule === null) continue
+    const same = before.find((one) => one.isFor(feed))
+    const one = same ?? new Watched(app, feed)
+    if (same === undefined) await one.lookBack()
+    after.push(one)
+  }
+  return after
 }
 
 const longestBack = 60_000
@@ -69,25 +114,52 @@ async function noteSteady(app: App): Promise<true> {
 }
 
 /** Waits after repeated crashes, with a heartbeat, so that the health check passes. */
-async function waitOut(app: App, starts: number, signal: AbortSignal): Promise<void> {
+async function waitOut(app: App, starts: number, signal: AbortSignal, beat: () => void): Promise<void> {
   const { clock, log } = app.runtime
   const wait = waitBeforeStart(starts)
   if (wait === 0) return
   const minutes = wait / 60_000
   log.error({ starts, minutes }, 'the last starts crashed: waiting before the first run')
   for (const until = clock.now() + wait; clock.now() < until && !signal.aborted;) {
-    heartbeat(app)
+    beat()
     await clock.sleep(Math.min(beatEvery, until - clock.now()), signal).catch(() => undefined)
   }
 }
 
-function heartbeat(app: App): void {
-  try {
-    beat(app.config.beside, app.runtime.clock.now())
-  } catch (error) {
-    // A read-only volume must not end a run: without the heartbeat the health check fails.
-    app.runtime.log.error({ problem: messageOf(error) }, 'could not write the heartbeat file')
+/**
+ * The daemon's right to its store, and its two signs of life: beside the store for `status --ready`, and where the
+ * configuration's path alone leads for `status --health`. A volume that can't be written to ends no run.
+ */
+function signsOfLife(app: App) {
+  const { clock, log } = app.runtime
+  const { beside, file } = app.config
+  let one: OneDaemon | null = null
+  const say = (error: unknown): void => log.error({ problem: messageOf(error) }, 'could not write the heartbeat file')
+  const beat = (): void => {
+    const now = clock.now()
+    try {
+      one ??= beTheOne(beside, now)
+      one.beat(now)
+    } catch (error) {
+      if (error instanceof UserError) throw error
+      say(error)
+    }
+    try {
+      touch(heartbeatFile(file), now)
+    } catch (error) {
+      say(error)
+    }
   }
+  beat()
+  const end = (): void => {
+    one?.release()
+    try {
+      rmSync(heartbeatFile(file), { force: true })
+    } catch (error) {
+      say(error)
+    }
+  }
+  return { beat, end }
 }
 
 /** A feed with a schedule, and its last good run. */
@@ -96,14 +168,18 @@ class Watched {
   readonly chatbot: string
   readonly times: DueTimes
   readonly #app: App
+  readonly #schedule: Schedule
+  #latest: FeedConfig
   /** Runs due since the last good one. */
   #dueSinceGood = 0
 
-  constructor(app: App, { name, chatbot, schedule, timezone }: FeedConfig) {
+  constructor(app: App, feed: FeedConfig) {
     this.#app = app
-    this.name = name
-    this.chatbot = chatbot
-    this.times = dueTimes({ expression: schedule!, timezone })
+    this.#latest = feed
+    this.#schedule = { expression: feed.schedule!, timezone: feed.timezone }
+    this.name = feed.name
+    this.chatbot = feed.chatbot
+    this.times = dueTimes(this.#schedule)
   }
 
   /** Counts the runs that were due before the daemon started. */
@@ -151,8 +227,18 @@ class Watched {
     }
   }
 
+  /** Whether it stands for a feed as it is configured now. */
+  isFor({ name, chatbot, schedule, timezone }: FeedConfig): boolean {
+    const { expression, timezone: zone } = this.#schedule
+    return name === this.name && chatbot === this.chatbot && schedule === expression && timezone === zone
+  }
+
+  /** Whether another stands for the same feed of the same chatbot, on whatever schedule. */
+  readonly isLike = ({ name, chatbot }: Watched): boolean => name === this.name && chatbot === this.chatbot
+
   #feed(): FeedConfig {
-    return this.#app.config.feeds.find(({ name }) => name === this.name)!
+    // One that is no longer configured finishes its run as what it was.
+    return (this.#latest = this.#app.config.feeds.find(({ name }) => name === this.name) ?? this.#latest)
   }
 
   /** Secrets may change while the daemon runs; one that can't be read stays as it was. */
@@ -164,8 +250,6 @@ class Watched {
       if (!(error instanceof UserError)) throw error
       log.error({ problem: error.message }, 'could not read the secrets again: using the earlier ones')
     }
-    if (this.#app.wasEdited())
-      log.warn({ file: this.#app.config.file }, 'the configuration was changed: restart the daemon to apply it')
   }
 
   async #lastGood(): Promise<number | null> {

@@ -54,8 +54,18 @@ export function dueTimes({ expression, timezone }: Schedule) {
     return Math.min(found, most)
   }
 
+  /** The first time after `from`; null: none within a year and some. */
+  function next(from: number): number | null {
+    for (let at = Math.floor(from / minute) * minute; at <= from + horizon; at += minute) {
+      const second = seconds.find((one) => at + one * 1000 > from)
+      if (second !== undefined && isDue(at)) return at + second * 1000
+    }
+    return null
+  }
+
   return {
     count,
+    next,
     /** Whether one does. */
     within: (from: number, to: number): boolean => count(from, to, 1) > 0,
     /** The expression has seconds, so checking once a minute is not enough. */

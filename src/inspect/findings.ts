@@ -1,12 +1,10 @@
 /** What `inspect` finds out about one source; printed as JSON, and the basis of the text and of `--init`. */
 import type { Delivered, Listing, Problem } from '../core/listing.ts'
-import type { LiveFacts } from '../feed/api/look.ts'
 
 /** Sizes in bytes, after decompression. */
 export interface DocumentFacts {
   /** Containers of the document, outermost first: `gzip`, `zip`. */
   container: string[]
-  /** `reso`: a live source. */
   format: string
   /** `by`: how it is known. */
   encoding: { name: string; by: string }
@@ -80,12 +78,24 @@ export interface MissingFacts {
   write: string
 }
 
+/** What a live source says of itself, and what its vendor's rules mean for a feed. */
+export interface LiveFacts {
+  /** Whose API it is. */
+  title: string
+  /** How many records the source has; null: it does not count. */
+  all: number | null
+  /** Sentences: what the licence or the vendor keeps from being shown. */
+  licence: string[]
+  /** Sentences: what the vendor's limits mean for the schedule. */
+  schedule: string[]
+}
+
 export interface Findings {
   version: 1
   source: string
-  document: DocumentFacts
-  /** Of a live source alone, whose `document` is one page. */
+  /** Of a live source alone. */
   live?: LiveFacts
+  document: DocumentFacts
   /** The preset used, and how it was chosen; null: none fits. */
   preset: (Fit & { chosen: 'found' | 'given' | 'configured' }) | null
   others: Fit[]

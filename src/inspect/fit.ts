@@ -8,8 +8,9 @@ import type { Delivered, Problem } from '../core/listing.ts'
 import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import { RecordError } from '../feed/format/format.ts'
-import type { FormatOptions, RawRecord, Reader, ReadOptions, Reading } from '../feed/format/format.ts'
+import type { FormatOptions, RawRecord, ReadOptions, Reading } from '../feed/format/format.ts'
 import { formats } from '../feed/format/formats.ts'
+import { withFurther } from '../feed/mapping/defaults.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import { fieldsRead } from '../feed/mapping/fields-read.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -26,8 +27,6 @@ export interface Beginning {
   whole: boolean
   budget: ReadBudget
   options: Omit<ReadOptions, 'lengthProven'>
-  /** Of what is read otherwise than the preset's format. */
-  reader?: Reader
 }
 
 /** Records to try. */
@@ -37,8 +36,7 @@ const requiredFields = fieldRules.filter(({ required }) => required).length
 /** A preset that does not fit at all has score 0 and a reason. */
 export async function fitOf(preset: Preset, options: MappingOptions, beginning: Beginning): Promise<Fit> {
   const { name, title } = preset
-  const paths = beginning.reader === undefined ? [preset.formatOptions.record ?? []].flat() : []
-  const record = paths.join(' or ') || undefined
+  const record = [preset.formatOptions.record ?? []].flat().join(' or ') || undefined
   let tested
   try {
     tested = await trial(preset, options, beginning)
@@ -50,16 +48,16 @@ export async function fitOf(preset: Preset, options: MappingOptions, beginning: 
   if (records === 0) return { name, title, score: 0, reason: `there is no record under ${record ?? 'its header'}` }
   const fields = profile.fields().filter(({ filled }) => filled > 0)
   const names = fields.map(({ path }) => path)
-  const rules = fieldsRead(preset, options, names)
-  const found = rules.filter(({ reads }) => reads.length > 0)
-  const [owners, filledOwners] = [rules, found].map((some) => new Set(some.map(({ owner }) => owner)))
+  const paths = fieldsRead(preset, options, names)
+  const found = paths.filter(({ reads }) => reads.length > 0)
+  const [owners, filledOwners] = [paths, found].map((some) => new Set(some.map(({ owner }) => owner)))
   for (const set of [owners, filledOwners]) set.delete('record')
   const known = new Set(found.flatMap(({ reads }) => reads))
   const mapped = delivered.reduce((sum, each) => sum + quality(each), 0) / delivered.length
-  const shareFilled = filledOwners.size / owners.size
-  const shareFound = found.length / rules.length
+  const rules = filledOwners.size / owners.size
+  const shareFound = found.length / paths.length
   const used = known.size / Math.max(1, fields.length)
-  const score = 100 * (0.55 * mapped + 0.2 * shareFilled + 0.15 * shareFound + 0.1 * used)
+  const score = 100 * (0.55 * mapped + 0.2 * rules + 0.15 * shareFound + 0.1 * used)
   const place = record === undefined ? '' : `records at ${record}; `
   const reason =
     `${place}the first ${records} map to ${Math.round(mapped * 100)} %; ` +
@@ -103,13 +101,13 @@ export async function firstFields(format: string, options: FormatOptions, beginn
 async function eachFirst(
   format: string,
   formatOptions: FormatOptions,
-  { head, options, budget, reader = formats[format] }: Beginning,
+  { head, options, budget }: Beginning,
   look: (record: RawRecord, reading: Reading) => void,
 ): Promise<void> {
   async function* once(): AsyncGenerator<Buffer> {
     yield head
   }
-  const reading = reader.read(once(), { ...formatOptions, ...options, lengthProven: () => true })
+  const reading = formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
   let left = tried
   for await (const batch of reading.records) {
     for (const records of steps(batch.slice(0, left))) {
@@ -168,7 +166,7 @@ export async function numbersThatFit(
 ): Promise<MappingOptions['numbers']> {
   const unreadable = async (numbers: MappingOptions['numbers']): Promise<number> => {
     // A price is read as what it is for, and a table of sales need not say so.
-    const defaults = { SaleType: 'for_sale', ...options.defaults }
+    const defaults = withFurther(options.defaults, { SaleType: 'for_sale' })
     const { delivered } = await trial(preset, { ...options, defaults, numbers }, beginning)
     return delivered.flatMap(problemsOf).filter(isOtherNumber).length
   }

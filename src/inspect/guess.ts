@@ -61,6 +61,7 @@ export function guessedPreset({ document, fields }: Findings, presets: readonly 
     title: `${name} (guessed)`,
     format: document.format,
     ...(document.record !== null && { record: document.record }),
+    ...(nested && { names: 'loose' }),
     ...(document.dialect !== null && {
       delimiter: document.dialect.delimiter,
       requiredHeaders: headers.length > 0 ? headers : [filled[0]?.path ?? 'x'],

@@ -3,8 +3,6 @@
  * beginning of the document; then the whole document is read once, in constant memory.
  */
 import { FeedError } from '../core/errors.ts'
-import type { LiveFacts, Look } from '../feed/api/look.ts'
-import { apiReader } from '../feed/api/reader.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
@@ -14,6 +12,7 @@ import { siblingsOf } from '../feed/format/xml-shape.ts'
 import { formats, kindOf } from '../feed/format/formats.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Preset } from '../feed/mapping/preset.ts'
+import type { Reader } from '../feed/format/format.ts'
 import { beginning } from '../feed/transport/decompress.ts'
 import type { TransportSettings } from '../feed/transport/settings.ts'
 import type { Opened, TransportEnd } from '../feed/transport/transport.ts'
@@ -21,7 +20,7 @@ import { chosenPreset } from './choice.ts'
 import type { Candidates, Choice } from './choice.ts'
 import { feedMapping, fieldFacts, missingFacts, wordFacts } from './facts.ts'
 import type { FeedMapping } from './facts.ts'
-import type { DocumentFacts, Findings } from './findings.ts'
+import type { DocumentFacts, Findings, LiveFacts } from './findings.ts'
 import type { Beginning } from './fit.ts'
 import { MappedRecords } from './map-records.ts'
 import { unreadFlags } from './names.ts'
@@ -125,44 +124,57 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     doubt: limited || formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
-  return { findings: findingsOf(opened.name, document, null, choice, mapped, feed), preset, feed }
+  return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
 }
 
-/** The same of one page of a live source, whose records the given preset maps. Throws `FeedError`. */
-export async function inspectLook(
-  { name, lines, facts }: Look,
-  inspection: Pick<Inspection, 'moment' | 'budget' | 'progress'> & {
-    given: NonNullable<Inspection['given']>
-    transport: TransportSettings
-  },
-): Promise<Inspected> {
-  const { moment, budget, given, transport } = inspection
-  const { preset } = given
-  const { maxRecordBytes, maxFields } = transport
-  const options = { encoding: null, charset: null, maxRecordBytes, maxFields }
-  const reader = bounded(apiReader, transport)
-  const start: Beginning = { head: lines, whole: true, moment, budget, options, reader }
-  const choice = await chosenPreset({ given, presets: [] }, { format: preset.format, options: {} }, start)
+/** One page of a live source, and how it is read. */
+export interface LiveInspection extends Pick<Inspection, 'moment' | 'limit' | 'budget' | 'progress'> {
+  given: NonNullable<Inspection['given']>
+  page: { name: string; bytes: Buffer }
+  reader: Reader
+  maxRecordBytes: number
+  facts: LiveFacts
+}
+
+/** The same of a live source, from one page of its records. */
+export async function inspectLive(inspection: LiveInspection): Promise<Inspected> {
+  const { page, reader, maxRecordBytes, moment, facts } = inspection
+  const { preset, options, how } = inspection.given
+  const reason = 'the preset of a feed decides how a live source is read'
+  const fit = { name: preset.name, title: preset.title, score: 100, reason, chosen: how }
+  const choice: Choice = { preset, options, fit, others: [], settings: [] }
   const mapped = new MappedRecords(choice, moment)
-  async function* bytes(): AsyncGenerator<Buffer> {
-    yield lines
-  }
-  await readAll(reader.read(bytes(), { ...options, lengthProven: () => true }), mapped, { ...inspection, limit: null })
+  const reading = reader.read(inOneBlock(page.bytes), {
+    encoding: 'utf-8',
+    charset: null,
+    maxRecordBytes,
+    lengthProven: () => true,
+  })
+  await readAll(reading, mapped, inspection)
+  const exceeded = inspection.budget.exceeded()
+  const reasons = [
+    ...(exceeded === null ? [] : [exceeded]),
+    ...(mapped.records === 0 ? ['the page holds no record'] : []),
+  ]
   const document: DocumentFacts = {
     container: [],
-    format: 'reso',
-    encoding: { name: 'utf-8', by: 'JSON' },
+    format: 'json',
+    encoding: { name: 'utf-8', by: 'as JSON is' },
     dialect: null,
-    record: null,
+    record: 'value',
     siblings: [],
-    bytes: lines.length,
+    bytes: page.bytes.length,
     records: mapped.records,
-    complete: null,
-    reasons: [],
+    complete: reasons.length === 0 ? null : false,
+    reasons,
     doubt: null,
   }
-  const feed = feedMapping(preset, choice.options, mapped.profile.fields())
-  return { findings: findingsOf(name, document, facts, choice, mapped, feed), preset, feed }
+  const feed = feedMapping(preset, options, mapped.profile.fields())
+  return { findings: { ...findingsOf(page.name, document, choice, mapped, feed), live: facts }, preset, feed }
+}
+
+async function* inOneBlock(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
 }
 
 /** Whether reading stopped at the limit. */
@@ -188,7 +200,6 @@ async function readAll(
 function findingsOf(
   source: string,
   document: DocumentFacts,
-  live: LiveFacts | null,
   choice: Choice,
   mapped: MappedRecords,
   feed: FeedMapping | null,
@@ -207,10 +218,9 @@ function findingsOf(
     version: 1,
     source,
     document,
-    ...(live !== null && { live }),
     preset: fit,
     others,
-    settings: [...settings, ...(endless ? [lineBreak] : []), ...(live?.settings ?? [])],
+    settings: endless ? [...settings, lineBreak] : settings,
     counts: tally.counts,
     fields,
     moreFields: profile.more,

@@ -3,7 +3,7 @@ import type { Delivered } from '../core/listing.ts'
 import type { RawRecord, Reading } from '../feed/format/format.ts'
 import { createMapping } from '../feed/mapping/create-mapping.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
-import type { MappingOptions } from '../feed/mapping/preset.ts'
+import { withFurther } from '../feed/mapping/defaults.ts'
 import type { Choice } from './choice.ts'
 import type { Sample } from './findings.ts'
 import { Profile } from './profile.ts'
@@ -27,7 +27,7 @@ export class MappedRecords {
     this.mapping = preset && createMapping(preset, options, preset.file, this.tally.unmapped)
     // What the configuration gives for a record that lacks it is here what any record may be filled with.
     const { currency: _currency, placeholders: _placeholders, ...rest } = options
-    this.filling = preset && createMapping(preset, { ...rest, defaults: { ...filled, ...options.defaults } })
+    this.filling = preset && createMapping(preset, { ...rest, defaults: withFurther(options.defaults, filled) })
   }
 
   /** May be cut off (`limits.read`): then the record does not count. */
@@ -61,7 +61,7 @@ export class MappedRecords {
 }
 
 /** For missing values while the rest of a record is shown; never reported. */
-const filled: MappingOptions['defaults'] = {
+const filled = {
   SaleType: 'for_sale',
   Status: 'Active',
   CurrencySymbol: '$',

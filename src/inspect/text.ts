@@ -38,6 +38,15 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
   }
 }
 
+function* liveLines({ live }: Findings, paint: Paint): Generator<string> {
+  if (live === undefined) return
+  const { title, all, licence, schedule } = live
+  const count = all === null ? 'it does not count its records' : `${grouped(all)} records in all`
+  yield* row('live', `${title}: ${count}`, paint)
+  for (const sentence of licence) yield* wrapped(`licence: ${sentence}`, 2, (line) => paint('yellow', line))
+  for (const sentence of schedule) yield* wrapped(`schedule: ${sentence}`, 2)
+}
+
 function* documentLines({ source, document, live }: Findings, paint: Paint): Generator<string> {
   const { container, format, encoding, dialect, record, bytes, records, complete, reasons, doubt } = document
   const place = record === null ? '' : `, records at ${printable(record)}`
@@ -45,26 +54,14 @@ function* documentLines({ source, document, live }: Findings, paint: Paint): Gen
   const how = dialect === null ? place : `, cells separated by ${markName(dialect.delimiter)}${rows}`
   const within = container.length === 0 ? '' : `, within ${container.join(' and ')}`
   yield paint('bold', shorten(printable(source), width))
-  yield* row(
-    'format',
-    live === undefined ? `${formats[format].title}${how}${within}` : `RESO Web API of ${live.vendor}`,
-    paint,
-  )
-  if (live === undefined) yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
+  yield* row('format', `${formats[format].title}${how}${within}`, paint)
+  yield* row('encoding', `${encoding.name} (${encoding.by})`, paint)
   yield* row('size', `${grouped(bytes)} bytes, ${grouped(records)} ${records === 1 ? 'record' : 'records'}`, paint)
-  if (live !== undefined) yield* row('whole', 'no: one page was read', paint)
+  if (complete === null && live !== undefined) yield* row('whole', 'one page of the source was read', paint)
   else if (complete === null) yield* row('whole', 'not known: only these first records were read', paint)
   else if (complete && doubt !== null) yield* row('whole', paint('yellow', `not proven: ${doubt}`), paint)
   else if (complete) yield* row('whole', 'yes', paint)
   else yield* row('whole', paint('yellow', `no: ${reasons.map(printable).join('; ')}`), paint)
-}
-
-function* liveLines({ live }: Findings, paint: Paint): Generator<string> {
-  if (live === undefined) return
-  yield ''
-  yield paint('bold', 'What the vendor lets ask and show')
-  for (const sentence of [...live.limits, ...live.schedule]) yield* wrapped(sentence, 2, undefined, 4)
-  for (const sentence of live.licence) yield* wrapped(paint('yellow', sentence), 2, undefined, 4)
 }
 
 function* presetLines({ preset, others, settings }: Findings, paint: Paint): Generator<string> {

@@ -1,6 +1,6 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
 import { DeleteAbsent, ForgetAbsent, hold, holdBare, note, reasonOf, stepOf } from './change.ts'
-import type { Change, DeleteStated, Hold, PlanStep } from './change.ts'
+import type { DeleteStated, ForgetStated, Hold, PlanStep } from './change.ts'
 import type { PartHeld } from './guard/hold.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow, PlanSettings, SnapshotRow } from './inputs.ts'
@@ -48,7 +48,8 @@ export function absent(one: Case): PlanStep[] {
 
 /** The listing as far as its absence goes. */
 function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case): Gone {
-  const item = mine === null ? shown[0]?.shown() : null
+  // Of a row that is no more than the mark of a call only the service tells the home.
+  const item = mine?.owned === true ? null : shown[0]?.shown()
   return {
     mlsNumber: key,
     isDelivered: seen || delivered.length > 0,
@@ -120,7 +121,7 @@ function leave(one: Case, leaving: DeliveredRow): PlanStep[] {
     return [stepOf(stated)]
   }
   if (mine === null || !settings.remote.complete || mayStillLand(mine, settings)) return []
-  return [stepOf(forgotten(key, cause, `${why}; no longer on the service`))]
+  return [stepOf(forgotten(key, cause, `${why}; no longer on the service`, mine.home))]
 }
 
 /**
@@ -152,11 +153,16 @@ function forgottenMark(key: string, mine: SnapshotRow, settings: PlanSettings): 
 function handedOver({ key, mine, shown }: Case): PlanStep[] {
   const other = shown.find(({ owner }) => owner !== null)?.owner
   if (mine === null || !mine.owned || mine.flight !== null || other === undefined) return []
-  return [stepOf(forgotten(key, 'other-feed', `feed ${other} of this chatbot has it`))]
+  return [stepOf(forgotten(key, 'other-feed', `feed ${other} of this chatbot has it`, null))]
 }
 
-function forgotten(mlsNumber: string, cause: 'feed-says-so' | 'other-feed', why: string): Change {
-  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), counts: [], released: [] }
+function forgotten(
+  mlsNumber: string,
+  cause: 'feed-says-so' | 'other-feed',
+  why: string,
+  home: string | null,
+): ForgetStated {
+  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), home, counts: [], released: [] }
 }
 
 /** Nobody can tell which of the copies a call would hit. */

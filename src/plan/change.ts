@@ -64,7 +64,7 @@ export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
   readonly clear: readonly FieldName[]
   /** It drifted, was sent again, and drifted once more. */
   readonly again: boolean
-  /** The item as the list showed it before; null: it was not shown. */
+  /** The item as the list showed it before or, where it is not shown now, a list before that; null: none did. */
   readonly shownHash: string | null
 }
 
@@ -136,7 +136,7 @@ export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'>, Weighed {
 }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
 export class ForgetAbsent

@@ -82,8 +82,9 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
   const notes: PlanStep[] = []
   if (!seen && 'delivered' in wanted.at)
     notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
-  const mayChange = mine.baseline === null && mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil
-  if (mayChange) return [unchanged, ...notes]
+  const mayChange = isUnseen(mine, item) && mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil
+  // A delta says it only once.
+  if (mayChange) return [unchanged, ...notes, note({ op: 'undecided', key })]
 
   const fields = mine.baseline === item.hash && !mine.ignored ? [] : shownDifferences(one, wanted, item)
   const edit = fields.length === 0 ? null : shownOtherwise(one, wanted, mine, item, fields)
@@ -95,9 +96,13 @@ function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Sh
     return [stepOf(adopt(one, wanted, item, 'as-wanted', why, facts)), ...notes]
   }
   if (mine.baseline !== item.hash || mine.ignored || mine.undone > 0)
-    notes.push(note({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && mine.baseline !== null }))
+    notes.push(note({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) }))
   return [refreshed(one, wanted, mine), ...notes]
 }
+
+/** Nobody looked at it after it was sent, and it is not shown as it was before that. */
+const isUnseen = ({ baseline, ignored }: SnapshotRow, { hash }: ShownRow): boolean =>
+  baseline === null || (ignored && baseline !== hash)
 
 /** What is done where a listing is not shown as it was sent; null: nothing. */
 function shownOtherwise(
@@ -115,12 +120,13 @@ function shownOtherwise(
     if (now - mine.sentAt >= day) return sendAgain
     return hold(sendAgain, `not converging: ${why}; sent again after a day`, 'change', 'not-converging')
   }
-  if (drift === 'keep') return null
   // Nobody looked at it after it was sent: a form of the service's own, if it is known for that, or somebody's edit.
-  const isFirst = mine.baseline === null
+  const isFirst = isUnseen(mine, item)
   if (isFirst && fields.every(({ field }) => forms.has(field))) return null
-  if (isFirst && drift === 'overwrite')
+  // An earlier attempt of ours may have landed over it: no policy lets that stand.
+  if (isFirst && (drift === 'overwrite' || mine.suspectUntil !== null))
     return update(one, wanted, 'unseen', 'shown otherwise than sent, and never looked at', fields, item)
+  if (drift === 'keep') return null
   const why = wasPutRight(one) ? 'drifted on the service again after it was sent again' : 'drifted on the service'
   const sendAgain = update(one, wanted, 'drifted', why, fields, item)
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
@@ -145,7 +151,8 @@ function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: Show
  * what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
  */
 function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
-  if (mine.baseline === item.hash || (mine.baseline !== null && one.settings.drift !== 'overwrite')) return []
+  const isSeen = !isUnseen(mine, item)
+  if (mine.baseline === item.hash || (isSeen && one.settings.drift !== 'overwrite')) return []
   return disappearing(shownDifferences(one, wanted, item))
 }
 
@@ -279,7 +286,7 @@ function update(
     wanted: at,
     lookUp,
     unsettled: isUnsettled(one),
-    shownHash: item?.hash ?? null,
+    shownHash: item?.hash ?? one.mine?.baseline ?? null,
     ...(Object.keys(facts).length > 0 && { facts }),
     fields,
     clear: disappearing(fields),

@@ -76,9 +76,15 @@ const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetri
   last_verify_tokens: ['Tokens that these questions took.', ({ lastVerified }) => single(lastVerified?.tokens)],
 }
 
-/** The whole file. Families without a sample are left out, as the format wants. */
-export function exposition(feeds: readonly FeedMetrics[]): string {
-  let text = ''
+/**
+ * The whole file. Families without a sample are left out, as the format wants. `isConfigRefused`: a changed configuration was
+ * not taken.
+ */
+export function exposition(told: { feeds: readonly FeedMetrics[]; isConfigRefused: boolean }): string {
+  const { feeds, isConfigRefused } = told
+  let text =
+    '# HELP listing_sync_config_refused 1: the configuration was changed and has problems; the one before is in use.\n' +
+    `# TYPE listing_sync_config_refused gauge\nlisting_sync_config_refused ${isConfigRefused ? 1 : 0}\n`
   for (const [name, [help, samples]] of Object.entries(families)) {
     const lines = feeds.flatMap((feed) =>
       samples(feed).map(

@@ -3,7 +3,7 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
-import type { ActionKind, Change, Counts } from '../plan/change.ts'
+import type { Action, ActionKind, Change, Counts, Remembered } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
 import type { Ends } from '../plan/guard/hold.ts'
@@ -95,6 +95,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     createsNothing: others.rival !== null,
     takesOffCopies: settings.deletes,
     isFirstLoad,
+    saysOnce: delivery.mode === 'delta',
     forms: past.forms,
     listed,
     deleteBatch: past.deleteBatch,
@@ -156,9 +157,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     }
     if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change))) refused[kind]++
   }
-  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, { remembered, isPaired }: Turned) => {
-    const verdict = judge(action, isPaired, remembered, found, policy)
-    if (verdict === null) return null
+  const judged = (action: Action, { remembered, pair, isBesideHeld }: Turned): Verdict | null =>
+    judge(action, pair, remembered, found, policy, isBesideHeld)
+  const taken = (action: Action, remembered: Remembered, verdict: Verdict): Change => {
     count(action.kind, verdict)
     const released = 'released' in verdict.change ? verdict.change.released : []
     const confirmed = released.flatMap((part) => {
@@ -173,6 +174,16 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
       letGo.set(ends, gone)
     }
     return verdict.change
+  }
+  // Of two of one home both go, or none.
+  const waitsForOther = ({ pair }: Turned, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
+  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, about) => {
+    const verdict = judged(action, about)
+    return verdict === null || waitsForOther(about, verdict) ? null : taken(action, about.remembered, verdict)
+  })
+  workspace.turn('paired', (action, about) => {
+    const verdict = judged(action, about)
+    return verdict && taken(action, about.remembered, verdict)
   })
   return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, letGo }
 }

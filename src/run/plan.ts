@@ -142,7 +142,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (change.kind !== 'hold') scales.add(change, remembered)
     else if (change.cause === 'grace') scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
-    if (change.kind === 'delete' || change.cause === 'grace') moves.leaving++
+    if (change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace') moves.leaving++
     else if (change.cause === 'new') moves.arriving++
     return { change, remembered }
   }

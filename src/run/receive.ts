@@ -17,6 +17,7 @@ import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeOf } from '../plan/guard/home.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
+import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
@@ -24,7 +25,7 @@ import { writtenOf } from './written.ts'
 
 type Source = Pick<
   Feed,
-  'name' | 'chatbot' | 'source' | 'open' | 'live' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan'
+  'name' | 'chatbot' | 'source' | 'open' | 'live' | 'decompress' | 'format' | 'transport' | 'mapping' | 'plan' | 'joins'
 >
 type Tools = Pick<Readers, 'store' | 'workspace' | 'signal' | 'progress'> & { runtime: Pick<Runtime, 'clock'> }
 type Known = Pick<Past, 'moment' | 'validators' | 'last'>
@@ -57,7 +58,8 @@ export interface Delivery {
  * it can't be had, or is of another kind altogether; anything less becomes a reason or a reject.
  */
 export async function receive(feed: Source, tools: Tools, past: Known, mirror: Mirror): Promise<Delivery> {
-  const saved = past.validators
+  // A source that did not change says nothing of the tables beside it.
+  const saved = (feed.joins ?? []).length > 0 ? null : past.validators
   const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
   if (feed.live !== undefined) {
     const refreshed = await feed.live(mirror, budget.signal, {
@@ -113,13 +115,15 @@ async function read(
     }
   }
   const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
-  const reading = feed.format.read(countedBytes(), {
+  const joins = await readJoins(feed.joins ?? [], workspace.folder, budget)
+  const own = feed.format.read(countedBytes(), {
     ...mapping.formatOptions,
     encoding,
     maxRecordBytes,
     charset: opened.charset,
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
+  const reading = withJoins(own, joins.known)
   const summary = emptyDelivery()
   const looks = { doubled: new MojibakeCount(), marks: new SurplusMarks() }
   const keyless = keylessRecords(last.keyless, moment.now)
@@ -192,6 +196,7 @@ async function read(
   const { doubt = null } = source.end()
   const notes = [
     ...(live?.notes ?? []),
+    ...joins.notes,
     ...leftOut.notes(),
     ...unread.notes(),
     ...looks.doubled.notes(),

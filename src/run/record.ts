@@ -4,6 +4,7 @@
  */
 import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
+import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
@@ -131,7 +132,8 @@ async function record(
   })
   if (prepared === null || guarded === null) return
   if (prepared.delivery.mode === 'delta')
-    for (const keys of batches(carriedOut(workspace), () => 1000)) await store.deliveries.endPending(feed.name, keys)
+    for (const changes of batches(done(workspace), () => 1000))
+      await store.deliveries.endPending(feed.name, await carriedOut(feed, store, changes, applied))
   const letGo = { holds: 0 }
   await store.holds.replace(feed.name, heldOf(workspace, letGo), {
     // The start of the run: nightly runs begin a day apart, however long they take.
@@ -159,12 +161,30 @@ async function toldOf(
   return new Set(keys.filter((key) => workspace.isDelivered(key) || isSeen(key)))
 }
 
-/** MLSNumbers of which nothing is left to do. */
-function* carriedOut(workspace: Workspace): Generator<string> {
+/** Changes that the service confirmed wholly. */
+function* done(workspace: Workspace): Generator<Change> {
   for (const { change, outcome } of workspace.changes()) {
     const isHeld = change.kind === 'update' && change.withheld !== null
-    if (outcome?.result === 'done' && !isHeld) yield change.mlsNumber
+    if (outcome?.result === 'done' && !isHeld) yield change
   }
+}
+
+/** MLSNumbers of which nothing is left to do, as a look at the service showed: what it confirms it need not have done. */
+async function carriedOut(
+  { chatbot }: Feed,
+  { snapshot }: Store,
+  changes: readonly Change[],
+  applied: Run['applied'],
+): Promise<string[]> {
+  const keys = changes.map(({ mlsNumber }) => mlsNumber)
+  // Remembered is how a listing was shown; not of one that was shown as before, nor while an earlier call may still land.
+  const seen = await snapshot.baselines(chatbot, keys)
+  const stillListed = applied?.stillListed ?? null
+  const isSeen = ({ kind, mlsNumber }: Change): boolean => {
+    if (kind === 'delete') return stillListed !== null && !stillListed.has(mlsNumber)
+    return kind === 'forget' || seen.has(mlsNumber)
+  }
+  return changes.filter(isSeen).map(({ mlsNumber }) => mlsNumber)
 }
 
 /** What is held of each change. Counts what was let go and carried out. */

@@ -287,6 +287,7 @@ async function createOnce(
       isPutRight: false,
       identifier: identifier === '' ? null : identifier,
       baseline: null,
+      ignored: false,
     },
   ])
   created.result = 'done'

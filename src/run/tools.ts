@@ -11,6 +11,7 @@ import type { PlanConfig } from '../plan/settings.ts'
 import type { Chatbot, ChatbotReader } from '../service/service.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import type { JoinedTable } from './join.ts'
 
 /** What a run is for: `diff` shows a plan, `sync` carries one out, `backfill` loads and deletes nothing. */
 export type Mode = 'diff' | 'sync' | 'backfill'
@@ -25,6 +26,8 @@ export interface Feed extends ApplyFeed {
   basis: string
   /** `scratch`: folder for files of the run. */
   open(validators: Validators | null, signal: AbortSignal, scratch: string): Promise<Opened | 'not-modified'>
+  /** Second tables beside it (`join`). */
+  joins?: readonly JoinedTable[]
   /** Brings what is kept of a live source up to date; left out: the source is none. */
   live?: (
     mirror: Mirror,

@@ -61,6 +61,15 @@ export class Endpoint {
     return lane
   }
 
+  /**
+   * Another rate from now on, for calls of runs under way as well; Infinity: as it is, as no run to come uses it. Lanes are
+   * made anew for who asks next.
+   */
+  retune(rate: number): void {
+    if (rate !== Infinity) this.limiter.retune(rate)
+    this.#lanes.clear()
+  }
+
   connect(): Promise<Connections> {
     return (this.#connections ??= this.#open())
   }

@@ -30,7 +30,7 @@ export function takeLock(file: string, patience: number): Lock | null {
 
 /** Throws `StoreError` where a link is in place of the store or of a file beside it: it could be anybody's file. */
 export function assertNoLinks(file: string): void {
-  for (const beside of ['', '.lock', '.serial', '-wal', '-shm']) {
+  for (const beside of ['', '.lock', '.daemon.lock', '.serial', '-wal', '-shm']) {
     const path = file + beside
     if (!isLink(path)) continue
     throw storeError(

@@ -17,6 +17,9 @@ const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, home, bo
   identifier, flight, flight_at AS flightAt, missed_at AS missedAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
   refused_at AS refusedAt, refused_message AS refusedMessage`
 
+/** Of what an earlier attempt may still land on, what was shown before says nothing. */
+const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
+
 /** Columns that are 0 or 1. */
 type Flag = 'owned' | 'ignored'
 
@@ -95,10 +98,10 @@ export function createSnapshot(connection: Connection): Snapshot {
   const rows = listingRows(database)
   const confirmRow = database.prepare(`UPDATE listing SET owned = 1, feed = @feed, content = @content,
     raw = CASE WHEN @keep THEN raw ELSE @raw END, parts = CASE WHEN @keep THEN parts ELSE @parts END, mapping = @mapping,
-    home = @home, born_at = coalesce(@bornAt, born_at), sent_at = @at, baseline = @baseline, moves_at = @movesAt,
+    home = @home, born_at = coalesce(@bornAt, born_at), sent_at = @at, baseline = CASE WHEN ${isStillSuspect} THEN NULL ELSE @baseline END, moves_at = @movesAt,
     suspect_until = CASE WHEN suspect_until > @at THEN max(suspect_until, coalesce(@suspectUntil, 0)) ELSE @suspectUntil END,
     undone = CASE WHEN @isPutRight THEN undone + 1 ELSE 0 END,
-    put_right_at = CASE WHEN @isPutRight THEN @at ELSE put_right_at END, ignored = 0, flight = NULL, flight_at = NULL,
+    put_right_at = CASE WHEN @isPutRight THEN @at ELSE put_right_at END, ignored = @ignored AND NOT ${isStillSuspect}, flight = NULL, flight_at = NULL,
     identifier = CASE WHEN @sameListing THEN identifier ELSE @identifier END,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
@@ -163,6 +166,7 @@ export function createSnapshot(connection: Connection): Snapshot {
             ...columns,
             chatbot,
             isPutRight: columns.isPutRight ? 1 : 0,
+            ignored: columns.ignored ? 1 : 0,
             keep: record === null ? 1 : 0,
             raw: record?.raw ?? null,
             parts: record?.parts ?? 1,

@@ -112,7 +112,7 @@ export interface KnownRecords {
 /** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */
 export interface Confirmation extends Pick<
   SnapshotRow,
-  'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil' | 'baseline'
+  'key' | 'feed' | 'home' | 'bornAt' | 'movesAt' | 'suspectUntil' | 'baseline' | 'ignored'
 > {
   sent: MovingListing
   content: string

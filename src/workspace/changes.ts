@@ -15,7 +15,8 @@ interface ChangeRow {
   key: string
   change: string
   remembered: string | null
-  isPaired: number
+  pair: number
+  isBesideHeld: number
   result: Outcome['result'] | null
   error: string | null
 }
@@ -42,7 +43,7 @@ export function createPlan(
   /** Rows in plan order, as far as `where` has it; safe while they are written. */
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
-      `SELECT seq, key, change, remembered, is_paired AS isPaired, result, error
+      `SELECT seq, key, change, remembered, pair, ${besideHeld} AS isBesideHeld, result, error
       FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
     )
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
@@ -95,6 +96,9 @@ export function createPlan(
   const rewriteAll = inOneGo(database, (turned: readonly Pick<Stored, 'seq' | 'change'>[]) => {
     for (const { seq, change } of turned) rewrite.run(change.kind, JSON.stringify(change), seq)
   })
+  const stillThere = database.prepare(
+    "SELECT 1 FROM change WHERE home = ? AND kind = 'forget' AND result <> 'done' LIMIT 1",
+  )
   const setOutcome = database.prepare('UPDATE change SET result = ?, error = ? WHERE seq = ?')
   const addEntry = database.prepare('INSERT INTO bookkeeping (entry) VALUES (?)')
   const pageOfEntries = database.prepare<[number], EntryRow>(
@@ -112,7 +116,7 @@ export function createPlan(
     },
     pairHomes(tell: Parameters<Workspace['pairHomes']>[0]): void {
       pair()
-      for (const row of walk('is_paired = 1')) {
+      for (const row of walk('pair = 1')) {
         const { seq, change } = stored(row)
         const wasInGrace = change.kind === 'hold'
         const action = wasInGrace ? change.action! : change
@@ -120,17 +124,19 @@ export function createPlan(
         tell(action, { remembered: memoryOf(row), wasInGrace })
       }
     },
-    turn(which: 'all' | 'remembered', give: (action: Action, about: Turned) => Change | null): void {
-      function* turned(): Generator<Pick<Stored, 'seq' | 'change'>> {
-        for (const row of walk(which === 'all' ? 'TRUE' : '(remembered IS NOT NULL OR is_paired = 1)')) {
+    turn(which: keyof typeof turned, give: (action: Action, about: Turned) => Change | null): void {
+      function* given(): Generator<Pick<Stored, 'seq' | 'change'>> {
+        for (const row of walk(turned[which])) {
           const { seq, change } = stored(row)
           if (change.kind === 'hold') continue
-          const given = give(change, { remembered: memoryOf(row), isPaired: row.isPaired === 1 })
-          if (given !== null) yield { seq, change: given }
+          const about = { remembered: memoryOf(row), pair: pairs[row.pair], isBesideHeld: row.isBesideHeld === 1 }
+          const turnedTo = give(change, about)
+          if (turnedTo !== null) yield { seq, change: turnedTo }
         }
       }
-      for (const batch of batches(turned(), () => pageRows)) rewriteAll(batch)
+      for (const batch of batches(given(), () => pageRows)) rewriteAll(batch)
     },
+    isStillThere: (home: string) => stillThere.get(home) !== undefined,
     recordOutcomes: inOneGo(database, (outcomes: readonly { seq: number; outcome: Outcome }[]) => {
       for (const { seq, outcome } of outcomes) setOutcome.run(outcome.result, outcome.error, seq)
     }),
@@ -148,18 +154,24 @@ export function createPlan(
 function homeOfPair(change: Change): string | null {
   if (change.kind === 'create') return change.cause === 'new' ? change.home : null
   const leaving = change.kind === 'hold' && change.cause === 'grace' ? change.action : change
-  return leaving?.kind === 'delete' ? leaving.home : null
+  return leaving?.kind === 'delete' || leaving?.kind === 'forget' ? leaving.home : null
 }
 
-/** Of a home with n deletes and m creates the first of each are paired, in plan order. */
+const pairs = [null, 'renumbered', 'missing'] as const
+const turned = { all: 'TRUE', remembered: '(remembered IS NOT NULL OR pair > 0)', paired: 'pair > 0' } as const
+const besideHeld = `(pair > 0 AND EXISTS (
+  SELECT 1 FROM change AS other WHERE other.home = change.home AND other.kind = 'hold' AND other.pair > 0))`
+
+/** Of a home with n deletes and m creates the first of each are paired, in plan order, and forgets after the deletes. */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
-UPDATE change SET is_paired = 1 WHERE seq IN (
-  WITH numbered AS (
-    SELECT seq, kind = 'create' AS comes, home, row_number() OVER (PARTITION BY home, kind = 'create' ORDER BY seq) AS number
-    FROM change WHERE home IS NOT NULL)
-  SELECT one.seq FROM numbered AS one JOIN numbered AS other
-    ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes
-);
-CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR is_paired = 1;
+WITH numbered AS (
+  SELECT seq, kind = 'create' AS comes, kind = 'forget' AS isMissing, home,
+    row_number() OVER (PARTITION BY home, kind = 'create' ORDER BY kind = 'forget', seq) AS number
+  FROM change WHERE home IS NOT NULL)
+UPDATE change SET pair = pairs.pair FROM (
+  SELECT one.seq, 1 + (one.isMissing OR other.isMissing) AS pair FROM numbered AS one JOIN numbered AS other
+    ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes) AS pairs
+WHERE pairs.seq = change.seq;
+CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 `

@@ -1,5 +1,6 @@
 /** The folder of one workspace: fresh, gone at the end, and swept by a later run where its process died first. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../core/sqlite.ts'
@@ -9,6 +10,9 @@ export const databaseName = 'workspace.db'
 
 /** Folders that this process is using: in a container every process may have the number of the one before it. */
 const inUse = new Set<string>()
+
+/** Where runs have their scratch files. */
+export const temporaryFolder = (): string => tmpdir()
 
 /** Makes a folder in `directory`, after removing those of dead processes. */
 export function makeFolder(directory: string): string {

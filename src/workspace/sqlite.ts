@@ -1,12 +1,11 @@
 /** The workspace on a SQLite file that may be lost at any time. */
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../core/sqlite.ts'
 import { createPlan } from './changes.ts'
 import { createDelivery } from './delivery.ts'
 import { limit, scratchError } from './scratch-file.ts'
 import type { ScratchLimits } from './scratch-file.ts'
-import { databaseName, makeFolder, removeFolder } from './folder.ts'
+import { databaseName, makeFolder, removeFolder, temporaryFolder } from './folder.ts'
 import { createShown } from './shown.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -14,7 +13,7 @@ import type { Workspace } from './workspace.ts'
  * A new, empty workspace in a folder of its own under `directory`, by default the system's temporary folder. Throws
  * `UserError` where it can't be made, and its methods throw that where they can't write.
  */
-export function openWorkspace(directory: string = tmpdir(), limits: ScratchLimits | null = null): Workspace {
+export function openWorkspace(directory: string = temporaryFolder(), limits: ScratchLimits | null = null): Workspace {
   try {
     const folder = makeFolder(directory)
     try {
@@ -100,7 +99,7 @@ CREATE TABLE change (
   key TEXT NOT NULL,
   change TEXT NOT NULL,
   home TEXT,
-  is_paired INTEGER NOT NULL DEFAULT 0,
+  pair INTEGER NOT NULL DEFAULT 0,
   remembered TEXT,
   result TEXT,
   error TEXT

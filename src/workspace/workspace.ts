@@ -4,6 +4,7 @@
  */
 import type { Delivered, MovingListing, Shown } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, PlanStep, Remembered } from '../plan/change.ts'
+import type { Pair } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
@@ -61,12 +62,14 @@ export interface Workspace {
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
    * Pairs deletes with creates of something new at the same home, each with one, and tells of both: they are one listing
-   * under another MLSNumber. A delete that waits for the end of its grace waits no more then: its home is not absent.
+   * under another MLSNumber. What is forgotten is paired with what no delete is. A delete that waits for the end of its grace waits no more then: its home is not absent.
    * Called once, after the last `addChanges`.
    */
   pairHomes(tell: (action: Action, about: { remembered: Remembered; wasInGrace: boolean }) => void): void
   /** Replaces actions by the change that `turn` gives; `remembered`: only those with something remembered, or with a pair. */
-  turn(which: 'all' | 'remembered', turn: (action: Action, about: Turned) => Change | null): void
+  turn(which: 'all' | 'remembered' | 'paired', turn: (action: Action, about: Turned) => Change | null): void
+  /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */
+  isStillThere(home: string): boolean
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>
@@ -79,8 +82,9 @@ export type NewChange = Pick<Extract<PlanStep, { step: 'change' }>, 'change' | '
 /** What is known of an action beside it. */
 export interface Turned {
   remembered: Remembered
-  /** It is one of a delete and a create of the same home. */
-  isPaired: boolean
+  pair: Pair | null
+  /** The other one of its pair was turned into a hold. */
+  isBesideHeld: boolean
 }
 
 /** What became of one change. `unknown`: the call may have been carried out. */

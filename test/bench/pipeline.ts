@@ -125,7 +125,7 @@ export async function remembered(path: string, format: 'xml' | 'csv', storeFile:
       bornAt: null,
       movesAt,
     }
-    batch.push({ ...confirmed, at: now, suspectUntil: null, isPutRight: false, baseline: 'as-shown' })
+    batch.push({ ...confirmed, at: now, suspectUntil: null, isPutRight: false, baseline: 'as-shown', ignored: false })
     if (batch.length === 5000) await flush()
   }
   await flush()

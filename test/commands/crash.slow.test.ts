@@ -1,7 +1,8 @@
 /** An uncaught error (docs/faults.md, F137), a crash loop (F138), and what tells an operator of it (F146). */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { beat } from '../../src/daemon/health.ts'
+import { heartbeatFile, touch } from '../../bin/heartbeat.mjs'
+import { beTheOne } from '../../src/daemon/one-daemon.ts'
 import { openStoreReader } from '../../src/store/sqlite.ts'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -109,7 +110,10 @@ test('--ready tells of a feed that is stale and of a daemon that is gone; --heal
     status: 1,
     stdout: 'no daemon is alive on this store\n',
   })
-  beat(store(), Date.now())
+  const one = beTheOne(store(), Date.now())
+  one.beat(Date.now())
+  one.release()
+  touch(heartbeatFile(world.configFile), Date.now())
   expect(await world.command('status', '--ready')).toMatchObject({ status: 0, stdout: '' })
   world.configure({ north: { schedule: '0 * * * *' } })
   const stale = await world.command('status', '--ready')

@@ -2,6 +2,7 @@
 import { renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { heartbeatFile } from '../../bin/heartbeat.mjs'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -89,7 +90,7 @@ test('goes on after a run that failed', async () => {
 test('a heartbeat that can not be written is said and fails the health check, and the daemon goes on', async () => {
   world.deliver(zillowFeed(homes(1, 3)))
   // Like a read-only volume: the heartbeat file is a broken link.
-  symlinkSync(join(world.folder, 'no', 'such', 'folder'), join(world.folder, 'store.db.alive'))
+  symlinkSync(join(world.folder, 'no', 'such', 'folder'), heartbeatFile(world.configFile))
   const ended = await world.started(async (child) => {
     await until(() => world.listings().length === 3)
     world.deliver(zillowFeed(homes(1, 4)))

@@ -1,4 +1,4 @@
-/** `inspect` of a live source: one page over HTTP, how it maps, and what the vendor lets ask and show. */
+/** `inspect` of a live source: one page of it, what its records would become, and what the vendor's rules mean. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,8 @@ import type { Findings } from '../../src/inspect/findings.ts'
 import type { ProfileName } from '../../src/stand-in/reso/profiles.ts'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import { executed } from '../support/program.ts'
+import type { Ended } from '../support/program.ts'
 
-const token = 'the-token-of-the-feed-7741'
 let folder: string
 let reso: Awaited<ReturnType<typeof startReso>>
 beforeEach(() => {
@@ -19,113 +19,76 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function started(vendor: ProfileName, homes: number, source = '', feed = ''): Promise<void> {
-  reso = await startReso({ vendor, now: () => Date.now(), token })
+/** Of an API with so many homes. */
+async function inspected(vendor: ProfileName, homes: number, more: string[]): Promise<Ended> {
+  reso = await startReso({
+    vendor,
+    now: () => Date.UTC(2026, 10, 1),
+    token: 'token-of-the-feed',
+    client: { id: 'me', secret: 'client-secret' },
+  })
   addHomes(reso.world, homes)
+  const auth =
+    reso.tokenUrl === null
+      ? 'token: token-of-the-feed'
+      : `clientId: me, clientSecret: client-secret, tokenUrl: "${reso.tokenUrl}"`
+  const filter = vendor === 'mlsgrid' ? `, filter: "OriginatingSystemName eq 'actris'"` : ''
+  const configFile = join(folder, 'listing-sync.yaml')
   writeFileSync(
-    join(folder, 'listing-sync.yaml'),
+    configFile,
     `service: { baseUrl: http://127.0.0.1:9, secretKey: any }
 feeds:
   north:
     chatbot: SN-1001
     preset: reso-web-api
-    ${feed}
-    source: { reso: ${reso.root}, vendor: ${vendor}, auth: { token: ${token} }${source} }
-`,
+    source: { reso: ${reso.root}, vendor: ${vendor}, auth: { ${auth} }${filter} }`,
   )
+  return executed(['--config', configFile, 'inspect', 'north', ...more])
 }
 
-async function inspected(...more: string[]) {
-  const { status, stdout, stderr } = await executed([
-    '--config',
-    join(folder, 'listing-sync.yaml'),
-    'inspect',
-    'north',
-    ...more,
-  ])
-  expect(stdout + stderr).not.toContain(token)
-  return { status, stdout, stderr }
-}
-
-async function findings(
-  ...more: string[]
-): Promise<{ status: number; found: Findings; live: NonNullable<Findings['live']> }> {
-  const { status, stdout, stderr } = await inspected('--format', 'json', ...more)
+test('shows the fields of one page, what they become, how many there are and what the limits mean', async () => {
+  const { status, stdout, stderr } = await inspected('trestle', 1200, ['--format', 'json'])
   expect(stderr).toBe('')
-  const found = JSON.parse(stdout) as Findings
-  if (status === null) throw new Error('the command did not end')
-  return { status, found, live: found.live! }
-}
-
-test('fields by how many records have them, from one page of the latest records', async () => {
-  await started('generic', 30, ', expand: [Media]', "schedule: '*/15 * * * *'")
-  const latest = [...reso.world.records.keys()].slice(0, 7)
-  await new Promise((resolve) => setTimeout(resolve, 5))
-  for (const key of latest) reso.world.put(key, { PoolFeatures: ['In Ground'] })
-  reso.world.put(latest[0], { PoolFeatures: null })
-  const { status, found, live } = await findings('--records', '7')
-  expect(status).toBe(0)
-  expect(found.document).toMatchObject({ format: 'reso', records: 7, complete: null })
-  expect(found.counts).toMatchObject({ listings: 7, rejects: 0 })
-  expect(found.fields.find(({ path }) => path === 'PoolFeatures')).toMatchObject({ filled: 85.7, usedFor: [] })
-  expect(found.fields.find(({ path }) => path === 'ListPrice')).toMatchObject({ filled: 100 })
-  expect(found.preset).toMatchObject({ name: 'reso-web-api', chosen: 'configured' })
-  expect(live).toMatchObject({ counted: 30, licence: [], settings: [] })
-  // A page and the count: nothing else is asked of somebody's quota.
-  expect(reso.world.asked).toHaveLength(2)
-  expect(live.schedule.join('\n')).toContain(
-    'a first load of 30 records takes about 2 requests, a walk of all keys 3\nthe schedule makes 96 runs a day: about 99 requests',
+  const { document, counts, live, preset, fields } = JSON.parse(stdout) as Findings
+  expect(document).toMatchObject({ records: 1000, complete: null, record: 'value' })
+  expect(live).toMatchObject({ title: 'Trestle', all: 1200, licence: [] })
+  expect(live!.schedule.join('; ')).toMatch(
+    /^Trestle takes 180 a minute, 7,200 an hour requests.*the first load asks 2 times and takes at least a minute; a walk of all keys \(keys\) asks 2 times.*due every 24 hours$/,
   )
+  expect(preset).toMatchObject({ name: 'reso-web-api', chosen: 'configured' })
+  expect(counts.listings + counts.removals + counts.filtered + counts.rejects).toBe(1000)
+  expect(fields.find(({ path }) => path === 'ListPrice')).toMatchObject({ filled: 100 })
+  expect(status).toBe(counts.rejects === 0 ? 0 : 4)
+  expect(reso.world.asked.length).toBeLessThan(5)
 })
 
-test('what would be rejected is shown, and costs the exit status', async () => {
-  await started('generic', 3, ', expand: [Media]')
-  const [key] = reso.world.records.keys()
-  reso.world.put(key, { PropertyType: 'Castle' })
-  const { status, found } = await findings()
-  expect(status).toBe(4)
-  expect(found.counts).toMatchObject({ listings: 2, rejects: 1 })
-  expect(found.words).toMatchObject([{ field: 'SaleType', words: [{ word: 'Castle', count: 1 }] }])
+test('says what the licence keeps from being shown, and how long a removal is told', async () => {
+  const { stdout } = await inspected('mlsgrid', 20, [])
+  expect(stdout).toContain('MLS Grid: 20 records in all')
+  expect(stdout).toMatch(/licence: the feed has no Images: its pictures are signed for one hour/)
+  expect(stdout).toMatch(/tells a removal for a few days only: after 6\s+days without a run/)
+  expect(stdout).toContain('one page of the source was read')
 })
 
-test('MLS Grid: no pictures, the limits, the days after which all keys are walked, what is not licensed', async () => {
-  await started('mlsgrid', 3, `, filter: "OriginatingSystemName eq 'actris'"`)
-  const [key] = reso.world.records.keys()
-  reso.world.put(key, { MlgCanUse: ['BO'] })
-  const { stdout } = await inspected()
-  const text = stdout.replaceAll(/\s+/g, ' ')
-  expect(text).toContain('RESO Web API of MLS Grid')
-  expect(text).toContain('listings of MLS Grid have no Images: its pictures are signed for one hour')
-  expect(text).toContain('at most 2 a second, 7,200 an hour, 40,000 a day, 4 GB an hour, 60 GB a day')
-  expect(text).toContain('1 of 3 records are licensed for neither IDX nor VOW')
-  expect(text).toContain('after 6 days without a run all keys are walked first')
-  expect(text).toContain('a walk of all keys two for each 5,000')
+test('reads as many records as it is asked for, by another preset, too', async () => {
+  const { status, stdout } = await inspected('generic', 8, [
+    '--records',
+    '5',
+    '--preset',
+    'reso-json',
+    '--format',
+    'json',
+  ])
+  expect(JSON.parse(stdout)).toMatchObject({ document: { records: 5 }, preset: { name: 'reso-json', chosen: 'given' } })
+  expect([0, 4]).toContain(status)
 })
 
-test('a schedule beyond what the vendor takes in a day is said; so is Media that nobody asked for', async () => {
-  await started('bridge', 3, '', "schedule: '*/15 * * * * *'")
-  const [key] = reso.world.records.keys()
-  reso.world.put(key, { Media: [{ MediaURL: 'https://a.example/1.jpg?X-Amz-Expires=60' }] })
-  const { live } = await findings()
-  expect(live.schedule.join('\n')).toContain('5,760 runs a day: about 5,760 requests, beside the walks, of 120,000')
-  expect(live.licence).toEqual(['1 of 7 pictures have an address that ends after a time, and are left out'])
-  await reso.close()
-  await started('trestle', 3, '', "schedule: '* * * * * *'")
-  const { found, live: other } = await findings()
-  expect(found.settings).toMatchObject([{ write: 'expand: [Media]' }])
-  expect(other.schedule.join('\n')).toContain('86,400 runs a day')
-})
-
-test('a schedule of more requests than a day has is an advice to run less often', async () => {
-  await started('mlsgrid', 1, `, filter: "OriginatingSystemName eq 'actris'"`, "schedule: '* * * * * *'")
-  const { live } = await findings()
-  expect(live.schedule.join('\n')).toContain('of 40,000: more than the vendor takes')
-})
-
-test('an answer that is no page is one sentence', async () => {
-  await started('generic', 1)
-  reso.world.answer = () => ({ status: 200, headers: {}, body: '<html></html>' })
-  const { status, stdout, stderr } = await inspected()
-  expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/^listing-sync: .*should answer with JSON, and answers with a page of HTML or XML.*\n$/)
+test('an API that refuses is one sentence without the token', async () => {
+  const { status, stdout, stderr } = await inspected('spark', 1, [])
+  expect({ status, stdout, stderr }).toMatchObject({ stderr: '' })
+  reso.world.options.fault = () => ({ kind: 'html' })
+  const again = await executed(['--config', join(folder, 'listing-sync.yaml'), 'inspect', 'north'])
+  expect(again.status).toBe(1)
+  expect(again.stderr).toMatch(/answers with a page of HTML or XML: check the address under reso/)
+  expect(again.stderr + again.stdout).not.toContain('token-of-the-feed')
 })

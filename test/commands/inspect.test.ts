@@ -48,13 +48,13 @@ const inspect = (...words: string[]) => executed(['--config', configFile(), 'ins
 /** As `--format json` has it, where neither the words on the command line nor the status are the point. */
 async function found(source: string, preset?: string): Promise<{ findings: Findings }> {
   const context = { configFile: configFile(), doors: createDoors(), env: {}, signal: new AbortController().signal }
-  const { findings } = await inspectSource(context, source, { preset, limit: null, runsADay: () => 0 })
+  const { findings } = await inspectSource(context, source, { preset, limit: null })
   return { findings: JSON.parse(findingsForms.json(findings, false)) as Findings }
 }
 
 function inProcess(source: string, limit: number | null = null) {
   const context = { configFile: configFile(), doors: createDoors(), env: {}, signal: new AbortController().signal }
-  return inspectSource(context, source, { preset: undefined, limit, runsADay: () => 0 })
+  return inspectSource(context, source, { preset: undefined, limit })
 }
 
 describe('which preset fits', () => {

@@ -19,7 +19,6 @@ const usual: ReadOptions & FormatOptions = {
   charset: null,
   maxRecordBytes: 1024 * 1024,
   lengthProven: () => false,
-  quote: '"',
   requiredHeaders: [],
 }
 

@@ -49,6 +49,7 @@ export function confirmation(key: string, changes: Partial<Confirmation> = {}): 
     suspectUntil: null,
     isPutRight: false,
     baseline: null,
+    ignored: false,
     ...changes,
   }
 }

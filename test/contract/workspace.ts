@@ -277,13 +277,13 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           return found
         }
         const remembered = [
-          ['B', { remembered: changedLately, isPaired: false }],
-          ['C', { remembered: held, isPaired: false }],
-          ['E', { remembered: nothing, isPaired: true }],
-          ['F', { remembered: nothing, isPaired: true }],
+          ['B', { remembered: changedLately, pair: null, isBesideHeld: false }],
+          ['C', { remembered: held, pair: null, isBesideHeld: false }],
+          ['E', { remembered: nothing, pair: 'renumbered', isBesideHeld: false }],
+          ['F', { remembered: nothing, pair: 'renumbered', isBesideHeld: false }],
         ]
         expect(turned('remembered')).toEqual(remembered)
-        expect(turned('all')).toEqual([['A', { remembered: nothing, isPaired: false }], ...remembered])
+        expect(turned('all')).toEqual([['A', { remembered: nothing, pair: null, isBesideHeld: false }], ...remembered])
         expect(keys()).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
       })
 
@@ -372,19 +372,21 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           createOf('F'),
           deleteOf('G', { home: 'held' }),
           holdOf(createOf('H', { home: 'held' })),
-          forgetOf('I'),
+          { ...forgetOf('I'), home: 'missing' },
           updateOf('J'),
+          createOf('K', { home: 'missing' }),
         ])
         const told: Action[] = []
         workspace.pairHomes((action) => told.push(action))
         expect(told).toEqual([absent, createOf('B', { home: 'absent' })])
         expect(told[0]).toBeInstanceOf(DeleteAbsent)
-        const isPaired = new Map<string, boolean>()
+        const pairs = new Map<string, unknown>()
         workspace.turn('all', (action, about) => {
-          isPaired.set(action.mlsNumber, about.isPaired)
+          pairs.set(action.mlsNumber, about.pair)
           return null
         })
-        expect([...isPaired].flatMap(([key, is]) => (is ? [key] : []))).toEqual(['A', 'B'])
+        const paired = Object.entries({ A: 'renumbered', B: 'renumbered', I: 'missing', K: 'missing' })
+        expect([...pairs].filter(([, pair]) => pair !== null)).toEqual(paired)
       })
 
       it('are told in plan order, over many pages', () => {

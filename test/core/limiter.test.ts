@@ -204,3 +204,24 @@ test('without a limit nobody waits, even after a 429', async () => {
   await setImmediate()
   expect(starts).toHaveLength(500)
 })
+
+test('another rate holds at once, also over the moment of the change, and for calls that wait', async () => {
+  for (const [before, after] of [
+    [50, 5],
+    [5, 50],
+    [10, 1],
+  ]) {
+    const clock = new ManualClock()
+    const limiter = new Limiter(clock, before)
+    const starts = flood(limiter, clock, 400)
+    await clock.advance(3000)
+    limiter.retune(after)
+    const changedAt = clock.now()
+    await clock.advance(5000)
+    const since = starts.filter((start) => start > changedAt)
+    expect(mostInOneSecond(since)).toBeLessThanOrEqual(after + 1)
+    expect(mostInOneSecond(starts)).toBeLessThanOrEqual(Math.max(before, after) + 1)
+    expect(since.length).toBeGreaterThanOrEqual(after * 4)
+    expect(limiter.rate).toBe(after)
+  }
+})

@@ -227,16 +227,86 @@ test('a key that was changed in its file is used by the next run, and neither is
   expect(JSON.stringify(logged)).not.toMatch(/key-of-(spring|autumn)/)
 })
 
-test('a configuration that was edited is said once, and waits for the next start', async () => {
+const taken = 'the configuration was read again: later runs use it'
+const refused = 'the changed configuration has problems: the one before stays in use'
+const edit = (from: string, to: string): void =>
+  writeFileSync(world.configFile, readFileSync(world.configFile, 'utf8').replace(from, to))
+
+test('a file that was edited is taken once it has settled, and a broken one refused once, with every problem', async () => {
   await begin({ schedule: '* * * * *' })
   world.deliver(zillowFeed(homes(1, 3)))
+  world.deliver(zillowFeed(homes(1, 4)), 'south.xml')
   const clock = new ManualClock('2026-11-21T12:00:30Z')
   void start(clock)
   await until(() => runs() === 1)
-  writeFileSync(world.configFile, readFileSync(world.configFile, 'utf8').replace('north.xml', 'nowhere.xml'))
+  edit('north.xml', 'south.xml')
+  await tick(clock)
+  await until(() => said(taken).length > 0)
+  await tick(clock)
+  expect([said(taken).length, world.listings().length]).toEqual([1, 4])
+
+  edit('chatbot: SN-1', 'chatbot: SN-1\n    nonsense: 1\n    rubbish: 2')
+  await tick(clock)
+  await until(() => said(refused).length > 0)
+  world.deliver(zillowFeed(homes(1, 5)), 'south.xml')
   await tick(clock)
   await tick(clock)
-  expect(said('run finished')).toHaveLength(3)
-  const edited = 'the configuration was changed: restart the daemon to apply it'
-  expect(said(edited)).toHaveLength(1)
+  expect(said(refused)).toHaveLength(1)
+  const { level, problems } = said(refused)[0]
+  expect([level, String(problems)]).toEqual(['error', expect.stringMatching(/nonsense.*rubbish/)])
+  expect(world.listings()).toHaveLength(5)
+  edit('\n    nonsense: 1\n    rubbish: 2', '')
+  await tick(clock)
+  await tick(clock)
+  // Back as it was: nothing is wrong any more, and that is said.
+  expect(said(taken)).toHaveLength(2)
+})
+
+test('a file that is still being written is left alone until it has stayed as it is', async () => {
+  await begin({ schedule: '0 * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  const clock = new ManualClock('2026-11-21T12:01:00Z')
+  void start(clock)
+  await until(() => runs() === 1)
+  const whole = readFileSync(world.configFile, 'utf8')
+  for (const length of [10, 20, 30]) {
+    writeFileSync(world.configFile, whole.slice(0, length))
+    await clock.pass(10_000)
+    writeFileSync(world.configFile, whole.slice(0, length + 5))
+    await clock.pass(2000)
+  }
+  writeFileSync(world.configFile, `${whole}# edited\n`)
+  await clock.pass(20_000)
+  await until(() => said(taken).length > 0)
+  expect([said(refused).length, said(taken).length]).toEqual([0, 1])
+})
+
+test('a feed that comes is run, one that goes is not, and a store can not be changed under way', async () => {
+  await begin({ schedule: '* * * * *' })
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.deliver(zillowFeed(homes(11, 15)), 'south.xml')
+  const clock = new ManualClock('2026-11-21T12:00:30Z')
+  let hangup: () => void = () => undefined
+  const writeLog = (line: string): unknown => logged.push(JSON.parse(line))
+  const onHangup = (listener: () => void): void => void (hangup = listener)
+  ended = daemonCommand({ ...world.context, signal: stop.signal, clock, writeLog, onHangup })
+  await until(() => runs() === 1)
+  // Without waiting for a look at the clock.
+  const hangUp = async (message: string): Promise<void> => {
+    const before = said(message).length
+    hangup()
+    await until(() => said(message).length > before)
+  }
+  world.configure({ south: { schedule: '0 0 1 1 *', chatbot: 'SN-2' } })
+  await hangUp(taken)
+  await until(() => runs() === 2)
+  await clock.pass(2 * minute)
+  expect(logged.filter(({ msg }) => msg === 'run finished').map(({ feed }) => feed)).toEqual(['north', 'south'])
+
+  world.configure({ south: { schedule: '* * * * *', chatbot: 'SN-2' } }, {}, './other.db')
+  await hangUp(refused)
+  expect(String(said(refused)[0].problems)).toContain('store: takes effect when the daemon is started again')
+  world.configure({ south: { chatbot: 'SN-2' } })
+  await hangUp(refused)
+  expect(String(said(refused)[1].problems)).toContain('no feed has a schedule')
 })

@@ -111,7 +111,7 @@ function ours(mine: Row, wanted: Content, item: Item | undefined, { remoteComple
   if (mine.suspect || isAs(item, wanted)) return 'unchanged'
   if (mine.baseline === itemHash(item)) return mine.ignored ? 'hold not-converging' : 'unchanged'
   // Nobody looked at it after the last write: it is sent once more, where the service may be put right at all.
-  if (mine.baseline === null && drift === 'overwrite') return 'update unseen'
+  if ((mine.baseline === null || mine.ignored) && drift === 'overwrite') return 'update unseen'
   if (mine.undone >= 3 && drift === 'overwrite') return 'hold not-converging'
   return { overwrite: 'update drifted', keep: 'unchanged', report: 'hold drifted' }[drift]
 }

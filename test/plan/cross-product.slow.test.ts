@@ -161,7 +161,7 @@ function guardFailures({ changes }: Planned): string[] {
     const trips = tripsOf(seen, limits)
     for (const change of changes) {
       if (change.kind === 'hold') continue
-      const judged = judge(change, false, nothing, trips, policy)?.change
+      const judged = judge(change, null, nothing, trips, policy)?.change
       const isHeld = judged?.kind === 'hold' || (judged?.kind === 'update' && judged.withheld !== null)
       const isAbout =
         change.kind === 'delete' ||

@@ -148,7 +148,10 @@ describe('the feed holds a listing', () => {
       .delivers(A)
       .remembers(A, { baseline: null, suspectUntil: now + minute })
       .shows(cheaper, { hash: 'late' })
-    expect((await world.plan()).notes).toEqual([{ op: 'touch', snapshot: 1, position: 1 }])
+    expect((await world.plan()).notes).toEqual([
+      { op: 'touch', snapshot: 1, position: 1 },
+      { op: 'undecided', key: 'A' },
+    ])
     expect((await world.plan({ remoteStartedAt: now + 2 * minute })).changes).toMatchObject([
       { kind: 'update', cause: 'unseen' },
     ])

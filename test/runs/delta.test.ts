@@ -194,6 +194,41 @@ describe('what failed of a delta', () => {
     await isDone()
   })
 
+  test('a delete that was counted and not done is done by the next delta', async () => {
+    world.standIn.addFault({ operations: ['Delete'], fault: { kind: 'pretend' } })
+    expect(await delta([gone(all[0]), gone(all[1])])).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+    world.standIn.clearFaults()
+    expect(there()).toEqual(keys(all))
+    expect(await pending()).toEqual(keys([all[0], all[1]]))
+    expect(await delta([])).toMatchObject({ result: 'ok', delivery: { removals: 2 }, counts: { delete: 2 } })
+    expect(there()).toEqual(keys(all.slice(2)))
+    await isDone()
+  })
+
+  test('a delete that nobody could look at is pending until a list lacks its listing', async () => {
+    world.calls()
+    await delta([])
+    const { List: first } = world.calls()
+    for (let more = 1; more <= 10; more++)
+      world.standIn.addFault({ operations: ['List'], nth: first + more, fault: { kind: 'status', status: 500 } })
+    expect(await delta([gone(all[0])])).toMatchObject({ result: 'ok', counts: { delete: 1 } })
+    world.standIn.clearFaults()
+    expect(await pending()).toEqual([all[0].mlsNumber])
+    expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 0 } })
+    await isDone()
+  })
+
+  test('an update that was confirmed and not done is sent again by the next delta', async () => {
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'pretend' } })
+    expect(await delta([dearer(all[0])])).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    world.standIn.clearFaults()
+    expect(priceOf(all[0])).toBe(all[0].price)
+    expect(await delta([])).toMatchObject({ counts: { hold: 1 }, changes: [{ cause: 'not-converging' }] })
+    expect(await delta([], day)).toMatchObject({ result: 'ok', counts: { update: 1 } })
+    expect(priceOf(all[0])).toBe(dearer(all[0]).price)
+    await isDone()
+  })
+
   test("a removal whose listing is on a page that can't be read is done once the list is whole", async () => {
     configure({}, { profile: { pageSize: 5 } })
     world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })

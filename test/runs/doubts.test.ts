@@ -42,7 +42,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
       plan: { volatile: { fields: new Set() }, settle: 0, ownership: 'tag' },
       outranks: new Set(),
     },
-    orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false },
+    orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false, counts: { forget: 0 } },
     underWay: new Set(),
     progress: () => {},
     deleteBatch: 5,

@@ -444,6 +444,47 @@ describe('homes under other MLSNumbers', () => {
     expect(many).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
   })
 
+  test("that the chatbot's list lacks wait with their new numbers until another list says so, and then as any others", async () => {
+    await loaded(forty)
+    const listed = new Set(
+      world
+        .listings()
+        .map((one) => one['MLSNumber'])
+        .slice(-10),
+    )
+    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 10 } })
+    const report = await night(feed)
+    expect(report).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, forget: 0, hold: 60 } })
+    expect(rules(report)).toContain('chatbot')
+    world.standIn.clearFaults()
+    await world.approve()
+    // What was let go in spite of the list was not let go in spite of the feed.
+    expect(rules(await night(feed))).toEqual(['leaving'])
+    expect(there()).toEqual(keys(forty))
+    await world.approve()
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 30, delete: 30 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
+  test('that a look-up finds, though the list lacks them, stay alone until the next run', async () => {
+    await loaded(forty)
+    const listed = new Set(
+      world
+        .listings()
+        .map((one) => one['MLSNumber'])
+        .slice(-38),
+    )
+    const feed = forty.map((one) => (listed.has(one.mlsNumber) ? one : renumbered(one)))
+    world.standIn.addFault({ operations: ['List'], fault: { kind: 'hide', shown: 38 } })
+    const report = await night(feed)
+    expect(report).toMatchObject({ counts: { create: 2, forget: 2 }, applied: { outcomes: { done: 0, skipped: 4 } } })
+    expect(there()).toEqual(keys(forty))
+    world.standIn.clearFaults()
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
   test('a home whose old number is held goes at once when it comes back under a new one', async () => {
     await loaded(forty)
     await night(forty.slice(10))

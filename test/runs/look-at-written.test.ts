@@ -122,6 +122,28 @@ test('a write that the service confirms and ignores is told, and sent again a da
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
 })
 
+test.each(['overwrite', 'keep', 'report'])(
+  'so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
+  async (drift) => {
+    await begin({}, { drift })
+    await world.run()
+    world.calls()
+    await world.run()
+    const { List: first } = world.calls()
+    world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+    for (let more = 1; more <= 10; more++)
+      world.standIn.addFault({ operations: ['List'], nth: first + more, fault: { kind: 'status', status: 500 } })
+    world.deliver(zillowFeed([dearer(all[0]), ...all.slice(1)]))
+    expect(await world.run()).toMatchObject({ counts: { update: 1 } })
+    world.standIn.clearFaults()
+    expect((await world.run()).changes).toMatchObject([{ kind: 'hold', cause: 'not-converging' }])
+    world.clock.advance(24 * 3_600_000)
+    await world.run()
+    expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: dearer(all[0]).price })
+    expect(await world.run()).toMatchObject({ result: 'ok', counts: { unchanged: 12 } })
+  },
+)
+
 test('a list that lags behind is no reason to take the old state for a form', async () => {
   await begin()
   await world.run()

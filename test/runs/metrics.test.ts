@@ -41,11 +41,11 @@ function parsed(text: string): Sample[] {
     } else {
       expect(awaiting, line).not.toBe('TYPE')
       const found =
-        /^([a-zA-Z_:][a-zA-Z0-9_:]*)\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\} (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(
+        /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(
           line,
         )
       expect(found, line).not.toBeNull()
-      const [, name, written, value] = found!
+      const [, name, written = '', value] = found!
       expect(name).toBe(family)
       expect(seen, line).not.toContain(`${name}{${written}}`)
       seen.add(`${name}{${written}}`)
@@ -211,10 +211,12 @@ test('whatever a feed and its chatbot are called, the parser gets the same names
   const name = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('\\', '"', '\n', '\\n', 'a"} 1\nb{c="'))
   fc.assert(
     fc.property(fc.uniqueArray(name, { minLength: 1 }), name, (feeds, chatbot) => {
-      const text = exposition(feeds.map((feed) => ({ ...none, feed, chatbot })))
+      const text = exposition({ isConfigRefused: false, feeds: feeds.map((feed) => ({ ...none, feed, chatbot })) })
       const info = parsed(text).filter((sample) => sample.name === 'listing_sync_feed_info')
       expect(info.map(({ labels }) => labels)).toEqual(feeds.map((feed) => ({ feed, chatbot })))
     }),
   )
-  expect(exposition([])).toBe('')
+  expect(parsed(exposition({ isConfigRefused: true, feeds: [] }))).toMatchObject([
+    { name: 'listing_sync_config_refused', value: 1 },
+  ])
 })

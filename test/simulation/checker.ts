@@ -5,9 +5,9 @@ import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry, Said } from './feed.ts'
 import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
-import { ownerOf } from './service.ts'
+import { judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
-import type { ModelService, Row, Witness, WriteCall } from './service.ts'
+import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
 import type { VirtualTime } from './time.ts'
 import { feedName, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
@@ -191,10 +191,13 @@ export class Checker implements Witness {
     if (delivery.isDelta) for (const key of this.delivery.saidGone) isGone(key)
     if (delivery.arrives !== undefined && !dry)
       this.#arrived.set(feed, [...(this.#arrived.get(feed) ?? []), delivery.arrives])
+    // Of one whose end nothing shows that counts in which a listing was not, once the next one lacks it, too.
+    for (const key of delivery.isUnframed ? keys : [])
+      if (!delivery.arrives!.has(key)) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
     if (!delivery.whole) return
     for (const key of keys)
       if (!isIn(delivery, key)) {
-        this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
+        if (!delivery.isUnframed) this.#absences.set(key, (this.#absences.get(key) ?? 0) + 1)
         isGone(key)
       }
   }
@@ -250,7 +253,7 @@ export class Checker implements Witness {
   /** The store is what it was then; what came since is in none. */
   storePutBack(memory: Memory): void {
     this.recall(memory)
-    this.#lostAt = this.#time.now
+    this.#lost()
   }
 
   /** From now on it judges by what a store of that time knows. */
@@ -280,7 +283,12 @@ export class Checker implements Witness {
     this.#held.clear()
     this.#letGo.clear()
     this.#guard.storeLost()
+    this.#lost()
+  }
+
+  #lost(): void {
     this.#lostAt = this.#time.now
+    for (const row of this.service.rows) row.seen = false
   }
 
   /** Nobody can know it before the listing is looked at; it is to be sent again then. */
@@ -391,7 +399,7 @@ export class Checker implements Witness {
       if (kind === 'create') rows.at(-1)!.onlyByMark = true
       for (const row of kind === 'update' ? rows : []) {
         Object.assign(row, { edited: true, editedAt: this.#time.now })
-        if (!row.seen) row.tainted = true
+        if (!row.seen) row.tainted = judged
       }
     }
   }
@@ -462,8 +470,14 @@ export class Checker implements Witness {
   }
 
   #judgeCreate(key: string): void {
-    if (this.service.living(key).some((row) => row.by === 'us')) this.fail(`3: ${key} created, though ours is there`)
-    const landing = [...this.service.underWay].filter(({ kind, keys }) => kind === 'create' && keys.includes(key))
+    // What another program made and no list need show yet nobody can know of; it has to be told from then on.
+    const isHidden = (row: Row): boolean => row.program !== this.place && !this.service.isListed(row)
+    const there = this.service.living(key).filter(({ by }) => by === 'us')
+    if (there.some((row) => !isHidden(row))) this.fail(`3: ${key} created, though ours is there`)
+    else if (there.length > 0) this.#mayBeTwice.add(key)
+    const landing = [...this.service.underWay].filter(
+      ({ kind, keys, program }) => kind === 'create' && keys.includes(key) && program === this.place,
+    )
     if (landing.some((call) => this.#mayLand(call)))
       this.fail(`3: ${key} created, though an earlier create may still land`)
   }
@@ -487,7 +501,8 @@ export class Checker implements Witness {
     const isProven = isUnframed ? this.#lackedBefore(key) : whole
     if (!isProven && !saidGone.has(key)) this.fail(`delete of ${key} by its absence from a delivery that is not whole`)
     const absent = this.#absences.get(key) ?? Infinity
-    if (!saidGone.has(key) && absent < this.#swarm.grace)
+    // A home that came under another number is not absent, and must not be there twice for a time of grace.
+    if (!saidGone.has(key) && !holds.has(otherSpelling(key)) && absent < this.#swarm.grace)
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.
@@ -649,10 +664,9 @@ export class Checker implements Witness {
       }
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)
       else {
+        // What a person changed before anybody saw it is taken for the service's own form: of that field alone nobody is told.
         const difference = differenceOf(rows[0], entry, entry.version ?? version)
-        // What a person changed before anybody saw it is taken for the service's own form: of that alone nobody is told.
-        if (difference !== null && !mayDiffer(rows[0]) && !rows[0].tainted)
-          this.fail(`4: ${key} is not as in the feed: ${difference}`)
+        if (difference !== null && !mayDiffer(rows[0])) this.fail(`4: ${key} is not as in the feed: ${difference}`)
         if (ownership !== 'snapshot' && rows[0].by === 'us' && ownerOf(rows[0]) !== this.feed)
           this.fail(`4: ${key} has lost its mark`)
       }
@@ -691,11 +705,14 @@ function dayIn(timezone: string, instant: number): string {
   return calendar.format(instant)
 }
 
-function differenceOf({ listing }: Row, entry: Entry, version: number): string | null {
+function differenceOf({ listing, tainted }: Row, entry: Entry, version: number): string | null {
   const wanted = listingOf(entry, version)
-  for (const field of ['SalePrice', 'Url', 'Status', 'Description'] as const)
-    if ((listing[field] ?? '') !== (wanted[field] ?? '')) return `${field} is ${listing[field]}, not ${wanted[field]}`
-  const fee = (one: typeof wanted): string =>
-    (one.ExtensionColumn ?? []).map(({ Key, value }) => (Key === 'Fee' ? value : '')).join('')
-  return fee(listing) === fee(wanted) ? null : `the fee is ${fee(listing)}, not ${fee(wanted)}`
+  const valueOf = (one: typeof wanted, field: Judged): unknown =>
+    field === 'Fee' ? one.ExtensionColumn?.find(({ Key }) => Key === 'Fee')?.value : one[field]
+  for (const field of judged) {
+    const [is, should] = [listing, wanted].map((one) => valueOf(one, field) ?? '')
+    if (is !== should && !tainted.includes(field))
+      return `${field} is ${JSON.stringify(is)}, not ${JSON.stringify(should)}`
+  }
+  return null
 }

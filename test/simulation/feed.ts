@@ -85,7 +85,8 @@ export class Source {
   readonly #told = new Map<string, string>()
   readonly #said = new Map<string, readonly Said[]>()
   readonly #etags = new Set<string>()
-  #isCut = false
+  /** Whether the last delivery that a run took in was cut where nothing shows it. */
+  #wasCut = false
   readonly #time: VirtualTime
   mappingVersion = 1
 
@@ -241,7 +242,9 @@ export class Source {
   }
 
   /** A run on a delivery is over. What nobody took in of a delta is sent again. `isLast`: no store knows anything older. */
-  ended({ says }: Delivery, isTaken: boolean, isLast: boolean): void {
+  ended({ says, isUnframed, whole }: Delivery, isTaken: boolean, isLast: boolean): void {
+    // A run that failed may have taken it in before that.
+    this.#wasCut = isUnframed === true && !whole ? true : this.#wasCut && !isTaken
     for (const [key, said] of says ?? [])
       if (!isTaken) this.#told.set(key, 'lost')
       else if (isLast) this.#said.set(key, said)
@@ -264,8 +267,8 @@ export class Source {
       return { records, arrives, bytes: Buffer.from(`BEGIN\n${some.map(({ line }) => `${line}\n`).join('')}`) }
     }
     const whole = { ...delivery, isUnframed: true, ...asFarAs(all.length) }
-    this.#isCut = !this.#isCut && this.#choices.mishap(cutUnseen, share)
-    if (!this.#isCut) return whole
+    // Two that are cut alike with none taken in between are one to everybody.
+    if (this.#wasCut || !this.#choices.mishap(cutUnseen, share)) return whole
     const records = this.#choices.integer('lines left', 0, Math.max(0, all.length - 1))
     return { ...whole, whole: false, ...asFarAs(records), again: whole }
   }

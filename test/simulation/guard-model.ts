@@ -5,7 +5,7 @@
  */
 import type { Listing } from '../../src/core/listing.ts'
 import type { Report } from '../../src/report/report.ts'
-import { listingOf } from './feed.ts'
+import { listingOf, otherSpelling } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import type { WriteCall } from './service.ts'
 import { hour, minute } from './time.ts'
@@ -208,11 +208,16 @@ export class GuardModel {
     if (isWhole)
       for (const [name, since] of of.waiting)
         for (const price of since.keys()) if (waits.get(name) !== price) since.delete(price)
-    for (const [name, price] of waits) begins(of.waiting, name, price, startedAt)
+    for (const [name, price] of waits) {
+      // A list that is not whole does not put another wish in the place of the one that waits.
+      const waiting = of.waiting.get(name)
+      if (isWhole || waiting === undefined || waiting.size === 0 || waiting.has(price))
+        begins(of.waiting, name, price, startedAt)
+    }
     const asks = report.holds.some(({ rule }) => rule !== 'leaving' && rule !== 'arriving' && rule !== 'facts')
     if (!isWhole || asks) return
     for (const [name, price] of waits) {
-      const since = of.waiting.get(name)!.get(price)!
+      const since = of.waiting.get(name)?.get(price) ?? startedAt
       if (since + believedAfter + minute < startedAt)
         this.#fail(`confirm: ${name} is held since ${new Date(since).toISOString()}, and was said again ever since`)
     }
@@ -236,7 +241,9 @@ export class GuardModel {
   /** Nothing of a delivery is carried out that leaves hardly anything as it is. */
   #judgeStrange({ delivery, approved, ours, shown }: Judged): void {
     if (ours === null || delivery.unreadable.size > 0) return
-    const leaving = shown.filter((key) => !isIn(delivery, key) && !approved.has(`delete ${key}`))
+    // A home under another number stays.
+    const isHere = (key: string): boolean => isIn(delivery, key) || isIn(delivery, otherSpelling(key))
+    const leaving = shown.filter((key) => !isHere(key) && !approved.has(`delete ${key}`))
     const staying = ours.size - leaving.length
     if (shown.length < 3 || staying >= ours.size * recognisable) return
     for (const [key, { kind }] of this.#calls)

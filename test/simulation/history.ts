@@ -5,8 +5,8 @@ import { letHappen } from './mishap.ts'
 import { Source, feedKeys, listingOf, otherKeys } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
-import { byHand } from './service.ts'
-import type { Row } from './service.ts'
+import { byHand, judged } from './service.ts'
+import type { Judged, Row } from './service.ts'
 import type { Fate } from './program.ts'
 import { Violation, calmed, drawSwarm, feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
@@ -216,6 +216,12 @@ class History {
     checker.trace('calm')
     const delivery = this.#source.deliver(calm)
     const other = this.#swarm.twoFeeds ? this.#otherSource.deliver(calm) : null
+    // Each of two programs takes its own copies off, and the one creates again a day after the other was stopped.
+    if (this.#program.isNotAlone) {
+      await this.#program.byAnother(delivery)
+      await this.#program.run(delivery)
+      this.#program.time.pass(25 * hour)
+    }
     const foretold = (await this.#program.run(delivery, {}, 'diff'))!
     let planned: string | null = null
     let stuck = new Set<string>()
@@ -291,7 +297,8 @@ class History {
     this.#madeAnew.push(made)
     const marked = service.rows.filter((one) => one.by === 'us' && one.feed === row.feed)
     // Also those that were made before, if hardly one is left by the time that a list shows them.
-    if (this.#swarm.ownership === 'snapshot' || marked.length < 3) for (const one of this.#madeAnew) one.tainted = true
+    if (this.#swarm.ownership === 'snapshot' || marked.length < 3)
+      for (const one of this.#madeAnew) one.tainted = judged
   }
 
   #people(): void {
@@ -311,14 +318,14 @@ class History {
       row.listing = { ...row.listing, ...edit }
       const isOther = row.listing.SalePrice !== price || row.listing.Description !== text
       Object.assign(row, { edited: true, editedAt: isOther ? this.#program.time.now : row.editedAt })
-      if (!row.seen) row.tainted = true
+      if (!row.seen) row.tainted = [...row.tainted, ...(Object.keys(edit) as Judged[])]
     }
     if (choices.mishap('a person deletes', human.remove)) {
       this.#program.checker.trace(`  a person deletes ${key}`)
       service.rows = service.rows.filter((one) => one !== row)
       if (!row.seen) {
         this.#goneUnseen.add(key)
-        for (const left of service.living(key)) left.tainted = true
+        for (const left of service.living(key)) left.tainted = judged
       }
     }
     const by = (name: string, price: number) => listingOf({ key: name, price, text: null, fee: null }, 1)
@@ -328,14 +335,15 @@ class History {
       const isMaking = (service.landing.get(name) ?? 0) > 0
       if (service.living(name).length === 0 && !isMaking) {
         const made = service.add(by(name, choices.integer('made price', 2000, 3000)), 'person')
-        made.tainted = this.#goneUnseen.has(name)
+        if (this.#goneUnseen.has(name)) made.tainted = judged
       }
       this.#program.checker.trace(`  a person makes ${name}`)
     }
     if (service.rows.length > 0 && choices.mishap('a person makes some anew', human.remake))
       for (const _ of [1, 2, 3]) this.#makeAnew(choices.pick('anew', service.rows))
     if (choices.mishap('a person makes again', human.double)) {
-      service.add(by(key, 5), 'person').tainted = this.#goneUnseen.has(key)
+      const made = service.add(by(key, 5), 'person')
+      if (this.#goneUnseen.has(key)) made.tainted = judged
       this.#program.checker.trace(`  a person makes ${key} again`)
     }
     service.remember()

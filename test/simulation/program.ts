@@ -114,6 +114,11 @@ export class Program {
     return this.#place.disk.store
   }
 
+  /** Whether another program runs now and then. */
+  get isNotAlone(): boolean {
+    return this.#other !== null
+  }
+
   /** Whether a run may come upon a store that knows nothing of the last ones. */
   get hasOlderStores(): boolean {
     return this.#shelf !== null || this.#other !== null
@@ -188,7 +193,11 @@ export class Program {
     }
     turnTo(other)
     this.checker.trace('another daemon')
+    const since = this.time.now
     await this.run(delivery)
+    // What it writes is an edit to the one that is not told of it.
+    for (const row of this.service.rows)
+      if (row.writtenAt >= since) Object.assign(row, { edited: true, editedAt: row.writtenAt })
     this.#other = { place: this.#place, memory: this.checker.memory() }
     turnTo(mine)
   }

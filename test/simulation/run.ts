@@ -1,12 +1,12 @@
 /**
  * `node test/simulation/run.ts --histories N --from SEED [--all]`: many histories; the first that fails, or all that do.
  * `--crash-points`: each history once for every point at which a process can die in it, before or after a write to the
- * store or a call. `--with NAME`: plays a mishap of `notYet`, too. `--mutants [--only WORD]`: how many histories it takes to find each deliberate defect of `mutants`.
+ * store or a call. `--with NAME`: every history draws a share of this mishap, and how many had it is told. `--mutants [--only WORD]`: how many histories it takes to find each deliberate defect of `mutants`.
  */
 import { parseArgs } from 'node:util'
 import { crashPoints, seeds } from './history.ts'
 import type { Told } from './history.ts'
-import { notYet } from './mishap.ts'
+import { inEach } from './mishap.ts'
 import { runMutants } from './mutate.ts'
 import { explain, shrink } from './shrink.ts'
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 })
 const from = Number(values.from ?? 0)
 const all = values.all === true
-for (const name of values.with ?? []) delete notYet[name]
+for (const name of values.with ?? []) inEach.add(name)
 if (values.mutants === true) {
   const missed = await runMutants(Number(values.histories ?? 20_000), from, values.only ?? '')
   process.exitCode = missed === 0 ? 0 : 1
@@ -37,6 +37,7 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
   let runs = 0
   let calls = 0
   let told = 0
+  const had = new Map<string, number>()
   const figures = (): string => {
     const seconds = (performance.now() - began) / 1000
     return `${told} histories, ${runs} runs, ${calls} writing calls in ${seconds.toFixed(1)} s (${(told / seconds).toFixed(1)} a second), ${failed.length} failed\n`
@@ -45,6 +46,7 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
     runs += one.runs
     calls += one.calls
     told++
+    for (const name of inEach) if (one.mishaps.some((id) => id.includes(name))) had.set(name, (had.get(name) ?? 0) + 1)
     if (told % 1000 === 0 && values.brief !== true) process.stderr.write(figures())
     if (one.violation === null) continue
     failed.push(one)
@@ -53,6 +55,7 @@ async function simulate(histories: AsyncIterable<Told>): Promise<void> {
   }
   if (values.brief === true) return tellBriefly(told, failed)
   process.stdout.write(figures())
+  for (const [name, histories] of had) process.stdout.write(`${histories} with: ${name}\n`)
   if (failed.length === 0) return
   process.exitCode = 1
   process.stdout.write(`${await explain(failed[0])}\n`)

@@ -14,20 +14,26 @@ import { feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 import { minute } from './time.ts'
 
+/** What the checker compares of a listing. */
+export const judged = ['SalePrice', 'Url', 'Status', 'Description', 'Fee'] as const
+export type Judged = (typeof judged)[number]
+
 export interface Row {
   id: number
   listing: Listing
   by: 'us' | 'person' | 'south'
   /** Which of our feeds made it; null: none. */
   feed: string | null
+  /** The program that made it; null: none. */
+  program: object | null
   /** When a write of ours last had an effect on it. */
   writtenAt: number
   /** When a list last showed it. */
   shownAt: number
   /** Seen by a finished run after our last write, so that a later difference can be known for drift. */
   seen: boolean
-  /** A person edited it before that. */
-  tainted: boolean
+  /** Fields that a person edited before that. */
+  tainted: readonly Judged[]
   /** A person edited it after our last write, or so that the write left the edit as it was. */
   edited: boolean
   /** When a person last changed it, and when a look-up last showed it. */
@@ -39,8 +45,9 @@ export interface Row {
 
 export interface WriteCall {
   kind: 'create' | 'update' | 'delete'
-  /** Whose call it is. */
+  /** Whose call it is, and which program's. */
   feed: string
+  program: object
   keys: string[]
   at: number
   /** The same by the machine's clock. */
@@ -55,6 +62,8 @@ export interface WriteCall {
 export interface Witness {
   /** The feed whose run is under way. */
   readonly feed: string
+  /** The program at work: where its store lies. */
+  readonly place: object
   /** Its number: what a dead process is answered says nothing of the next one. */
   readonly run: number
   /** A writing call reached the service. */
@@ -157,10 +166,11 @@ export class ModelService {
       listing,
       by,
       feed,
+      program: null as object | null,
       writtenAt: this.#time.now,
       shownAt: 0,
       seen: false,
-      tainted: false,
+      tainted: [],
       edited: false,
       editedAt: 0,
       lookedUpAt: 0,
@@ -221,6 +231,7 @@ export class ModelService {
     const call: WriteCall = {
       kind: kind as WriteCall['kind'],
       feed: this.#witness.feed,
+      program: this.#witness.place,
       keys,
       at: this.#time.now,
       clock: this.#time.clock,
@@ -314,7 +325,8 @@ export class ModelService {
     if (call.kind === 'create') {
       const { SerialNumber: _, ...listing } = body as Listing & { SerialNumber: string }
       this.#witness.affected(listing.MLSNumber)
-      return ok(`id-${this.add(listing, 'us', call.feed).id * 7}`)
+      const row = Object.assign(this.add(listing, 'us', call.feed), { program: call.program })
+      return ok(`id-${row.id * 7}`)
     }
     if (call.kind === 'update') {
       const { SerialNumber: _, Key, KeyType: __, ...listing } = body as Listing & Record<string, string>
@@ -328,7 +340,8 @@ export class ModelService {
         if (JSON.stringify(row.listing) !== before) changed++
         // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
         const stays = row.listing.Description === byHand
-        const tainted = stays && (row.tainted || row.shownAt < row.editedAt)
+        const isTainted = stays && (row.tainted.includes('Description') || row.shownAt < row.editedAt)
+        const tainted: Judged[] = isTainted ? ['Description'] : []
         if (row.by === 'us') row.feed = call.feed
         Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }

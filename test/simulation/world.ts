@@ -189,10 +189,14 @@ export function drawSwarm(choices: Choices): Swarm {
   }
 }
 
-/** The tables of mishaps. A store that was put back is known by what the service shows, which marks alone tell whose it is. */
+/**
+ * The tables of mishaps. A store that was put back, and another program, are known by what the service shows: marks alone
+ * tell whose that is.
+ */
 function drawMishaps(choices: Choices, ownership: Swarm['ownership']): Shares {
   const shares = drawShares(choices, [...serviceMishaps, ...between])
-  const isKept = (name: string): boolean => ownership !== 'snapshot' || !name.includes('put back')
+  const isKept = (name: string): boolean =>
+    ownership !== 'snapshot' || !(name.includes('put back') || name.startsWith('another daemon'))
   return Object.fromEntries(Object.entries(shares).filter(([name]) => isKept(name)))
 }
 

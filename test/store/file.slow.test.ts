@@ -84,6 +84,20 @@ it.each(['', '.serial', '.lock', '-wal'])('follows no link in place of store.db%
   expect(readFileSync(other, 'utf8')).toBe('of somebody else')
 })
 
+it('writes no note through a link that takes its place while the store is open', async () => {
+  const file = newFile()
+  await filled(file)
+  const other = join(freshFolder(), 'other')
+  writeFileSync(other, 'of somebody else')
+  const store = openStore(file)
+  rmSync(`${file}.serial`, { force: true })
+  symlinkSync(other, `${file}.serial`)
+  await expect(store.lease('SN-1001', 0).then((lease) => lease)).rejects.toThrow(/\.serial beside it cannot be written/)
+  expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+  await store.close().catch(() => undefined)
+  expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+})
+
 it('makes no store through a link to nothing', () => {
   const file = newFile()
   const other = join(freshFolder(), 'other')

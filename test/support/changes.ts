@@ -117,6 +117,7 @@ export const adoptOf = (mlsNumber: string): Adopt => ({
 export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed-says-so'): ForgetStated => ({
   ...base(mlsNumber),
   ...weighs,
+  home: null,
   kind: 'forget',
   cause,
 })

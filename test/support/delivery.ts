@@ -143,6 +143,7 @@ const resoValues: Changes = {
   DaysOnMarket: '10',
   ParkingTotal: '1',
   City: 'Springfield',
+  Country: 'US',
   PublicRemarks: 'Two bedrooms',
   ListingURL: 'https://homes.example/1',
 }

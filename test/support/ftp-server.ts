@@ -29,6 +29,8 @@ export interface FtpServer {
   answers: Map<string, string | null>
   /** What is done when a file is asked for: all is sent, or half and then… */
   transfer: 'whole' | 'cut' | 'stall' | 'short'
+  /** Lines that it adds to every folder, as MLSD has them. */
+  moreNames: string[]
   /** Called when a file is asked for. */
   onRetrieve: () => void
   close(): Promise<void>
@@ -65,6 +67,7 @@ export async function startFtpServer(options: FtpServerOptions): Promise<FtpServ
     port: (server.address() as AddressInfo).port,
     commands: [],
     answers: new Map(),
+    moreNames: [],
     transfer: 'whole',
     onRetrieve: () => {},
     async close() {
@@ -136,7 +139,7 @@ function answer(session: Session, line: string): void {
       case 'MDTM':
         return reply(session, `213 ${stamp(statSync(path).mtimeMs)}`)
       case 'MLSD':
-        return send(session, Buffer.from(factsOf(path)))
+        return send(session, Buffer.from([factsOf(path), ...it.moreNames].join('\r\n')))
       case 'LIST':
         return send(
           session,

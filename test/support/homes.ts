@@ -224,6 +224,7 @@ const columns: Record<string, (one: Home) => string | number> = {
   City: (one) => one.city,
   StateOrProvince: (one) => one.state,
   PostalCode: (one) => one.zip,
+  Country: () => 'US',
   Latitude: (one) => one.latitude,
   Longitude: (one) => one.longitude,
   SubdivisionName: (one) => one.neighborhood,

@@ -27,6 +27,7 @@ export const stories: Record<string, Story> = {
     commands: {
       'npm ci && npm run demo': 0,
       'listing-sync inspect --init https://mls.example.com/export.xml.gz': 0,
+      'listing-sync check': 1,
       'listing-sync diff': 2,
       'listing-sync backfill': 0,
       'listing-sync sync': 0,
@@ -41,6 +42,7 @@ export const stories: Record<string, Story> = {
       "sed 's/zillow/zilow/; s/rate:/rates:/' listing-sync.yaml > wrong.yaml": 0,
       'listing-sync --config wrong.yaml diff': 78,
       'cp first.xml export.xml': 0,
+      'listing-sync check': 0,
       'listing-sync diff': 2,
       'listing-sync backfill': 0,
       'listing-sync status': 0,

@@ -25,7 +25,13 @@ const options = z
       )
       .optional()
       .describe('The delimiter; found out where it is left out.'),
-    quote: z.string().length(1).default('"').describe('The quote character.'),
+    quote: z
+      .string()
+      .max(1, "takes one character, or '' for none")
+      .optional()
+      .describe(
+        "The quote character, or '' for none; left out: \", or none where most cells that begin with it do not end with it.",
+      ),
     requiredHeaders,
     columns: z
       .int()
@@ -48,7 +54,7 @@ function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptio
   if (start.startsWith('<') || looksLikeJson(start)) return null
   const [firstLine] = start.split(/[\r\n]/)
   const rare = presets.find(({ delimiter = '' }) => delimiter.length > 1 && firstLine.split(delimiter).length > 5)
-  const dialect = dialectOf(head.subarray(0, sampleBytes), rare?.delimiter ?? null, '"')
+  const dialect = dialectOf(head.subarray(0, sampleBytes), rare?.delimiter ?? null)
   const { delimiter, quote } = dialect
   return firstLine.includes(delimiter) ? { options: { delimiter, quote, requiredHeaders: [] }, dialect } : null
 }
@@ -231,13 +237,41 @@ const candidates = [',', '\t', ';', '|']
 /** Rows of the sample that are compared. */
 const comparedRows = 200
 
-/** Detects the dialect from the beginning of a file; a configured delimiter is used as it is. */
-function dialectOf(sample: Buffer, delimiter: string | null, quote: string): Dialect {
+/** Detects the dialect from the beginning of a file; a configured delimiter or quote is used as it is. */
+function dialectOf(sample: Buffer, delimiter: string | null, quote?: string): Dialect {
   const text = sample.toString('latin1')
   const firstReturn = text.indexOf('\r')
   const lineEnd = !text.includes('\n') && firstReturn >= 0 && firstReturn < text.length - 1 ? '\r' : '\n'
-  return { delimiter: delimiter ?? detectedDelimiter(text, quote, lineEnd), quote, lineEnd }
+  const found = delimiter ?? detectedDelimiter(text, quote ?? '"', lineEnd)
+  return { delimiter: found, quote: quote ?? detectedQuote(text, found, lineEnd), lineEnd }
 }
+
+/**
+ * None where most quotes that begin a cell are closed within it (`|"Dream" home|`). One that is never closed says nothing: the
+ * document may have been cut there. A table with commas is never without: they are in texts, too.
+ */
+function detectedQuote(text: string, delimiter: string, lineEnd: string): '"' | '' {
+  return delimiter !== ',' && strayQuotesPrevail(text, delimiter, lineEnd) ? '' : '"'
+}
+
+function strayQuotesPrevail(text: string, delimiter: string, lineEnd: string): boolean {
+  let [closed, stray] = [0, 0]
+  for (let open = text.indexOf('"'); open >= 0; open = text.indexOf('"', open + 1)) {
+    if (open > 0 && text[open - 1] !== lineEnd && !text.endsWith(delimiter, open)) continue
+    const cell = text.slice(open, open + longestQuoted)
+    const close = closingQuote(cell, 0, '"')
+    if (close === cell.length) continue
+    const after = cell.slice(close + 1).replace(/^[ \r]{1,9}/, '')
+    if (after === '' || after.startsWith(delimiter) || after.startsWith(lineEnd)) {
+      closed++
+      open += close
+    } else stray++
+  }
+  return stray > closed
+}
+
+/** So far the end of a cell in quotes is looked for. */
+const longestQuoted = 4096
 
 /** The delimiter by which most rows have as many cells as the header; of equal ones, the one with more cells. */
 function detectedDelimiter(text: string, quote: string, lineEnd: string): string {

@@ -68,12 +68,28 @@ export interface FormatOptions {
   record?: string | readonly string[]
   /** Values before the first record, name → path. Every record gets them as `@@name`. */
   header?: Readonly<Record<string, string>>
+  /** Values of elements around a record, name → path. */
+  around?: Readonly<Record<string, string>>
   delimiter?: string
   /** Headers of which at least one must be present, so that another table is not mistaken for this feed. */
   requiredHeaders?: string[]
   /** For rows without a header: the least number of cells; columns are named 1, 2, … by position. */
   columns?: number
   readonly [own: string]: unknown
+}
+
+/** Whether records have their element's name as `@@name`: the record path has alternatives. */
+export function hasOwnName(record: readonly string[]): boolean {
+  return record.length > 1 || record.some((path) => path.split('/').at(-1)?.includes('|'))
+}
+
+/** Values that the records of a live source have, whatever their preset says. */
+const liveNames = ['ListingNumber', 'Licensed']
+
+/** The names of values from outside that records have with these options. */
+export function outsideNames({ record = [], header = {}, around = {} }: FormatOptions): ReadonlySet<string> {
+  const own = hasOwnName([record].flat()) ? ['name'] : []
+  return new Set([...own, ...liveNames, ...Object.keys(header), ...Object.keys(around)])
 }
 
 /** How a delimited file is written. `delimiter` may be longer than one byte (Poliris: `!#`). */

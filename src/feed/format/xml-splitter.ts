@@ -12,7 +12,10 @@ export interface XmlSplitterOptions {
   counter?: string
   /** Called for every start tag that may contain records, with the depth of its element, and for every end tag. */
   around?: {
-    opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): void
+    /** The result: how deep the element is open for whose records the text of this one is a value; null: it is none. */
+    opens(isAt: (path: readonly string[]) => boolean, tag: Buffer, depth: number): number | null
+    /** The whole element that `opens` asked for. */
+    element(raw: Buffer): void
     closes(depth: number): void
     now(): string | undefined
   }
@@ -51,6 +54,11 @@ export class XmlSplitter {
   private countDepth: number | null = null
   private readonly beforeRecords: XmlSplitterOptions['beforeRecords']
   private readonly around: XmlSplitterOptions['around']
+
+  /** The element around records that is being read for its text. */
+  private reading: { depth: number; from: number; before: Buffer[]; bytes: number } | null = null
+  /** For each open element: how many records there were before it. */
+  private readonly before: number[] = []
 
   /** `records` are the paths of record elements from the root (`FormatOptions.record`). */
   constructor(records: readonly string[], maxRecordBytes: number, options: XmlSplitterOptions = {}) {
@@ -109,10 +117,20 @@ export class XmlSplitter {
 
   /** Changes the window: the first byte of `buffer` is where `from` was in the old one. */
   private look(buffer: Buffer, from: number): void {
+    if (this.reading !== null) {
+      this.keep(this.reading, from)
+      this.reading.from = 0
+    }
     this.base += from
     this.position -= from
     this.buffer = buffer
     this.recordEnd.look(buffer, from)
+  }
+
+  private keep(reading: NonNullable<XmlSplitter['reading']>, to: number): void {
+    const piece = this.buffer.subarray(reading.from, to)
+    reading.bytes += piece.length
+    if (reading.bytes <= longestElement) reading.before.push(Buffer.from(piece))
   }
 
   private scan(records: RawRecord[]): void {
@@ -198,8 +216,16 @@ export class XmlSplitter {
     if (isCounter && counter.attribute !== null)
       this.declared = declaredIn(tag.toString('latin1'), counter.attribute) || this.declared
     if (this.count === 0) this.beforeRecords?.(isAt, tag)
-    if (!isClosed) this.around?.opens(isAt, tag, this.outline.depth + 1)
+    const scope = isClosed ? null : (this.around?.opens(isAt, tag, this.outline.depth + 1) ?? null)
     this.outline.startTag(name, isClosed)
+    if (!isClosed) this.before[this.outline.depth] = this.count
+    if (scope !== null && this.reading === null) {
+      if (this.count > (this.before[scope] ?? 0))
+        this.outline.doubt(
+          `an element that is named under around stands after a record that it is for; it must come before`,
+        )
+      this.reading = { depth: this.outline.depth, from: open, before: [], bytes: 0 }
+    }
     // Of several the first one counts, as of attributes.
     if (isCounter && counter.attribute === null && !isClosed && this.declared === '')
       this.countDepth = this.outline.depth
@@ -212,6 +238,13 @@ export class XmlSplitter {
     if (end < 0) return this.unfinished(open)
     this.outline.endTag(nameAt(this.buffer, open + 2))
     if (this.countDepth !== null && this.outline.depth < this.countDepth) this.countDepth = null
+    const { reading } = this
+    if (reading !== null && this.outline.depth < reading.depth) {
+      this.keep(reading, end + 1)
+      this.reading = null
+      if (reading.bytes <= longestElement) this.around?.element(Buffer.concat(reading.before))
+      else this.outline.doubt(`an element that is named under around is longer than ${longestElement} bytes`)
+    }
     this.around?.closes(this.outline.depth)
     this.position = end + 1
     if (this.oversizedDepth !== null && this.outline.depth <= this.oversizedDepth) {
@@ -266,6 +299,9 @@ export class XmlSplitter {
     return false
   }
 }
+
+/** A longer element is no value of the records after it. */
+const longestElement = 64 * 1024
 
 /** Longer text is no count. */
 const longestCount = 100

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decoded } from './encoding.ts'
-import { RecordError, refuseBroken } from './format.ts'
+import { RecordError, hasOwnName, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
 import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
@@ -9,6 +9,13 @@ import type { XmlSplitterOptions } from './xml-splitter.ts'
 const attribute = z
   .string()
   .regex(/^[^/@]+(?:\/[^/@]+)*\/@[^/@]+$/, 'a path from the root such as openimmo/uebertragung/@umfang')
+
+const elementOrAttribute = z
+  .string()
+  .regex(
+    /^[^/@\s]+(?:\/[^/@\s]+)*\/@?[^/@\s]+$/,
+    'a path from the root such as file/section/@kind or file/section/town',
+  )
 
 const recordPath = z.string().min(1)
 const outsideName = z
@@ -37,9 +44,11 @@ const options = z
       .optional()
       .describe('Attributes before the first record, name → path from the root; a record has them as @@name.'),
     around: z
-      .record(outsideName, attribute)
+      .record(outsideName, elementOrAttribute)
       .optional()
-      .describe('Attributes of elements around a record, name → path from the root; a record has them as @@name.'),
+      .describe(
+        'Attributes of elements around a record, or elements that stand before it in one of those, name → path from the root; a record has them as @@name.',
+      ),
     written: attribute
       .optional()
       .describe('The attribute before the first record that says when the file was written.'),
@@ -62,7 +71,13 @@ const options = z
     }
     for (const [name, attribute] of Object.entries(around)) {
       const why = 'belongs to no element that contains records and may repeat; write it under header'
-      check(['around', name], !isAround(attribute), `${attribute} ${why}`)
+      const isAttribute = attribute.includes('@')
+      check(['around', name], isAttribute && !isAround(attribute), `${attribute} ${why}`)
+      const paths = [record].flat()
+      const holds = paths.some((each) => each === attribute || each.startsWith(`${attribute}/`))
+      check(['around', name], !isAttribute && holds, `${attribute} is a record, or contains them`)
+      const isOutside = paths.some((each) => commonSteps(attribute, each) === 0)
+      check(['around', name], !isAttribute && isOutside, `${attribute} is in another document than the records`)
       check(['around', name], name in header, 'has a name that header has, too')
     }
   })
@@ -72,6 +87,14 @@ type XmlOptions = z.output<typeof options>
 function mayComeAgain(path: string, record: string): boolean {
   const element = path.slice(0, path.lastIndexOf('/'))
   return element.includes('/') && record.startsWith(`${element}/`)
+}
+
+/** How many elements from the root contain both. */
+function commonSteps(path: string, record: string): number {
+  const names = record.split('/').map((step) => step.split('|').map((name) => name.slice(name.indexOf(':') + 1).trim()))
+  const steps = path.split('/').slice(0, -1)
+  const parting = steps.findIndex((step, index) => index >= names.length - 1 || !names[index].includes(step))
+  return parting < 0 ? steps.length : parting
 }
 
 /** XML documents with one element for each record. */
@@ -106,10 +129,19 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       return {}
     }
   }
+  const textIn = (element: Buffer): string => {
+    try {
+      const text = parseRecord(source.text(element), maxFields)['#text']
+      return typeof text === 'string' ? text : ''
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error
+      return ''
+    }
+  }
   const header = attributesBefore(options.header ?? {}, attributesOf)
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const records = [options.record].flat()
-  const around = options.around === undefined ? undefined : attributesAround(options.around, attributesOf)
+  const around = options.around === undefined ? undefined : valuesAround(options.around, records, attributesOf, textIn)
   const splitter = new XmlSplitter(records, options.maxRecordBytes, {
     counter: options.counter,
     around,
@@ -118,7 +150,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       written.read(isAt, tag)
     },
   })
-  const severalNames = records.length > 1 || records[0].split('/').at(-1)?.includes('|') === true
+  const severalNames = hasOwnName(records)
   async function* batches(): AsyncGenerator<RawRecord[]> {
     parseRecord = (await import('./xml-record.ts')).parseXmlRecord
     for await (const block of source.blocks(undefined, () => splitter.waiting)) {
@@ -176,27 +208,47 @@ function wantedAt(paths: Readonly<Record<string, string>>) {
 }
 
 /**
- * Attributes of elements around the records, such as the section that they stand in. Each holds until its element closes;
- * values are cut at 200 characters.
+ * Values of elements around the records, such as the section that they stand in: an attribute holds until its element closes,
+ * the text of an element until the one does in which the records are. Of several the first counts; cut at 200 characters.
  */
-function attributesAround(
+function valuesAround(
   paths: Readonly<Record<string, string>>,
+  records: readonly string[],
   attributesOf: (tag: Buffer) => RecordFields,
+  textIn: (element: Buffer) => string,
 ): NonNullable<XmlSplitterOptions['around']> {
-  const wanted = wantedAt(paths)
+  const all = Object.entries(paths)
+  const wanted = wantedAt(Object.fromEntries(all.filter(([, path]) => path.includes('@'))))
+  const elements = all
+    .filter(([, path]) => !path.includes('@'))
+    .map(([name, path]) => {
+      const scope = Math.min(...records.map((record) => commonSteps(path, record)))
+      return { name, path: path.split('/'), scope }
+    })
   const found = new Map<string, { depth: number; value: string }>()
+  let reading: typeof elements = []
   /** Of the values as they are; null: they have changed. */
   let written: string | null = '{}'
+  const set = (name: string, depth: number, value: string): void => {
+    found.set(name, { depth, value: value.trim().slice(0, 200).toWellFormed() })
+    written = null
+  }
   return {
     opens(isAt, tag, depth) {
       const here = wanted.filter(({ path }) => isAt(path))
-      if (here.length === 0) return
-      const attributes = attributesOf(tag)
+      const attributes = here.length === 0 ? {} : attributesOf(tag)
       for (const { name, attribute } of here) {
         const value = attributes[attribute]
-        if (typeof value === 'string') found.set(name, { depth, value: value.trim().slice(0, 200).toWellFormed() })
+        if (typeof value === 'string') set(name, depth, value)
       }
-      written = null
+      const asked = elements.filter(({ name, path }) => isAt(path) && !found.has(name))
+      if (asked.length === 0) return null
+      reading = asked
+      return asked[0].scope
+    },
+    element(raw) {
+      const text = textIn(raw)
+      for (const { name, scope } of reading) if (text.trim() !== '') set(name, scope, text)
     },
     closes(depth) {
       for (const [name, value] of found) {

@@ -7,21 +7,26 @@ import { shortHash } from '../../core/hash.ts'
 import { fieldRules, ownerKey } from '../../core/listing.ts'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
+import { outsideNames } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { symbolOfCurrency } from './countries.ts'
 import { compileCompliance, hiddenStreet, hideAddress, withoutStreet } from './compliance.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Making, Read, Unmapped } from './converters/converter.ts'
 import { compileExtension } from './extension.ts'
-import { inOrder, problemOf, readField, withAffixes, wrongDefault } from './field.ts'
+import { alwaysGiven, byDefaultOf, defaultsProblems, withFurther } from './defaults.ts'
+import type { Defaults } from './defaults.ts'
+import { inOrder, problemOf, readField, withAffixes } from './field.ts'
 import type { FieldStep } from './field.ts'
 import { formatOptions } from './fields-read.ts'
+import { compileJoins, joinProblems, keepConfirmed } from './join.ts'
 import type { KnownListing, Mapping, Moment } from './mapping.ts'
 import { mendRecord } from './mojibake.ts'
 import { isFieldName, unknownFields } from './names.ts'
 import { compilePlaceholders, placeholderProblems } from './placeholders.ts'
 import { rowPaths } from './path-row.ts'
 import { PathError, elementPaths } from './path.ts'
+import type { Paths } from './path.ts'
 import type { MappingOptions, Preset, Variant } from './preset.ts'
 import { compileMapping } from './rule.ts'
 import type { FieldMapping } from './rule-keys.ts'
@@ -31,7 +36,7 @@ import { unfinished, unfinishedProblems } from './unfinished.ts'
 import { compileWhere, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
-const MAPPING_CODE = 9
+const MAPPING_CODE = 10
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
@@ -71,13 +76,16 @@ export function createMapping(
       return making.listing
     },
   }
-  const { stub, paths, placeholders } = compiled
-  if (stub !== null || placeholders !== null)
+  const { stub, paths, placeholders, joined } = compiled
+  if (joined.joins.length > 0) mapping.joins = joined.joins
+  if (stub !== null || placeholders !== null || joined.joins.length > 0)
     mapping.asksFor = (record, moment) => {
       paths.prepare(record)
       const asked: string[] = []
       const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
-      if (placeholders !== null || (stub !== null && isStub(stub, record))) mapping.normalise(record, '', moment, known)
+      const isPartial = stub !== null && isStub(stub, record)
+      if (placeholders !== null || isPartial || joined.lacks(record).length > 0)
+        mapping.normalise(record, '', moment, known)
       return asked
     }
   return mapping
@@ -95,35 +103,35 @@ function deliveryNamed({ delivery, deliveryFrom }: Preset, header: Readonly<Reco
  */
 export function optionProblems(options: MappingOptions, rules = ''): string[] {
   const { fields = {}, defaults = {}, where = {}, extension = {} } = options
-  const problems = [...unknownFields(fields), ...unknownFields(defaults, 'defaults'), ...unfinishedProblems(options)]
-  for (const [key, given] of Object.entries({ fields, defaults })) {
-    if ('ExtensionColumn' in given) problems.push(`${key}.ExtensionColumn: its columns are written under extension`)
-  }
-  for (const rule of fieldRules) {
-    const byDefault = rule.type === 'extension' ? undefined : defaults[rule.name]
-    const wrong = byDefault === undefined || byDefault === unfinished ? null : wrongDefault(rule, byDefault)
-    if (wrong !== null) problems.push(`defaults.${rule.name}: ${wrong}`)
-  }
+  const problems = [...unknownFields(fields), ...defaultsProblems(defaults, rules), ...unfinishedProblems(options)]
+  if ('ExtensionColumn' in fields) problems.push('fields.ExtensionColumn: its columns are written under extension')
+  const given = alwaysGiven(defaults)
   const { currency, placeholders } = options
-  if (placeholders !== undefined) problems.push(...placeholderProblems(placeholders, defaults, rules))
+  if (placeholders !== undefined) problems.push(...placeholderProblems(placeholders, given, rules))
   if (currency !== undefined && currency !== unfinished && symbolOfCurrency(currency) === undefined)
     problems.push(`currency: "${currency}" is no currency of ISO 4217, such as EUR or USD`)
-  if (currency !== undefined && 'CurrencySymbol' in defaults)
+  if (currency !== undefined && given.has('CurrencySymbol'))
     problems.push('currency: says the same as defaults.CurrencySymbol; leave one of them out')
   if (ownerKey in extension) problems.push(`extension.${ownerKey}: this key is reserved for listing-sync`)
   return [...problems, ...whereProblems(where, rules)]
 }
 
 /** What a person wrote for records that lack a field; a currency as its symbol. */
-function defaultsOf({ currency, defaults }: MappingOptions): NonNullable<MappingOptions['defaults']> {
+function defaultsOf({ currency, defaults }: MappingOptions): Defaults {
   const symbol = currency === undefined ? undefined : symbolOfCurrency(currency)
-  return { ...defaults, ...(symbol !== undefined && { CurrencySymbol: symbol }) }
+  return withFurther(defaults, symbol === undefined ? {} : { CurrencySymbol: symbol })
+}
+
+function pathsOf({ format, formatOptions, names }: Preset): Paths {
+  return formats[format].nested
+    ? elementPaths(names === 'loose', outsideNames(formatOptions))
+    : rowPaths(formatOptions.columns !== undefined)
 }
 
 type Compiled = ReturnType<typeof compile> & { unmapped: Unmapped | undefined }
 
 function compile(preset: Preset, options: MappingOptions, file: string, variant?: Variant) {
-  const paths = formats[preset.format].nested ? elementPaths(preset.names === 'loose') : rowPaths()
+  const paths = pathsOf(preset)
   const fields: Record<string, FieldMapping> = { ...preset.fields, ...variant?.fields, ...options.fields }
   const extension = { ...preset.extension, ...options.extension }
   const rules = JSON.stringify([Object.values(fields), preset.variants, Object.values(extension)])
@@ -157,7 +165,7 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
     before.add(name)
     const whole =
       read && name === 'MLSNumber' ? withAffixes(read, options.mlsPrefix ?? '', variant?.suffix ?? '') : read
-    return { rule, read: whole || null, byDefault: defaults[name] }
+    return { rule, read: whole || null, byDefault: byDefaultOf(name, defaults) }
   })
   const when = variant && attempt('variants.when', () => compileMapping(variant.when, null, surroundings))
   const columns = new Map<string, Read>()
@@ -170,11 +178,13 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   for (const name of Object.keys(options.where ?? {})) {
     if (!isFieldName(name)) attempt(`where.${name}`, () => paths.compile(name))
   }
+  problems.push(...joinProblems(options.join ?? {}, fields, [preset.variants, extension]))
+  const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
-  if (problems.length > 0 || !extended) throw new ConfigError(file, problems)
+  if (problems.length > 0 || !extended || !joined) throw new ConfigError(file, problems)
   const where = options.where ? compileWhere(options.where, paths) : null
   const placeholders = compilePlaceholders(options.placeholders)
-  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders }
+  return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders, joined }
 }
 
 function begun(moment: Moment): Making {
@@ -226,6 +236,9 @@ function delivered(
       return finished(compiled, record, completed, wrong, at, before)
     }
   }
+  const unknown = compiled.joined.lacks(record)
+  const { MLSNumber } = making.listing
+  if (unknown.length > 0) keepConfirmed(making.listing, unknown, MLSNumber === undefined ? null : known(MLSNumber))
   const lacking = compiled.placeholders?.(making.listing, problems, known) ?? []
   if (lacking.length > 0) making.moving.placeholders = lacking
   return finished(compiled, record, making, problems, at, null)

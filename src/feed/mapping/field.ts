@@ -8,12 +8,19 @@ import { outOfLimits } from './converters/number.ts'
 import { isKey } from './converters/text.ts'
 import type { FieldMapping } from './rule-keys.ts'
 import { wrongValue } from './rule.ts'
+import { wordKey } from './vocabulary.ts'
 
 /** How one field gets its value: the record's, else the default. */
 export interface FieldStep {
   rule: FieldRule
   read: Read | null
-  byDefault: Value | undefined
+  byDefault: readonly ByDefault[]
+}
+
+/** A default; `kinds`: the PropertyTypes that it is for (`wordKey`), null for all. */
+export interface ByDefault {
+  kinds: ReadonlySet<string> | null
+  value: Value
 }
 
 /** Fields in reading order: those that others depend on first, templates after what they may use, Tours last. */
@@ -56,10 +63,12 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
   const into = required || neverLeftOut.includes(name) ? problems : making.unread
   const found = step.read?.(record, making)
   if (found instanceof Unreadable) {
-    into.push(problemOf(name, found))
+    const goesWithout = found.isNone && !required
+    ;(goesWithout ? making.unread : into).push(problemOf(name, found))
     return
   }
-  const value = found ?? step.byDefault
+  const kind = step.byDefault.length === 0 ? '' : wordKey(making.listing.PropertyType ?? '')
+  const value = found ?? step.byDefault.find(({ kinds }) => kinds?.has(kind) !== false)?.value
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
     problems.push({

@@ -1,5 +1,6 @@
 import type { Delivered, MovingListing, Place } from '../../core/listing.ts'
 import type { FormatOptions, RecordFields } from '../format/format.ts'
+import type { Join } from './join.ts'
 
 /** When a record is normalised. `today` is YYYY-MM-DD in the feed's time zone. */
 export interface Moment {
@@ -21,6 +22,8 @@ export interface Mapping {
   /** A key of `formats`, and the options of its reader. */
   format: string
   formatOptions: FormatOptions
+  /** Second tables whose rows stand beside the records (`join`). */
+  joins?: readonly Join[]
   /** Whether text that was encoded twice is repaired before it is read (`repair: double-utf8`). */
   mendsText?: boolean
   /**

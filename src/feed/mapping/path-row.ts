@@ -19,9 +19,10 @@ const mostKnown = 100_000
 
 /**
  * A header is found by its exact spelling, else by `wordKey`. Which paths a header may be for is worked out once for each
- * name, not for each row: rows that lack their last cells differ in their headers, and names may be long.
+ * name, not for each row: rows that lack their last cells differ in their headers, and names may be long. `byPosition`: there is
+ * no header, columns are 1, 2, …
  */
-export function rowPaths(): Paths {
+export function rowPaths(byPosition = false): Paths {
   const slots = new Map<string, Slot>()
   const known = new Map<string, readonly { slot: Slot; header: Header }[]>()
   let current: string[] = []
@@ -46,6 +47,8 @@ export function rowPaths(): Paths {
       const present = slots.get(path)
       if (present) return present.select
       if (path.trim() === '') throw new PathError('an empty header name')
+      if (byPosition && !/^[1-9]\d*$/.test(path))
+        throw new PathError(`"${path}" can match nothing: columns are numbers here, from '1'`)
       const slot: Slot = { headers: [], finder: finderOf(path), select: rowSelect(path, () => slot.headers) }
       slots.set(path, slot)
       known.clear()

@@ -68,9 +68,37 @@ export function joined(base: string, path: string): string {
   return path === '.' ? base : `${base}/${path}`
 }
 
-/** Paths into records of elements. `loose`: names count in any case where none is spelled exactly so. */
-export function elementPaths(loose = false): Paths {
-  return { nested: true, compile: (path) => elementSelect(path, loose), prepare: () => {} }
+/**
+ * Paths into records of elements. `loose`: names count in any case where none is spelled exactly so. `outside`: the values from
+ * outside the record that there are; null: any.
+ */
+export function elementPaths(loose = false, outside: ReadonlySet<string> | null = null): Paths {
+  const compile = (path: string): Select => {
+    refuseNothing(path, outside)
+    return elementSelect(path, loose)
+  }
+  return { nested: true, compile, prepare: () => {} }
+}
+
+/** Throws `PathError` for a path that can match nothing in any record: it would look like a value that the feed lacks. */
+function refuseNothing(path: string, outside: ReadonlySet<string> | null): void {
+  const nothing = (step: string, why: string): never => {
+    throw new PathError(`"${step}" in the path "${path}" can match nothing: ${why}`)
+  }
+  const above = 'a path goes down from the record; name what is above it under around, and read it as @@name'
+  const steps = path.split(/\/(?![^[]*\])/)
+  for (const [index, step] of steps.entries()) {
+    const name = step.replace(/\[[^]*$/, '').trim()
+    if (name === '..') nothing(name, above)
+    if (name.includes('|')) nothing(name, 'one of several names is written as several paths, [a/b, a/c]')
+    if (name.startsWith('@') && index < steps.length - 1)
+      nothing(steps[index + 1], 'an attribute holds nothing below it')
+    for (const [, inner] of step.matchAll(/\[([^=!\]]+)!?=/g)) refuseNothing(inner.trim(), outside)
+    if (!name.startsWith('@@')) continue
+    if (steps.slice(0, index).some((before) => !before.startsWith('.')))
+      nothing(name, 'values from outside stand in the record itself')
+    if (outside?.has(name.slice(2)) === false) nothing(name, 'the preset has no such name under header or around')
+  }
 }
 
 interface Step {

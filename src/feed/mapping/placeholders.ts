@@ -6,15 +6,11 @@ import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Problem } from '../../core/listing.ts'
 import { wrongDefault } from './field.ts'
-import { didYouMean, unknownFields } from './names.ts'
-import { tables, wordKey } from './vocabulary.ts'
+import { kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
+import { unknownFields } from './names.ts'
+import { wordKey } from './vocabulary.ts'
 
 const valueSchema = z.union([z.string(), z.number()])
-const kindsSchema = z.strictObject({
-  PropertyType: z
-    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-    .describe('Only for listings of this PropertyType, or of these'),
-})
 const groupSchema = z
   .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
   .catchall(valueSchema)
@@ -30,31 +26,23 @@ const homeKinds = ['Single Family', 'Condo', 'Townhouse', 'Multi Family', 'Apart
 export const isHome = (kind: string): boolean => homeKinds.includes(wordKey(kind))
 
 interface Group {
-  /** PropertyTypes that it is for; null: all. */
+  /** PropertyTypes that it is for (`wordKey`); null: all. */
   kinds: string[] | null
   values: Readonly<Record<string, string | number>>
 }
 
 function groupsOf(written: Written): Group[] {
-  return [written].flat().map(({ when, ...values }) => ({
-    kinds: when === undefined ? null : [when.PropertyType].flat(),
-    values: values as Group['values'],
-  }))
+  return [written].flat().map(({ when, ...values }) => ({ kinds: kindsOf(when), values: values as Group['values'] }))
 }
 
 /** `rules`: the JSON of the mapping's rules, which may name PropertyTypes of their own. */
-export function placeholderProblems(written: Written, defaults: object, rules: string): string[] {
-  const known = [...new Set(tables.propertyTypes.values())]
-  const isKnown = (kind: string): boolean =>
-    known.some((each) => wordKey(each) === wordKey(kind)) || rules.includes(JSON.stringify(kind))
+export function placeholderProblems(written: Written, given: ReadonlySet<string>, rules: string): string[] {
   return groupsOf(written).flatMap(({ kinds, values }) => [
     ...unknownFields(values, 'placeholders'),
-    ...(kinds ?? [])
-      .filter((kind) => !isKnown(kind))
-      .map((kind) => `placeholders: when.PropertyType "${kind}" is none that a rule gives${didYouMean(kind, known)}`),
+    ...unknownKinds(kinds ?? [], 'placeholders', rules),
     ...fieldRules.flatMap((rule) => {
       const { name } = rule
-      const wrong = values[name] === undefined ? null : wrongPlaceholder(rule, values[name], kinds, name in defaults)
+      const wrong = values[name] === undefined ? null : wrongPlaceholder(rule, values[name], kinds, given.has(name))
       return wrong === null ? [] : [`placeholders.${name}: ${wrong}`]
     }),
   ])
@@ -82,7 +70,7 @@ function wrongPlaceholder(
  */
 export function compilePlaceholders(written: Written | undefined) {
   if (written === undefined) return null
-  const groups = groupsOf(written).map(({ kinds, values }) => ({ kinds: kinds?.map(wordKey) ?? null, values }))
+  const groups = groupsOf(written)
   return (
     listing: Partial<Listing>,
     problems: Problem[],

@@ -6,7 +6,9 @@ import { z } from 'zod'
 import type { FormatOptions } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { complianceShape } from './compliance.ts'
+import { defaultsSchema } from './defaults.ts'
 import { groupsSchema } from './extension.ts'
+import { joinSchema } from './join.ts'
 import { numbersSchema, optional, severalWords, statusesSchema } from './rule-keys.ts'
 import { placeholdersSchema } from './placeholders.ts'
 import { fieldSchema } from './rule.ts'
@@ -73,8 +75,8 @@ export const mappingOptionsSchema = z.strictObject({
     'Listing field → path or rule. Replaces the whole rule of the preset for that field.',
   ),
   defaults: optional(
-    z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())])),
-    'Listing field → value, for records that lack the field.',
+    defaultsSchema,
+    'Listing field → value, for records that lack the field, or a list of such groups with when: { PropertyType: [Land] }.',
   ),
   currency: optional(
     z.string().min(1),
@@ -101,6 +103,10 @@ export const mappingOptionsSchema = z.strictObject({
   imageBase: optional(
     z.string().regex(/^https?:\/\/[^\s/?#]+\/[^\s?#]*$/, 'takes an address such as https://photos.example/north/'),
     'The address before images that the feed names by their files; {MLSNumber} in it is the number of the listing.',
+  ),
+  join: optional(
+    joinSchema,
+    'Second tables (CSV) whose rows belong to the records by a key, such as a Media file; rules read them as media:MediaURL.',
   ),
   delivery: optional(z.enum(['full', 'delta']), 'full: absence means gone; delta: it means nothing.'),
   ...complianceShape,

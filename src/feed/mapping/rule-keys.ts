@@ -65,7 +65,12 @@ export const converterKeys = {
   unit: word.optional().describe('area: the unit of the value; AreaUnit: that of the listing'),
   unitFrom: pathsSchema.optional().describe('area: path of the unit; street: path of the number of the unit'),
   dimensions: word.optional().describe('area: the unit of sides, as in 50x125'),
-  range: z.literal('least').optional().describe('area: least: of a range, take the smaller value'),
+  range: z
+    .enum(['least', 'hide'])
+    .optional()
+    .describe(
+      'area, money: least: of a range, take the smaller value; hide: the range is no value (money without range, too)',
+    ),
   period: pathsSchema.optional().describe('money: path of the period that the amount is for'),
   periods: words.optional().describe("money: the feed's word for a period → the period"),
   per: word.optional().describe('money: the period that every amount is for'),

@@ -157,7 +157,11 @@ function conversion(given: Rule, field: FieldRule | null, surroundings: Surround
   }
   if (rule.each !== undefined && !surroundings.paths.nested)
     throw new RuleError('each is for nested records only, not for rows')
-  const select = (path: string): Select => surroundings.paths.compile(path)
+  const select = (path: string): Select => {
+    if (rule.each !== undefined && path !== rule.each && path.startsWith('@@'))
+      throw new RuleError(`"${path}" can match nothing under each, whose paths start at its nodes`)
+    return surroundings.paths.compile(path)
+  }
   const from = (rule.from === undefined ? [] : [rule.from].flat()).map(select)
   if (converter.needsFrom && from.length === 0) throw new RuleError(`${name} needs from`)
   const missing: ReadonlySet<string> = new Set((rule.missing ?? []).map((word) => word.trim().toLowerCase()))

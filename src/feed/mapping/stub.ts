@@ -85,7 +85,7 @@ export function complete(
     if (placeholders) completed.moving.placeholders = placeholders.filter((name) => name !== rule.name)
     if (!rule.required) delete listing[rule.name]
     readField(
-      { rule, read, byDefault: rule.required ? (before.listing[rule.name] as string) : undefined },
+      { rule, read, byDefault: rule.required ? [{ kinds: null, value: before.listing[rule.name] as string }] : [] },
       record,
       completed,
       problems,

@@ -5,7 +5,7 @@ import type { Action, Change, Remembered } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { asking } from './hold.ts'
-import type { Counted, HeldPart, PartHeld } from './hold.ts'
+import type { Counted, HeldPart, Pair, PartHeld } from './hold.ts'
 import { isNews } from './rules.ts'
 import type { Trip } from './rules.ts'
 import { isFree, partOf, standingOf } from './scales.ts'
@@ -13,7 +13,7 @@ import type { Policy } from './scales.ts'
 
 interface Holding {
   part: HeldPart
-  /** null: a person refused it, and no rule asks any more. */
+  /** null: a person refused it, or the other one of its pair, and no rule asks any more. */
   trip: Trip | null
   /** null: the whole action. */
   fields: readonly FieldName[] | null
@@ -29,17 +29,19 @@ export interface Verdict {
 }
 
 /**
- * `isRenumbered`: the action is one of a delete and a create of the same home. null: it goes as it was planned, and nothing
- * about it is remembered.
+ * `isBesideHeld`: the other action of the pair is held, and so is this one, whatever was let go of it. null: it goes as it was
+ * planned, and nothing about it is remembered.
  */
 export function judge(
   action: Action,
-  isRenumbered: boolean,
+  pair: Pair | null,
   remembered: Remembered,
   trips: readonly Trip[],
   policy: Policy,
+  isBesideHeld = false,
 ): Verdict | null {
-  const holding = holdingOf(action, isRenumbered, remembered, trips, policy)
+  const isRenumbered = pair === 'renumbered'
+  const holding = holdingOf(action, pair, remembered, trips, policy, isBesideHeld)
   if (holding.length === 0) {
     const released = releasedOf(action, remembered, policy)
     if (released.length === 0 && !isRenumbered) return null
@@ -72,22 +74,22 @@ export function judge(
 
 function holdingOf(
   action: Action,
-  isRenumbered: boolean,
+  pair: Pair | null,
   remembered: Remembered,
   trips: readonly Trip[],
   policy: Policy,
+  isBesideHeld: boolean,
 ): Holding[] {
   const holding: Holding[] = []
   for (const trip of trips) {
-    const held = trip.holds(action, isRenumbered)
+    const held = trip.holds(action, pair)
     if (held === false || (held !== true && held.length === 0)) continue
     const part = partOf(action, trip)
     const { standing, record } = standingOf(remembered, action, part, policy)
     // Another list of the chatbot says nothing of the feed.
     const isOfList = record?.ends === 'listed again' && trip.ends === 'confirmed'
-    // What nothing lets go by itself a person has to let go, however long the feed has said the same.
     const isLetGo = standing === 'approved' || (standing === 'confirmed' && trip.ends !== 'never' && !isOfList)
-    if (!isLetGo) holding.push({ part, trip, fields: held === true ? null : held })
+    if (!isLetGo || isBesideHeld) holding.push({ part, trip, fields: held === true ? null : held })
   }
   for (const { part, decision } of remembered.holds) {
     if (decision !== 'refused' || holding.some((other) => other.part === part)) continue
@@ -95,6 +97,7 @@ function holdingOf(
     const fields = fieldsOfPart(action, part)
     if (fields === null || fields.length > 0) holding.push({ part, trip: null, fields })
   }
+  if (isBesideHeld && holding.length === 0) holding.push({ part: action.kind, trip: null, fields: null })
   return holding
 }
 

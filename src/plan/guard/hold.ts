@@ -32,6 +32,12 @@ export interface PartHeld {
   readonly ends: Ends
 }
 
+/**
+ * An action is one of two of the same home under different MLSNumbers: of a delete and a create; or of a create and the
+ * forget of what is not on the service either, as far as its list goes.
+ */
+export type Pair = 'renumbered' | 'missing'
+
 export type Decision = 'approved' | 'refused'
 
 export interface HoldRecord {

@@ -5,7 +5,7 @@
 import type { FieldName } from '../../core/listing.ts'
 import type { Action, Update } from '../change.ts'
 import type { PlanConfig } from '../settings.ts'
-import type { Ends, RuleName } from './hold.ts'
+import type { Ends, Pair, RuleName } from './hold.ts'
 import { factKinds, facts, fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 
@@ -78,10 +78,10 @@ export interface Rule<N extends Numbers = Numbers> {
   /** Why a change is held, as a clause. */
   label(numbers: N): string
   /**
-   * Whether it holds this action back. `renumbered`: the action is one of a delete and a create of the same home. A list of
-   * fields: of an update these alone, and the rest goes on.
+   * Whether it holds this action back. `pair`: with what it is about the same home. A list of fields: of an update these
+   * alone, and the rest goes on.
    */
-  holds(action: Action, renumbered: boolean, numbers: N): boolean | readonly FieldName[]
+  holds(action: Action, pair: Pair | null, numbers: N): boolean | readonly FieldName[]
 }
 
 /** From so many listings on a share says something. */
@@ -129,7 +129,7 @@ const leaving = rule({
     `${gone} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
   ending: 'goes by itself',
   label: () => 'too many listings would leave',
-  holds: ({ kind }, renumbered) => kind === 'delete' && !renumbered,
+  holds: ({ kind }, pair) => kind === 'delete' && pair === null,
 })
 
 /** Gone without a word of the feed's, from an address that is not known. */
@@ -150,8 +150,8 @@ const renumbered = rule({
   label: () => 'too many homes came under other MLSNumbers',
   // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete, or the
   // home would be on the site twice, or not at all.
-  holds: (action, isPaired) =>
-    action.kind === 'create' || (action.kind === 'delete' && (isPaired || isNameless(action))),
+  holds: (action, pair) =>
+    action.kind === 'create' || (action.kind === 'delete' && (pair !== null || isNameless(action))),
 })
 
 const arriving = rule({
@@ -168,7 +168,8 @@ const arriving = rule({
     `${come} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
   ending: 'goes by itself',
   label: () => 'too many listings are new',
-  holds: (action, isPaired) => action.kind === 'create' && action.cause === 'new' && !action.isBack && !isPaired,
+  holds: (action, pair) =>
+    action.kind === 'create' && action.cause === 'new' && !action.isBack && pair !== 'renumbered',
 })
 
 /** Of a listing that was there before, or was edited on the service, the feed says nothing new. */
@@ -284,8 +285,10 @@ const chatbot = rule<OnChatbot>({
   },
   ending: 'listed again',
   label: () => "the chatbot's list is in doubt",
-  holds(action, _, numbers) {
+  holds(action, pair, numbers) {
     if (isRespelled(numbers) || numbers.missing > numbers.allowed) {
+      // Its home may be on the site still, under the number that the list lacks.
+      if (pair === 'missing') return true
       // Under other keys it may be somebody else's chatbot: nothing is put there.
       if (action.kind === 'create') return action.cause === 'gone-from-service' || numbers.keys === 'other'
       // What is forgotten on the word of this list would be created beside a listing that is there, if it came again.
@@ -305,7 +308,7 @@ export interface Trip extends Pick<Rule, 'setting' | 'ends' | 'ending'> {
   readonly numbers: Numbers
   readonly sentence: string
   readonly label: string
-  holds(action: Action, renumbered: boolean): boolean | readonly FieldName[]
+  holds(action: Action, pair: Pair | null): boolean | readonly FieldName[]
 }
 
 /** What the rules find, `from` others in a test. */
@@ -319,7 +322,7 @@ export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rule
       sentence: tripped.message(numbers),
       ending: tripped.ending,
       label: tripped.label(numbers),
-      holds: (action: Action, isPaired: boolean) => tripped.holds(action, isPaired, numbers),
+      holds: (action: Action, pair: Pair | null) => tripped.holds(action, pair, numbers),
     })),
   )
 }

@@ -119,7 +119,7 @@ export class Scales {
   }
 
   #weighCreate(action: Extract<Action, { kind: 'create' }>, remembered: Remembered, by: 1 | -1): void {
-    const { standing } = this.#standing(remembered, action, 'create')
+    const { standing, record } = this.#standing(remembered, action, 'create')
     if (action.cause === 'gone-from-service') {
       if (!isFree(standing)) this.#sums.missing += by
       return
@@ -130,7 +130,7 @@ export class Scales {
     // What comes back is not new: it neither drowns the site nor counts.
     if (action.isBack || remembered.counted.includes('create')) return
     this.#outlook.arriving += by
-    if (standing !== 'confirmed') this.#sums.arriving += by
+    if (standing !== 'confirmed' || record?.ends === 'listed again') this.#sums.arriving += by
   }
 
   #weighUpdate(action: Update, remembered: Remembered): void {

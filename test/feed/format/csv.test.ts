@@ -55,6 +55,18 @@ describe('rows', () => {
     expect((await read(csv, 'a,b\n"1,2\n', { quote: '' })).records).toEqual([{ a: '"1', b: '2' }])
   })
 
+  test('stray quotes in a file without quotes are text', async () => {
+    const rows =
+      'id|remarks|city\n1|"Dream" home, 12" deck|Springfield\n2|a "b" c|Shelbyville\n3|"Cosy" and "quiet"|Ogdenville\n'
+    const remarks = ['"Dream" home, 12" deck', 'a "b" c', '"Cosy" and "quiet"']
+    const { records, reasons } = await read(csv, rows, {})
+    expect(records).toMatchObject(remarks.map((text) => ({ remarks: text })))
+    expect(reasons).toEqual([])
+    expect((await read(csv, rows, { quote: '"' })).records).not.toMatchObject([{}, {}, {}])
+    const quoted = 'id|remarks\n1|"a\nb|c"\n2|"d|e"\n3|"Dream" home\n'
+    expect((await read(csv, quoted, {})).records.slice(0, 2)).toMatchObject([{ remarks: 'a\nb|c' }, { remarks: 'd|e' }])
+  })
+
   test('have a context that changes with the names of the columns', async () => {
     const contextOf = async (text: string): Promise<string> => {
       const options = { quote: '"', maxRecordBytes: 1000, lengthProven: () => true, requiredHeaders: [] }

@@ -136,7 +136,7 @@ describe.each(containers)('$container', ({ container, preset, feed }) => {
         text.indexOf(start) + start.length,
         container === 'XML' ? text.indexOf(end) : undefined,
       )
-      const price = records.replaceAll('250000', 'plenty')
+      const price = records.replaceAll('250000', '2.5.0x')
       const { notes, rejects } = await delivered(`${start}\n${records}${price}${records}${records}${end}\n`, { preset })
       expect(rejects.length).toBeGreaterThan(0)
       expect(notes[0]).toMatch(/^4 records hold text that was encoded twice \((MLSNumber M2: [^;]+; ){2}MLSNumber M2:/)

@@ -210,7 +210,7 @@ describe('headers of CSV', () => {
   test('shorter than a row: cells without a name are a shifted row', async () => {
     const { listings, rejects } = await delivered(resoTable(rowOne, `${rowTwo},more`, `${rowThree},,`), reso)
     expect(Object.keys(listings)).toEqual(['M1', 'M3'])
-    expect(rejects[0].problems).toEqual(['record: the row has 15 cells where the header has 14'])
+    expect(rejects[0].problems).toEqual(['record: the row has 16 cells where the header has 15'])
   })
 
   test('repeated: the first cell with something in it counts', async () => {

@@ -256,11 +256,7 @@ fields: { MLSNumber: Id, City: City, Bedrooms: Beds, ${[...constants, ...numbers
       expect(await world.run()).toMatchObject({ delivery: { complete: false, reasons: ['the document is cut off'] } })
       expect(world.listings()).toHaveLength(2)
 
-      const { findings } = await inspectSource(world.context, 'north', {
-        preset: undefined,
-        limit: null,
-        runsADay: () => 0,
-      })
+      const { findings } = await inspectSource(world.context, 'north', { preset: undefined, limit: null })
       expect(findings.document).toMatchObject({ format: 'blocks', records: 1, dialect: null, record: null })
       expect(findings.fields.map(({ path, usedFor }) => [path, usedFor])).toContainEqual(['Beds', ['Bedrooms']])
     } finally {

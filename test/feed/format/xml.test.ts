@@ -200,6 +200,40 @@ describe('values around records', () => {
     expect((await read(xml, document, around, size)).records).toEqual([house, house, { '@@kind': 'flat' }])
   })
 
+  const elements = {
+    record: 'file/part/home',
+    around: { currency: 'file/head/currency', street: 'file/part/place/address/street', town: 'file/part/town' },
+  }
+  const withElements = (last = '') =>
+    '<f:file><head><currency>EUR</currency></head><part><x><street>no</street></x><place><address><f:street a="1">High &amp; <![CDATA[Low]]></f:street>' +
+    '<street>second</street></address></place><home/><home/></part><part><town> Springfield </town><town/>' +
+    `<home/>${last}</part><other><home/></other></f:file>`
+
+  test.each([1, 9, 1000])(
+    'are elements before the record, while those are open that hold both, in chunks of %i',
+    async (size) => {
+      const first = { '@@currency': 'EUR', '@@street': 'High & Low' }
+      const { records, reasons } = await read(xml, withElements(), elements, size)
+      expect(records).toEqual([first, first, { '@@currency': 'EUR', '@@town': 'Springfield' }])
+      expect(reasons).toEqual([])
+    },
+  )
+
+  test('that stand after a record, or are endless, make the document incomplete', async () => {
+    const late = await read(xml, withElements('<place><address><street>late</street></address></place>'), elements)
+    expect(late.reasons).toEqual([expect.stringContaining('stands after a record that it is for')])
+    const long = withElements().replace('Springfield', 'x'.repeat(70_000))
+    expect((await read(xml, long, elements, 1000)).reasons).toEqual([
+      expect.stringContaining('longer than 65536 bytes'),
+    ])
+    const problem = (path: string) =>
+      xml.options.safeParse({ record: 'file/part/home', around: { x: path } }).error?.issues[0].message
+    expect(problem('file/part')).toMatch(/contains them$/)
+    expect(problem('file/part/home')).toMatch(/is a record/)
+    expect(problem('feed/town')).toMatch(/in another document/)
+    expect(problem('file/head/currency')).toBeUndefined()
+  })
+
   test('are part of what a record says', async () => {
     const usual = { encoding: null, charset: null, maxRecordBytes: 1000, lengthProven: () => true }
     const reading = xml.read(inChunks(Buffer.from(document), 1000), { ...usual, ...around })

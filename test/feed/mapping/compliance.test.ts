@@ -57,6 +57,7 @@ const whole = {
   City: 'Springfield',
   Latitude: '39.1',
   Longitude: '-94.5',
+  Country: 'US',
   PublicRemarks: 'Come to 12 Sitter Street today',
   ListOfficeName: 'Acme Realty',
 }

@@ -233,9 +233,9 @@ variants:
   })
 
   it('is rejected for the one that can not be read, and kept for the other', async () => {
-    expect(await normalise(priced('250000', 'nine hundred'), {}, both)).toMatchObject([
+    expect(await normalise(priced('250000', '9,0,0'), {}, both)).toMatchObject([
       { kind: 'listing', listing: { MLSNumber: 'A1' } },
-      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'RentPrice', value: 'nine hundred' }] },
+      { kind: 'reject', mlsNumber: 'A1-rent', problems: [{ field: 'RentPrice', value: '9,0,0' }] },
     ])
   })
 
@@ -295,7 +295,7 @@ describe('one record', () => {
     [{ 'BasicDetails/YearBuilt': '12' }, 'YearBuilt'],
     [{ 'BasicDetails/LivingArea': '-5' }, 'BuildingArea'],
     [{ 'BasicDetails/LivingArea': '5 parsecs' }, 'BuildingArea'],
-    [{ 'ListingDetails/Price': 'cheap' }, 'SalePrice'],
+    [{ 'ListingDetails/Price': '-5' }, 'SalePrice'],
     [{ 'ListingDetails/Price': '350.000,00' }, 'SalePrice'],
     [{ 'ListingDetails/DateListed': '2026-02-30' }, 'DaysOnMarket'],
     [{ 'ListingDetails/ListingUrl': 'ftp://homes.example/1' }, 'Url'],
@@ -328,7 +328,10 @@ describe('one record', () => {
     const rows =
       'listing id,mls_status,property type,LISTPRICE,BedroomsTotal,BathroomsFull,Living Area,YearBuilt,DaysOnMarket,ParkingTotal,ListingURL,$/SQUARE FEET\n' +
       'Z9,active,Residential,"535,000",3,2,1500,1990,3,2,https://homes.example/9,250\n'
-    expect(await listingOf(rows, { defaults: { LotArea: 7 } }, preset)).toMatchObject({ Status: 'Active', LotArea: 7 })
+    expect(await listingOf(rows, { currency: 'USD', defaults: { LotArea: 7 } }, preset)).toMatchObject({
+      Status: 'Active',
+      LotArea: 7,
+    })
   })
 
   it('finds CSV headers by spelling, else by the vocabulary, else by pattern', async () => {
@@ -336,7 +339,7 @@ describe('one record', () => {
     const rows =
       'listing id,Standard_Status,property type,LISTPRICE,BedroomsTotal,BathroomsFull,Living Area,LotSizeAcres,YearBuilt,DaysOnMarket,ParkingTotal,ListingURL,Photo2,Photo1,PhotoX\n' +
       'Z9,active,Residential,"535,000",3,2,1500,1,1990,3,2,https://homes.example/9,b,a,no\n'
-    const listing = await listingOf(rows, {}, preset)
+    const listing = await listingOf(rows, { currency: 'USD' }, preset)
     expect(listing).toMatchObject({ MLSNumber: 'Z9', SalePrice: 535000, LotArea: 43560, BuildingArea: 1500 })
     expect(listing.ExtensionColumn).toEqual([{ Key: 'Photos', value: 'a|b' }])
   })

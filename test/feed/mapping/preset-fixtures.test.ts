@@ -1,5 +1,6 @@
 import { createReadStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { presetAt, presetFileOf } from '../../../src/config/presets.ts'
 import type { Delivered } from '../../../src/core/listing.ts'
@@ -42,6 +43,33 @@ describe('presets', () => {
       expect(found.length).toBeGreaterThanOrEqual(12)
     })
   }
+
+  it('in XML, names in the wrong case lose nothing', async () => {
+    const folder = join(folders, 'zillow')
+    const preset = presetAt(presetFileOf('zillow', '.'))
+    const mapping = createMapping(preset, {})
+    const documents = ['', 'latitude', 'longitude', 'city'].map((name) =>
+      readFileSync(join(folder, 'feed.xml'), 'utf8').replaceAll(
+        new RegExp(`<(/?)${name === '' ? '$' : name}>`, 'gi'),
+        `<$1${name}>`,
+      ),
+    )
+    const coordinates = await Promise.all(
+      documents.map(async (text) => {
+        const reading = readingOf(mapping, Readable.from([Buffer.from(text)]))
+        const found: unknown[] = []
+        for await (const batch of reading.records)
+          for (const record of batch)
+            for (const one of mapping.normalise(reading.parse(record), '', moment))
+              found.push(
+                one.kind === 'listing' ? [one.listing.Latitude, one.listing.Longitude, one.listing.City] : one.kind,
+              )
+        return found
+      }),
+    )
+    expect(coordinates[0].length).toBeGreaterThanOrEqual(12)
+    for (const other of coordinates.slice(1)) expect(other).toEqual(coordinates[0])
+  })
 
   it('every preset has a fixture of its own', () => {
     const names = readdirSync(presets)

@@ -9,6 +9,7 @@ import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
 import type { Moment } from '../../../src/feed/mapping/mapping.ts'
 import { rowPaths } from '../../../src/feed/mapping/path-row.ts'
 import { elementPaths } from '../../../src/feed/mapping/path.ts'
+import { mappingOptionsSchema } from '../../../src/feed/mapping/preset.ts'
 import type { MappingOptions } from '../../../src/feed/mapping/preset.ts'
 import { inChunks } from '../../contract/format.ts'
 import { startFeedServer } from '../../runs/feed-server.ts'
@@ -276,6 +277,121 @@ describe('paths', () => {
     paths.prepare(row)
     expect(images.all(row)).toEqual(['first', 'two', 'ten'])
     expect(photos.all(row)).toEqual(['2', '10'])
+  })
+})
+
+describe('prices that are not to be shown', () => {
+  const priced = (text: string, rule: object = {}) =>
+    listing(`<price>${text}</price>`, { SalePrice: { from: 'price', ...rule } })
+
+  it.each(['$400,000 - $600,000', 'Between 400,000 and 600,000', '400k to 600k', 'von 400,000 bis 600,000'])(
+    '%s is a range: no price, or its smaller end',
+    async (text) => {
+      const hidden = await priced(text)
+      expect(hidden.listing).not.toHaveProperty('SalePrice')
+      expect(hidden.unread).toMatchObject([
+        { field: 'SalePrice', value: text, problem: expect.stringContaining('a range') },
+      ])
+      expect((await priced(text, { range: 'hide' })).listing).not.toHaveProperty('SalePrice')
+      expect((await priced(text, { range: 'least' })).listing.SalePrice).toBe(400_000)
+    },
+  )
+
+  it('are never replaced by another number of the record', async () => {
+    const rules = ['price', 'other'].map((from) => ({ from }))
+    const { listing: found, unread } = await listing('<price>make an offer</price><other>5</other>', {
+      SalePrice: rules,
+    })
+    expect(found).not.toHaveProperty('SalePrice')
+    expect(unread).toMatchObject([
+      { value: 'make an offer', problem: expect.stringContaining('text in place of a price') },
+    ])
+  })
+
+  it('say no currency either', async () => {
+    const given = preset({}, { CurrencySymbol: { from: 'price', as: 'currency' } })
+    const { found } = await read('<list><home><id>A</id><price>Contact the agent</price></home></list>', given)
+    expect(found).toMatchObject([{ problems: [{ field: 'CurrencySymbol', value: null }] }])
+  })
+
+  it('areas have ranges, too', async () => {
+    const area = async (range: string) =>
+      (await listing('<lot>2 - 4.99 acres</lot>', { LotArea: { from: 'lot', as: 'area', unit: 'acres', range } }, {}))
+        .listing
+    expect((await area('least')).LotArea).toBe(87_120)
+    await expect(area('hide')).rejects.toThrow('LotArea')
+  })
+})
+
+describe('defaults by kind of property', () => {
+  const given = preset(
+    {},
+    {
+      PropertyType: { from: 'kind', as: 'choice', choices: { plot: 'Land' }, otherwise: 'Condo' },
+      Bedrooms: 'beds',
+      YearBuilt: 'year',
+    },
+  )
+  const home = (kind: string, more = '') => `<list><home><id>A</id><kind>${kind}</kind>${more}</home></list>`
+  const defaults = mappingOptionsSchema.shape.defaults.parse([
+    { when: { PropertyType: ['Land', 'Parking'] }, Bedrooms: 0, YearBuilt: 0 },
+    { YearBuilt: 1900 },
+  ])
+
+  it('are given to that kind, the first one that fits, and never over what the record says', async () => {
+    const of = async (text: string) => (await read(text, given, { defaults })).found[0]
+    expect(await of(home('plot'))).toMatchObject({ listing: { PropertyType: 'Land', Bedrooms: 0, YearBuilt: 0 } })
+    expect(await of(home('plot', '<beds>1</beds>'))).toMatchObject({ listing: { Bedrooms: 1, YearBuilt: 0 } })
+    expect(await of(home('flat', '<beds>2</beds>'))).toMatchObject({ listing: { Bedrooms: 2, YearBuilt: 1900 } })
+    expect(await of(home('flat'))).toMatchObject({ kind: 'reject', problems: [{ field: 'Bedrooms', value: null }] })
+  })
+
+  it.each([
+    [[{ when: { PropertyType: 'Lamd' }, Bedrooms: 0 }], /"lamd" is none that a rule gives; did you mean Land/],
+    [
+      [{ when: { PropertyType: 'Land' }, Status: 'Active' }],
+      /defaults\.Status: is read before the kind of property is known/,
+    ],
+    [[{ Bedroms: 0 }], /defaults\.Bedroms: .*did you mean Bedrooms/],
+    [[{ when: { PropertyType: 'Land' }, Bedrooms: 'none' }], /defaults\.Bedrooms: Bedrooms is a number/],
+  ])('are refused where they can mean nothing: %j', (wrong, problem) => {
+    expect(() => createMapping(given, { defaults: wrong as MappingOptions['defaults'] })).toThrow(problem)
+  })
+})
+
+describe('a path that can match nothing', () => {
+  it.each([
+    ['../@kind', 'goes down from the record'],
+    ['rooms/beds|bedrooms', 'written as several paths'],
+    ['price/@currency/code', 'an attribute holds nothing below it'],
+    ['@@tab', 'no such name under header or around'],
+    ['fees/@@scope', 'stand in the record itself'],
+    ['fee[../kind=HOA]/amount', 'goes down from the record'],
+    ['fee[@@tab=HOA]/amount', 'no such name under header or around'],
+  ])('is an error with its place: %s', (path, why) => {
+    const more = { header: { scope: 'list/sent/@scope' } }
+    expect(() => preset(more, { City: path })).toThrow(new RegExp(`fields\\.City: .*${why}`))
+    expect(() => preset({ ...more, extension: { Note: [{ from: path }] } })).toThrow(
+      /extension\.Note: .*can match nothing/,
+    )
+    expect(() => createMapping(preset(more), { fields: { City: path } })).toThrow(/fields\.City: .*can match nothing/)
+  })
+
+  it('is none that the document may have', () => {
+    const more = { record: 'list/house|flat', header: { scope: 'list/sent/@scope' } }
+    const paths = ['@@name', '@@scope', './city', '*/name()', 'fee[@kind=a|b/c]/amount', '.[@@name=flat]/area']
+    for (const City of paths) expect(() => preset(more, { City }), City).not.toThrow()
+  })
+
+  it('is a value from outside under each, and a name where columns are numbers', () => {
+    const more = { record: 'list/house|flat' }
+    expect(() => preset(more, { City: { each: 'place', from: '@@name' } })).toThrow(/can match nothing under each/)
+    const rows = { format: 'csv', record: undefined, columns: 3 }
+    const own = { MLSNumber: '1' }
+    expect(() => preset(rows, { ...own, City: 'Town' })).toThrow(
+      /fields\.City: "Town" can match nothing: columns are numbers/,
+    )
+    expect(() => preset(rows, { ...own, City: '3' })).not.toThrow()
   })
 })
 

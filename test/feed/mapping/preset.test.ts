@@ -136,7 +136,7 @@ describe('extends', () => {
 
   it('leaves the keys of another format behind', () => {
     const mine = load('extends: base\nname: mine\nformat: csv')
-    expect(mine.formatOptions).toEqual({ quote: '"', requiredHeaders: [] })
+    expect(mine.formatOptions).toEqual({ requiredHeaders: [] })
   })
 
   it('says what is wrong', () => {

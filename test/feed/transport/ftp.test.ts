@@ -36,6 +36,7 @@ afterEach(() => {
   for (const server of servers) {
     server.commands.length = 0
     server.answers.clear()
+    server.moreNames = []
     server.transfer = 'whole'
     server.onRetrieve = () => {}
   }
@@ -75,6 +76,18 @@ test('a folder of more files than maxFiles is refused', async () => {
   const source = at('/full/*.xml')
   expect(await receive(ftp, source, logged({ maxFiles: 4 }))).toMatchObject({ text: 'x' })
   await expect(ftp(source, logged({ maxFiles: 3 }))).rejects.toThrow(/holds more than 3 files \(maxFiles\)/)
+})
+
+test.each([
+  ['out of the folder', '../drop/feed-1.xml'],
+  ['with a control character', 'x\u0007.xml'],
+  ['longer than any', `${'ab'.repeat(150)}.xml`],
+])('a name that leads %s is of no file', async (_, name) => {
+  mkdirSync(join(folder, 'named'), { recursive: true })
+  put('/named/a.xml', 'x')
+  plain.moreNames = [`type=file;size=1;modify=20990101000000; ${name}`]
+  expect(await receive(ftp, at('/named/*.xml'), logged())).toMatchObject({ text: 'x', name: at('/named/a.xml') })
+  expect(plain.commands.join()).not.toContain(name.slice(0, 12))
 })
 
 describe('who is let in, and to whom', () => {

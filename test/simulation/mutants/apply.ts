@@ -104,4 +104,28 @@ export const applyMutants: readonly Mutant[] = [
     from: "run.prepared = await prepare(feed, tools, 'diff', ",
     to: "run.prepared = await prepare(feed, tools, 'backfill', ",
   },
+  {
+    name: 'what a delta deleted is done once it is counted',
+    file: 'src/run/record.ts',
+    from: "if (kind === 'delete') return stillListed !== null && !stillListed.has(mlsNumber)",
+    to: "if (kind === 'delete') return true",
+  },
+  {
+    name: 'what a delta changed is done once it is confirmed',
+    file: 'src/run/record.ts',
+    from: "return kind === 'forget' || seen.has(mlsNumber)",
+    to: 'return true',
+  },
+  {
+    name: 'what was shown before an update is forgotten',
+    file: 'src/apply/outcomes.ts',
+    from: '? change.shownHash : null',
+    to: '? null : null',
+  },
+  {
+    name: 'an open house that is over stays so',
+    file: 'src/core/listing.ts',
+    from: "if (openHouseUntil > now) current.Tours = 'OpenHouse'",
+    to: 'if (openHouseUntil > now) return current',
+  },
 ]

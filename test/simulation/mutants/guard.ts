@@ -112,4 +112,17 @@ export const guardMutants: readonly Mutant[] = [
     from: 'const most = isEmpty ? 0 : allowed(seen, limits)',
     to: 'const most = allowed(seen, limits)',
   },
+  {
+    name: 'one of two of a home goes alone',
+    file: 'src/plan/guard/guard.ts',
+    from: 'if (!isLetGo || isBesideHeld) holding.push',
+    to: 'if (!isLetGo) holding.push',
+    also: [{ from: 'if (isBesideHeld && holding.length === 0)', to: 'if (isBesideHeld && holding.length < 0)' }],
+  },
+  {
+    name: 'a home is created beside what the list lacks',
+    file: 'src/plan/guard/rules.ts',
+    from: "if (pair === 'missing') return true",
+    to: "if (pair === 'missing' && action.kind !== 'create') return true",
+  },
 ]

@@ -6,7 +6,8 @@ import { numberReader } from './number.ts'
 /**
  * An area in the listing's AreaUnit, to two decimals. Its own unit follows the number, or is that of `unitFrom` in the
  * record, or `unit` (`AreaUnit`: that of the listing); without any, the area is absent. With `dimensions`, `50x125` is the
- * product of two lengths in that unit; `units` maps a format's codes; with `range: least`, `2 - 4.99 acres` is 2 acres.
+ * product of two lengths in that unit; `units` maps a format's codes; with `range: least`, `2 - 4.99 acres` is 2 acres, with
+ * `hide` nothing.
  */
 export const area: Converter = {
   yields: 'number',
@@ -40,6 +41,7 @@ export const area: Converter = {
         if (length && width && length > 0 && width > 0) return converted(length * width, sideUnit, targetOf(making))
       }
       const [digits, written] = numberAndUnit(found)
+      if (rule.range === 'hide' && leastOf(digits) !== digits) return undefined
       const value = read((rule.range === 'least' ? leastOf(digits) : digits).trim())
       if (value === null || value < 0) return new Unreadable(found, 'needs an area: a number, with a unit or without')
       if (value === 0 && rule.zero === 'missing') return undefined

@@ -13,9 +13,12 @@ import type { converterKeys, Numbers, Rule, Statuses } from '../rule-keys.ts'
 export class Unreadable {
   readonly value: string
   readonly problem: string
-  constructor(value: string, problem: string) {
+  /** Whether it says that there is no value to show, as words in place of a price: the listing goes without. */
+  readonly isNone: boolean
+  constructor(value: string, problem: string, isNone = false) {
     this.value = value
     this.problem = problem
+    this.isNone = isNone
   }
 }
 

@@ -40,7 +40,9 @@ export const currency: Converter<CurrencyKeys> = {
       if (found === undefined || hidesPrice(found)) return undefined
       const words = found.match(/[A-Z]{0,3}\p{Sc}|\p{L}{2,}/gu) ?? []
       const symbol = words.map(symbolOf).find((each) => each !== undefined)
-      if (symbol !== undefined || words.length === 0) return symbol
+      // Several words without a number are a text in place of a price.
+      const isText = words.length > 1 && !/\d/.test(found)
+      if (symbol !== undefined || words.length === 0 || isText) return symbol
       making.unmapped?.('CurrencySymbol', words.join(' '))
       return new Unreadable(found, 'needs a currency such as EUR or $; map this word with choices')
     }

@@ -102,26 +102,32 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
 /**
  * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) converted to an amount per
  * month. `periods` maps a format's codes; '' is a code without an amount per month.
- * An amount without a period in the record, or of a single payment (one time, seasonal), is absent.
+ * An amount without a period in the record, or of a single payment (one time, seasonal), is absent. Words in place of a price, or
+ * beside its number, are no price, nor is a range; with `range: least` its smaller end is.
  */
 export const money: Converter = {
   yields: 'number',
-  takes: ['split', 'nth', 'numbers', 'zero', 'period', 'periods', 'per', 'max', 'times'],
+  takes: ['split', 'nth', 'numbers', 'zero', 'period', 'periods', 'per', 'range', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
     const numbers = rule.numbers ?? building.preset.numbers
     const read = numberReader(numbers)
     const period = rule.period === undefined ? null : building.firstOf(rule.period)
-    const words = new Map(Object.entries(rule.periods ?? {}).map(([code, word]) => [wordKey(code), word]))
+    const periods = new Map(Object.entries(rule.periods ?? {}).map(([code, word]) => [wordKey(code), word]))
     const isPrice = field !== null && prices.has(field.name)
-    for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...words.values()]) {
+    for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...periods.values()]) {
       if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
     }
     return (node, making) => {
       const found = building.text(node)
       if (found === undefined || hidesPrice(found)) return undefined
-      const value = readAmount(found, read)
+      const ends = rangeOf(found, read)
+      if (ends !== null && rule.range !== 'least')
+        return new Unreadable(found, 'is a range, which is no price to show; range: least takes its smaller end', true)
+      const value = ends === null ? readAmount(found, read) : Math.min(...ends)
+      if (value === null && isPrice && isText(found))
+        return new Unreadable(found, 'is text in place of a price: the listing goes without', true)
       if (value === null || value < 0 || value > (rule.max ?? 1e12)) {
         return new Unreadable(found, `needs an amount of money written like ${example(numbers)}`)
       }
@@ -129,7 +135,7 @@ export const money: Converter = {
       if ((isPrice && (value === 0 || value === 1)) || (value === 0 && rule.zero === 'missing')) return undefined
       if (period === null && rule.per === undefined) return round(value * (rule.times ?? 1))
       const written = period?.(node) || rule.per
-      const word = written === undefined ? '' : (words.get(wordKey(written)) ?? written)
+      const word = written === undefined ? '' : (periods.get(wordKey(written)) ?? written)
       if (word === '') return value === 0 ? 0 : undefined
       const factor = monthlyFactors.get(wordKey(word))
       if (factor === undefined) {
@@ -139,6 +145,20 @@ export const money: Converter = {
       return factor === null ? undefined : round(value * factor * (rule.times ?? 1))
     }
   },
+}
+
+function isText(found: string): boolean {
+  return found.length <= longestAmount && /\p{L}{2}/u.test(found.replaceAll(currency, ''))
+}
+
+const between =
+  /^(?:(?:between|from|von|entre|de)\s{1,3})?(.{1,60}?)\s{0,3}(?:[-–—]|\s(?:to|and|bis|und|a|à|et|y)\s)\s{0,3}(.{1,60})$/iu
+
+/** Both ends of a range of amounts (`$400,000 - $600,000`, `Between 400k and 600k`); null: it is none. */
+function rangeOf(text: string, read: (text: string) => number | null): [number, number] | null {
+  const match = text.length > longestAmount ? null : between.exec(text)
+  const [least, most] = match === null ? [null, null] : [readAmount(match[1], read), readAmount(match[2], read)]
+  return least === null || most === null ? null : [least, most]
 }
 
 /** Longer text is no amount; long runs of blanks would take `currency` quadratic time. */

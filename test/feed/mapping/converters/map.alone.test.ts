@@ -114,11 +114,7 @@ describe('a converter of its own, by its line in the map alone', () => {
       const cities = world.listings().map((one) => String(one['City']))
       expect(cities).toEqual([expect.stringMatching(/^[A-Z][a-z]/), expect.stringMatching(/^[A-Z ]+!$/)])
 
-      const { findings } = await inspectSource(world.context, 'north', {
-        preset: undefined,
-        limit: null,
-        runsADay: () => 0,
-      })
+      const { findings } = await inspectSource(world.context, 'north', { preset: undefined, limit: null })
       const quiet = findings.fields.find(({ path }) => path === 'Location/Quiet')
       expect(quiet?.usedFor).toEqual(['City'])
     } finally {

@@ -1,0 +1,198 @@
+/** `check`: what a daemon needs, tried out one after another without a trace. */
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config, FeedConfig } from '../config/config.ts'
+import { FeedError, ServiceError, UserError } from '../core/errors.ts'
+import { systemClock } from '../core/machine.ts'
+import { roomIn } from '../core/room.ts'
+import { printable } from '../core/text.ts'
+import { Api } from '../feed/api/query.ts'
+import { assertLocal } from '../store/file-system.ts'
+import { temporaryFolder } from '../workspace/folder.ts'
+import { storeKind } from './adapters.ts'
+import type { App, CommandContext } from './app.ts'
+import { createGates } from './gates.ts'
+import { inspectBeginning } from './inspect.ts'
+
+/** One thing that was looked at. */
+export interface Checked {
+  what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'source' | 'service' | 'schedule'
+  /** null: it is not of one feed. */
+  feed: string | null
+  ok: boolean
+  /** What was found, as a sentence without a full stop. */
+  found: string
+  /** What to do about it; null: nothing. */
+  remedy: string | null
+}
+
+/** Records of a feed that are looked at. */
+const records = 200
+/** A run may need as much in either place, in bytes; a large feed needs more. */
+const leastRoom = 64 * 1024 * 1024
+/** How long the service is waited for, in milliseconds. */
+const patience = 15_000
+
+const megabytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MB`
+const fine = (what: Checked['what'], found: string, feed: string | null = null): Checked => ({
+  what,
+  feed,
+  ok: true,
+  found,
+  remedy: null,
+})
+const wrong = (what: Checked['what'], found: string, remedy: string, feed: string | null = null): Checked => ({
+  what,
+  feed,
+  ok: false,
+  found,
+  remedy,
+})
+
+/** Secrets are there, as the configuration could be read; where they stand is another matter. */
+export function checkSecrets({ literalSecrets }: Config): Checked {
+  if (literalSecrets.length === 0)
+    return fine('secrets', 'every key and password is there, and none stands in the file')
+  const remedy = `whoever may read the file has them; write them as \${NAME} or \${file:PATH}: ${literalSecrets.join(', ')}`
+  return { ...fine('secrets', 'every key and password is there, but some stand in the file itself'), remedy }
+}
+
+export async function checkStore({ store, place }: Config): Promise<Checked> {
+  try {
+    if (store.includes('://')) return fine('store', store.replace(/:.*/s, ''))
+    const remark = place.allowNetwork ? null : assertLocal(store)
+    const folder = nearest(dirname(store))
+    const problem = roomProblem(folder, 0)
+    if (problem !== null)
+      return wrong(
+        'store',
+        `${store}: ${problem}`,
+        'make room there, give this user the right to write, or change `store`',
+      )
+    if (existsSync(store)) accessSync(store, constants.R_OK | constants.W_OK)
+    await storeKind(store).openReader(store, place).close()
+    const state = existsSync(store) ? 'is sound' : 'will be made by the first run'
+    return { ...fine('store', `${store} ${state}; ${megabytes(roomIn(folder, 0))} free`), remedy: remark }
+  } catch (error) {
+    if (error instanceof UserError) return wrong('store', error.message, 'see docs/deploy.md, "The store"')
+    return wrong(
+      'store',
+      `${store} can't be written to`,
+      'give this user the right to write to the file and its folder',
+    )
+  }
+}
+
+export function checkScratch({ feeds }: Config): Checked {
+  const folder = temporaryFolder()
+  const keepFree = Math.max(...feeds.map(({ transport }) => transport.keepFree))
+  const problem = existsSync(folder) ? roomProblem(folder, keepFree) : 'there is no such folder'
+  return problem === null
+    ? fine('scratch', `${folder} has ${megabytes(roomIn(folder, keepFree))} for a run`)
+    : wrong(
+        'scratch',
+        `${folder}: ${problem}`,
+        'name a folder on a disk with room, which this user may write to, with TMPDIR',
+      )
+}
+
+/** What keeps a run from writing there; null: nothing. */
+function roomProblem(folder: string, keepFree: number): string | null {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch {
+    return `this user may not write in ${folder}`
+  }
+  const room = roomIn(folder, keepFree)
+  return room >= leastRoom
+    ? null
+    : `there is room for ${megabytes(Math.max(0, room))} only; a run may need ${megabytes(leastRoom)}`
+}
+
+function nearest(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+}
+
+/** Reads the beginning of a feed's source. */
+export async function checkSource(context: CommandContext, feed: FeedConfig): Promise<Checked> {
+  const { name, source, live } = feed
+  if (source === '-') return fine('source', 'standard input is not read here', name)
+  try {
+    if (live !== null) return await checkLive(context, feed)
+    const { findings } = await inspectBeginning(context, name, records, false)
+    const { counts, document, preset } = findings
+    const read = `${document.records} records of ${document.format}`
+    const fit = `the preset ${preset?.name ?? 'that it has'} fits by ${Math.round(preset?.score ?? 0)} %`
+    const accepted = counts.listings + counts.removals + counts.filtered
+    if (accepted === 0 || counts.rejects > accepted)
+      return wrong(
+        'source',
+        `${read}: ${counts.rejects} would be rejected`,
+        `see why, and what to write: listing-sync inspect ${name}`,
+        name,
+      )
+    const rejected = counts.rejects === 0 ? '' : `; ${counts.rejects} of them would be rejected`
+    const remedy = counts.rejects === 0 ? null : `see why: listing-sync inspect ${name}`
+    return { ...fine('source', `${read}; ${fit}${rejected}`, name), remedy }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    const remedy = (await otherPreset(context, name, error)) ?? remedyOf(error.message)
+    return wrong('source', printable(error.message), remedy, name)
+  }
+}
+
+async function checkLive({ signal, doors, clock = systemClock }: CommandContext, { name, live }: FeedConfig) {
+  const gates = createGates(clock, doors)
+  try {
+    const api = new Api(live!, gates.of(live!), AbortSignal.any([signal, AbortSignal.timeout(patience)]))
+    const { rows } = await api.ask(api.url({ filter: [], what: 'records', top: 1 }))
+    const found = `${api.gate.root.host} answers as ${api.vendor.title}`
+    if (rows.length > 0) return fine('source', found, name)
+    return wrong('source', `${found}, but with no record`, 'check `filter` and what the credentials may see', name)
+  } finally {
+    await gates.close()
+  }
+}
+
+/** Another preset that reads what this one can't. */
+async function otherPreset(context: CommandContext, name: string, error: UserError): Promise<string | null> {
+  if (!(error instanceof FeedError) || !/preset/.test(error.message)) return null
+  try {
+    const { preset } = await inspectBeginning(context, name, records, true)
+    return preset && `write \`preset: ${preset.name}\` (${printable(preset.title)}), which fits`
+  } catch {
+    return null
+  }
+}
+
+function remedyOf(problem: string): string {
+  if (/HTTP 40[13]\b/.test(problem))
+    return 'the server wants a log-in: check user and password in the address, `headers` or `login`'
+  if (/HTTP 404\b/.test(problem)) return 'check the path in `source`'
+  if (/HTML page/.test(problem))
+    return 'open the address in a browser: it probably wants a log-in, or names another path'
+  return 'check `source`: the path or the address, and whether this machine may reach it'
+}
+
+/** Asks the service of a feed for one listing of its chatbot. */
+export async function checkService(app: App, feed: FeedConfig, signal: AbortSignal): Promise<Checked> {
+  const { name, chatbot, service } = feed
+  const { origin } = new URL(service.baseUrl)
+  const client = app.client({
+    ...feed,
+    service: { ...service, attempts: 1, timeout: Math.min(service.timeout, patience) },
+  })
+  try {
+    const filter = { SerialNumber: chatbot, PageNumber: 1, PageSize: 1 }
+    const { List } = await client.list(filter, { signal })
+    const listings = List.length === 0 ? 'no listing yet' : 'listings'
+    return fine('service', `${origin} answers; chatbot ${printable(chatbot)} has ${listings}`, name)
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof UserError)) throw error
+    const isRefused = error instanceof ServiceError && error.kind === 'credentials'
+    const remedy = isRefused
+      ? 'check secretKey or sessionKey, and that it is for this chatbot'
+      : 'check service.baseUrl, that the service is up, and that `chatbot` is its SerialNumber'
+    return wrong('service', `${origin}: ${printable(error.message)}`, remedy, name)
+  }
+}

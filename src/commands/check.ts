@@ -1,0 +1,91 @@
+import { styleText } from 'node:util'
+import type { CommandContext } from '../app/app.ts'
+import { checkScratch, checkSecrets, checkService, checkSource, checkStore } from '../app/check.ts'
+import type { Checked } from '../app/check.ts'
+import { openApp } from '../app/open.ts'
+import type { FeedConfig } from '../config/config.ts'
+import { ConfigError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import { jsonDocument } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
+import { dueTimes } from '../daemon/schedule.ts'
+import { chosenFeeds, withApp } from './command.ts'
+
+/**
+ * `check`: whether a daemon would run with this configuration, each thing tried out without a trace. All that is wrong is
+ * named at once, with what to do. The exit status is 78 for a wrong configuration, else 1 where anything is wrong.
+ */
+export async function checkCommand(
+  context: CommandContext,
+  names: string[],
+  { format }: { format: 'text' | 'json' },
+): Promise<number> {
+  const { out } = context.doors
+  const told = (checks: Checked[]): void =>
+    format === 'json'
+      ? out.document({ ok: checks.every(({ ok }) => ok), checks }, jsonDocument)
+      : out.document(checks, (clean) => clean.map((one) => lineOf(one, out.isTTY)).join(''))
+  let app
+  try {
+    app = openApp(context)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    told(error.problems.map(problemOf))
+    return exitStatus.configuration
+  }
+  return withApp(app, async (opened) => {
+    const { config, runtime } = opened
+    const feeds = chosenFeeds(config, names)
+    const checks = [
+      checkedConfiguration(config.file, feeds),
+      checkSecrets(config),
+      await checkStore(config),
+      checkScratch(config),
+    ]
+    for (const feed of feeds) {
+      checks.push(await checkSource(context, feed))
+      checks.push(await checkService(opened, feed, context.signal))
+      checks.push(nextRun(feed, runtime.clock.now()))
+    }
+    told(checks)
+    return checks.every(({ ok }) => ok) ? exitStatus.right : exitStatus.failed
+  })
+}
+
+function problemOf(problem: string): Checked {
+  const isSecret = /environment variable \S+ is|file .* (is empty|can't be read)/.test(problem)
+  const remedy = isSecret
+    ? 'set it where the daemon runs; the rest is looked at once the configuration can be read'
+    : 'mend the file; the rest is looked at once the configuration can be read'
+  return { what: isSecret ? 'secrets' : 'configuration', feed: null, ok: false, found: problem, remedy }
+}
+
+function checkedConfiguration(file: string, feeds: readonly FeedConfig[]): Checked {
+  const found = `${file}: ${feeds.length} ${feeds.length === 1 ? 'feed' : 'feeds'}, no problem`
+  return { what: 'configuration', feed: null, ok: true, found, remedy: null }
+}
+
+/** When the daemon runs the feed next, in the feed's own time. */
+function nextRun({ name, schedule, timezone }: FeedConfig, now: number): Checked {
+  const told = { what: 'schedule', feed: name } as const
+  if (schedule === null) {
+    const remedy = `the daemon leaves it out; for the daemon add: schedule: "*/30 * * * *"`
+    return { ...told, ok: true, found: 'runs by hand only', remedy }
+  }
+  const next = dueTimes({ expression: schedule, timezone }).next(now)
+  if (next === null)
+    return {
+      ...told,
+      ok: false,
+      found: `"${schedule}" names no time`,
+      remedy: 'check the day and the month of `schedule`',
+    }
+  return { ...told, ok: true, found: `next run ${minuteIn(timezone, next)} (${timezone})`, remedy: null }
+}
+
+function lineOf({ what, feed, ok, found, remedy }: Checked, colour: boolean): string {
+  const mark = ok ? '✓' : '✗'
+  const painted = colour ? styleText(ok ? 'green' : 'red', mark, { validateStream: false }) : mark
+  const subject = feed === null ? what : `${what} ${feed}`
+  return `${painted} ${subject}: ${found}${remedy === null ? '' : `\n    → ${remedy}`}\n`
+}

@@ -1,0 +1,59 @@
+/** One daemon a store: a second one is told at once who has it, and does not wait until their runs meet. */
+import { lstatSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+import { UserError } from '../core/errors.ts'
+import { takeLock } from '../store/lock.ts'
+import { isFresh } from '../../bin/heartbeat.mjs'
+
+/** Beside the store; its text says whose it is, its time when that daemon was seen last. */
+const noteOf = (beside: string): string => `${beside}.alive`
+
+export interface OneDaemon {
+  /** Says that the daemon is alive. Throws what the system throws. */
+  beat(now: number): void
+  release(): void
+}
+
+/**
+ * Takes the right to run the daemon of a store, which the system takes back when the process dies. Throws `UserError` where
+ * another one has it, and what the system throws where the folder can't be written to.
+ */
+export function beTheOne(beside: string, now: number): OneDaemon {
+  mkdirSync(dirname(beside), { recursive: true, mode: 0o770 })
+  const lock = takeLock(`${beside}.daemon`, 0)
+  if (lock === null)
+    throw new UserError(`a daemon already runs on the store ${beside}: ${holder(beside)}. Stop that one first`)
+  const note = noteOf(beside)
+  const whose = `process ${process.pid} on ${hostname()} since ${new Date(now).toISOString()}\n`
+  return {
+    beat(at) {
+      if (said(note) !== whose) {
+        // Never through a link.
+        rmSync(note, { force: true })
+        writeFileSync(note, whose, { flag: 'wx' })
+      }
+      utimesSync(note, at / 1000, at / 1000)
+    },
+    release: () => lock.release(),
+  }
+}
+
+/** Whether the daemon of a store was seen within a minute. */
+export function isAlive(beside: string, now: number): boolean {
+  return isFresh(noteOf(beside), now)
+}
+
+function said(note: string): string | null {
+  try {
+    return lstatSync(note).isFile() ? readFileSync(note, 'utf8') : null
+  } catch {
+    return null
+  }
+}
+
+function holder(beside: string): string {
+  return (
+    /^process \d+ on \S+ since \S+(?=\n$)/.exec(said(noteOf(beside)) ?? '')?.[0] ?? 'a process that has just started'
+  )
+}

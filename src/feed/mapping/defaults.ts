@@ -1,0 +1,67 @@
+/**
+ * `defaults`: what a person wrote for records that lack a field, for all of them, or in groups for kinds of property. Facts, in
+ * contrast to placeholders: they go out as the record's own values do.
+ */
+import { z } from 'zod'
+import { fieldRules } from '../../core/listing.ts'
+import type { FieldName } from '../../core/listing.ts'
+import type { Value } from './converters/converter.ts'
+import { inOrder, wrongDefault } from './field.ts'
+import type { ByDefault } from './field.ts'
+import { kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
+import { unknownFields } from './names.ts'
+import { unfinished } from './unfinished.ts'
+
+const valueSchema = z.union([z.string(), z.number(), z.array(z.string())])
+const groupSchema = z
+  .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
+  .catchall(valueSchema)
+export const defaultsSchema = z.union([z.record(z.string(), valueSchema), z.array(groupSchema).min(1)])
+export type Defaults = z.infer<typeof defaultsSchema>
+
+interface Group {
+  kinds: string[] | null
+  values: Readonly<Record<string, Value>>
+}
+
+function groupsOf(written: Defaults): Group[] {
+  if (!Array.isArray(written)) return [{ kinds: null, values: written }]
+  return written.map(({ when, ...values }) => ({ kinds: kindsOf(when), values: values as Group['values'] }))
+}
+
+/** The groups of `defaults`, and others behind them. */
+export function withFurther(written: Defaults | undefined, further: Record<string, Value>): Defaults {
+  return [written ?? [], further].flat()
+}
+
+/** The fields that every record has by them. */
+export function alwaysGiven(written: Defaults): ReadonlySet<string> {
+  return new Set(groupsOf(written).flatMap(({ kinds, values }) => (kinds === null ? Object.keys(values) : [])))
+}
+
+/** What a field has by default: the first that is for the listing's kind. */
+export function byDefaultOf(name: FieldName, written: Defaults): ByDefault[] {
+  return groupsOf(written).flatMap(({ kinds, values }) =>
+    values[name] === undefined ? [] : [{ kinds: kinds === null ? null : new Set(kinds), value: values[name] }],
+  )
+}
+
+/** `rules`: the JSON of the mapping's rules, which may name PropertyTypes of their own. */
+export function defaultsProblems(written: Defaults, rules: string): string[] {
+  const order = inOrder({}).map(({ name }) => name)
+  const early = order.slice(0, order.indexOf('PropertyType') + 1) as string[]
+  return groupsOf(written).flatMap(({ kinds, values }) => [
+    ...unknownFields(values, 'defaults'),
+    ...('ExtensionColumn' in values ? ['defaults.ExtensionColumn: its columns are written under extension'] : []),
+    ...unknownKinds(kinds ?? [], 'defaults', rules),
+    ...fieldRules.flatMap((rule) => {
+      const value = rule.type === 'extension' ? undefined : values[rule.name]
+      if (value === undefined || value === unfinished) return []
+      const isEarly = kinds !== null && early.includes(rule.name)
+      const wrong = isEarly
+        ? 'is read before the kind of property is known; give it for all'
+        : wrongDefault(rule, value)
+      return wrong === null ? [] : [`defaults.${rule.name}: ${wrong}`]
+    }),
+  ])
+}

@@ -1,0 +1,109 @@
+/**
+ * `join`: a second table whose rows belong to the records by a key, as the Media file of a RESO export. A rule reads its columns as
+ * `media:MediaURL`. Where that table is missing or not whole, what comes from it stays as it was confirmed.
+ */
+import { z } from 'zod'
+import { fieldRules } from '../../core/listing.ts'
+import type { FieldName, Listing, MovingListing } from '../../core/listing.ts'
+import type { RecordFields } from '../format/format.ts'
+import type { Paths } from './path.ts'
+import { pathSchema, severalWords } from './rule-keys.ts'
+import type { FieldMapping } from './rule-keys.ts'
+import { wordKey } from './vocabulary.ts'
+
+const column = z.string().min(1)
+const tableSchema = z.strictObject({
+  source: z.string().min(1).describe('Where the table is: as source of the feed'),
+  member: z.string().min(1).optional().describe('The file to read from a ZIP archive'),
+  key: column.describe('Its column that names the record'),
+  by: pathSchema.describe("Path, or column, of the record's value for that"),
+  orderBy: column
+    .optional()
+    .describe('Its column by which the rows of a record are sorted, as numbers; default: as they come'),
+  where: z
+    .record(column, severalWords)
+    .optional()
+    .describe('Its column → words: other rows are left out, as { MediaCategory: [Photo] }'),
+})
+export const joinSchema = z.record(
+  z.string().regex(/^[a-z][a-z0-9]*$/, 'lower-case letters and digits: its columns are media:MediaURL'),
+  tableSchema,
+)
+type Written = z.infer<typeof joinSchema>
+
+/** A second table, with what the rules need of it. */
+export interface Join extends z.infer<typeof tableSchema> {
+  name: string
+  /** The columns that rules read. */
+  columns: readonly string[]
+  /** The value of a record that names its rows; '': it has none. */
+  keyOf: (record: RecordFields) => string
+}
+
+/** The mark of a record whose rows of a table are not known. */
+export const lackOf = (name: string): string => `@@${name}:lacks`
+
+/** Fields that may be kept alone: nothing but their value depends on the table. */
+const kept = fieldRules.flatMap(({ name, required }) => (required || name === 'Tours' ? [] : [name as string]))
+
+const columnsIn = (rules: unknown, name: string): string[] => [
+  ...new Set([...JSON.stringify(rules).matchAll(new RegExp(`"${name}:([^"]+)"`, 'g'))].map(([, path]) => path)),
+]
+
+/** Tables that nobody reads, and rules that may not read one. */
+export function joinProblems(written: Written, fields: Record<string, FieldMapping>, others: unknown): string[] {
+  return Object.keys(written).flatMap((name) => {
+    const readers = Object.entries(fields).filter(([, rule]) => columnsIn(rule, name).length > 0)
+    const wrong = readers.filter(([field]) => !kept.includes(field))
+    return [
+      ...(readers.length === 0 ? [`join.${name}: no rule reads it, as Images: { from: '${name}:MediaURL' }`] : []),
+      ...wrong.map(
+        ([field]) => `fields.${field}: can't be read from ${name}: it could not stay as it is where that table lacks`,
+      ),
+      ...(columnsIn(others, name).length === 0
+        ? []
+        : [`join.${name}: is for rules of fields, not of columns or variants`]),
+    ]
+  })
+}
+
+/** The tables, and which fields stay as confirmed where one of them lacks. Throws `PathError`. */
+export function compileJoins(written: Written | undefined, fields: Record<string, FieldMapping>, paths: Paths) {
+  const joins = Object.entries(written ?? {}).map(([name, table]): Join => {
+    const by = paths.compile(table.by)
+    const keyOf = (record: RecordFields): string => {
+      paths.prepare(record)
+      return by.first(record)
+    }
+    return { ...table, name, columns: columnsIn(fields, name), keyOf }
+  })
+  const readBy = new Map(
+    joins.map(({ name }) => [
+      name,
+      Object.keys(fields).filter((field) => columnsIn(fields[field], name).length > 0) as FieldName[],
+    ]),
+  )
+  return {
+    joins,
+    lacks: (record: RecordFields) =>
+      joins.flatMap(({ name }) => (lackOf(name) in record ? (readBy.get(name) ?? []) : [])),
+  }
+}
+
+/** Puts what was confirmed in the place of fields whose table lacks. */
+export function keepConfirmed(
+  listing: Partial<Listing>,
+  fields: readonly FieldName[],
+  before: MovingListing | null,
+): void {
+  for (const field of fields) {
+    delete listing[field]
+    const value = before?.listing[field]
+    if (value !== undefined) Object.assign(listing, { [field]: value })
+  }
+}
+
+/** Whether a row counts, by the `where` of its table. */
+export function rowCounts({ where = {} }: Join, cell: (column: string) => string): boolean {
+  return Object.entries(where).every(([name, words]) => words.some((word) => wordKey(word) === wordKey(cell(name))))
+}

@@ -1,0 +1,170 @@
+/** `check`: everything that is wrong, at once, each with its remedy; and not a trace of it. */
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north: { schedule: '0 2 * * *', timezone: 'Europe/Berlin' } } })
+  world.deliver(zillowFeed(homes(1, 5)))
+})
+afterEach(() => world.end())
+
+interface Told {
+  ok: boolean
+  checks: { what: string; feed: string | null; ok: boolean; found: string; remedy: string | null }[]
+}
+
+async function told(): Promise<Told & { status: number | null }> {
+  const { status, stdout } = await world.executed('check', '--format', 'json')
+  return { status, ...(JSON.parse(stdout) as Told) }
+}
+
+async function wrong(): Promise<string[]> {
+  const { checks } = await told()
+  return checks.flatMap(({ ok, what, feed, found, remedy }) => (ok ? [] : [`${feed} ${what}: ${found} → ${remedy}`]))
+}
+
+/** Every file of the folder with its content and its time. */
+function traces(): Record<string, string> {
+  const files = readdirSync(world.folder, { recursive: true, encoding: 'utf8' })
+  return Object.fromEntries(
+    files.map((name) => {
+      const path = join(world.folder, name)
+      return [name, statSync(path).isFile() ? `${statSync(path).mtimeMs} ${readFileSync(path, 'latin1')}` : 'folder']
+    }),
+  )
+}
+
+test('all is right: a line each, the next run in local time, status 0, and nothing written or changed', async () => {
+  const before = traces()
+  const { status, stdout } = await world.executed('check')
+  expect(status).toBe(0)
+  expect(
+    stdout
+      .split('\n')
+      .filter((line) => /^[✓✗]/.test(line))
+      .map((line) => line.slice(0, line.indexOf(':'))),
+  ).toEqual([
+    '✓ configuration',
+    '✓ secrets',
+    '✓ store',
+    '✓ scratch',
+    '✓ source north',
+    '✓ service north',
+    '✓ schedule north',
+  ])
+  // 12:00 UTC on a Saturday.
+  expect(stdout).toContain('next run Sun 22 Nov 02:00 (Europe/Berlin)')
+  expect(stdout).toContain('5 records of xml; the preset zillow fits by 9')
+  expect(traces()).toEqual(before)
+  expect(world.calls()).toMatchObject({ List: 1, Create: 0, Update: 0, Delete: 0 })
+
+  await world.run()
+  const after = traces()
+  expect((await told()).checks.find(({ what }) => what === 'store')?.found).toContain('store.db is sound')
+  expect(traces()).toEqual(after)
+})
+
+test('everything that is wrong is named at once, with its remedy', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/secret') response.writeHead(401).end()
+    else response.writeHead(200, { 'content-type': 'text/html' }).end('<html><head><title>Log in</title></head></html>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  world.deliver('MLS,Price\n1,2\n', 'table.csv')
+  world.deliver(zillowFeed(homes(1, 3)), 'east.xml')
+  writeFileSync(join(world.folder, 'not-a-store.db'), 'no database at all')
+  world.configure(
+    {
+      gone: { source: './nowhere.xml' },
+      page: { source: `http://127.0.0.1:${port}/page` },
+      closed: { source: `http://127.0.0.1:${port}/secret` },
+      east: { preset: 'reso-csv' },
+    },
+    { secretKey: 'another-key' },
+    './not-a-store.db',
+  )
+  try {
+    const { status } = await told()
+    const problems = await wrong()
+    expect(status).toBe(1)
+    expect(problems.filter((one) => one.startsWith('null'))).toEqual([
+      expect.stringMatching(/^null store: .*not-a-store\.db: the store is damaged/),
+    ])
+    expect(problems.filter((one) => / source: /.test(one))).toEqual([
+      expect.stringMatching(/^gone source: .*nowhere\.xml does not exist → check `source`/),
+      expect.stringMatching(/^page source: .*HTML page.* → open the address in a browser/),
+      expect.stringMatching(/^closed source: .*HTTP 401.* → .*log-in/),
+      expect.stringMatching(/^east source: .*is XML; the preset reso-csv reads CSV → write `preset: zillow`/),
+    ])
+  } finally {
+    server.close()
+  }
+})
+
+test('a key that the service refuses, and a service that is not there', async () => {
+  await world.end()
+  world = await RunWorld.start({ standIn: { keys: { secret: 'the-only-key' } } })
+  world.deliver(zillowFeed(homes(1, 3)))
+  expect(await wrong()).toEqual([expect.stringMatching(/^north service: .* → check secretKey or sessionKey/)])
+  await world.standIn.close()
+  expect(await wrong()).toEqual([expect.stringMatching(/^north service: .* → check service\.baseUrl/)])
+})
+
+test('a wrong configuration: every problem on a line of its own, secrets apart, status 78', async () => {
+  world.configure({ north: { nonsense: 1, schedule: '* * *' } }, { secretKey: '${NOWHERE_SET}' })
+  const { status, ok, checks } = await told()
+  expect([status, ok]).toEqual([78, false])
+  expect(checks.map(({ what, found }) => `${what} ${found.split(':')[0]}`)).toEqual([
+    'secrets service.secretKey',
+    'configuration feeds.north.nonsense',
+    'configuration feeds.north.schedule',
+  ])
+})
+
+test('a feed of which most records would be rejected is wrong; a key in the file is said and is not', async () => {
+  world.deliver(zillowFeed(homes(1, 3)).replaceAll(/<YearBuilt>[^<]*<\/YearBuilt>/g, ''))
+  expect(await wrong()).toEqual([
+    expect.stringMatching(/^north source: 3 records.*3 would be rejected → .*inspect north/),
+  ])
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.configure({ north: {} }, { baseUrl: 'https://listings.invalid', secretKey: 'in-the-file' })
+  const secrets = (await told()).checks.find(({ what }) => what === 'secrets')
+  expect(secrets).toMatchObject({ ok: true, remedy: expect.stringContaining('service.secretKey') })
+  expect(JSON.stringify(secrets)).not.toContain('in-the-file')
+})
+
+test('a live source is asked for one record, with its credentials', async () => {
+  const secret = 'the-secret-of-the-client-5512'
+  const reso = await startReso({ vendor: 'trestle', client: { id: 'client', secret }, now: () => world.clock.now() })
+  try {
+    addHomes(reso.world, 3)
+    const live = (clientSecret: string): void =>
+      world.configure({
+        north: {
+          preset: 'reso-web-api',
+          source: {
+            reso: reso.root,
+            vendor: 'trestle',
+            auth: { clientId: 'client', clientSecret, tokenUrl: reso.tokenUrl },
+          },
+        },
+      })
+    live(secret)
+    expect((await told()).checks.find(({ what }) => what === 'source')).toMatchObject({
+      ok: true,
+      found: expect.stringContaining('answers as'),
+    })
+    live('a-wrong-secret')
+    expect(await wrong()).toEqual([expect.stringMatching(/^north source: .*40[013]/)])
+  } finally {
+    await reso.close()
+  }
+})

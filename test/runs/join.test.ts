@@ -1,0 +1,123 @@
+/** `join`: pictures that come in a second file, which may be late, cut, or not there. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { resoRow, resoTable } from '../support/delivery.ts'
+import { startFeedServer } from './feed-server.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+beforeEach(async () => {
+  world = await RunWorld.start()
+})
+afterEach(() => world.end())
+
+const media = {
+  source: './media.csv',
+  key: 'ResourceRecordID',
+  by: 'ListingId',
+  orderBy: 'Order',
+  where: { MediaCategory: ['Photo'] },
+}
+const feed = {
+  source: './north.csv',
+  preset: 'reso-csv',
+  delivery: 'full',
+  limits: 'off',
+  volatile: { refresh: '365d' },
+  join: { media },
+  fields: { Images: { from: 'media:MediaURL', as: 'images' } },
+}
+const image = (name: string): string => `https://photos.example/${name}.jpg`
+const mediaRow = (id: string, name: string, order: number | string, category = 'Photo'): string =>
+  `${id},${image(name)},${order},${category}`
+const mediaHeader = 'ResourceRecordID,MediaURL,Order,MediaCategory'
+
+const homes = (...ids: string[]): void => world.deliver(resoTable(...ids.map((id) => resoRow(id))), 'north.csv')
+const pictures = (...rows: string[]): void => world.deliver(`${[mediaHeader, ...rows].join('\n')}\n`, 'media.csv')
+const all = [
+  mediaRow('M1', 'a10', 10),
+  mediaRow('M2', 'b1', 1),
+  mediaRow('M1', 'a2', 2),
+  mediaRow('M1', 'plan', 1, 'Floor Plan'),
+]
+const imagesOf = (id: string): unknown => world.listing(id)?.['Images']
+const note = 'is missing or not whole'
+
+describe('a second file', () => {
+  beforeEach(async () => {
+    world.configure({ north: feed })
+    homes('M1', 'M2', 'M3')
+    pictures(...all)
+    expect(await world.run()).toMatchObject({ error: null, counts: { create: 3 } })
+  })
+
+  test('gives each listing its rows, in their order, and its changes are changes of the listing', async () => {
+    expect(imagesOf('M1')).toEqual([image('a2'), image('a10')])
+    expect(imagesOf('M2')).toEqual([image('b1')])
+    expect(imagesOf('M3') ?? []).toEqual([])
+    expect(await world.run()).toMatchObject({ counts: { update: 0, unchanged: 3 } })
+    pictures(...all, mediaRow('M3', 'c1', 1))
+    expect(await world.run()).toMatchObject({ counts: { update: 1, unchanged: 2 } })
+    expect(imagesOf('M3')).toEqual([image('c1')])
+    // What is taken away in a whole file is gone.
+    pictures(...all.slice(1), mediaRow('M3', 'c1', 1))
+    expect(await world.run()).toMatchObject({ counts: { update: 1 } })
+    expect(imagesOf('M1')).toEqual([image('a2')])
+  })
+
+  test.each([
+    ['is not there', () => rmSync(join(world.folder, 'media.csv'))],
+    ['is of no bytes', () => world.deliver('', 'media.csv')],
+    ['holds no row', () => world.deliver(`${mediaHeader}\n`, 'media.csv')],
+    ['is another table', () => world.deliver('Region,Median\nx,1\n', 'media.csv')],
+    ['ends in the middle of a row', () => world.deliver(`${mediaHeader}\n${all[2]}\nM1,"https://phot`, 'media.csv')],
+    [
+      'holds a row that can not be read',
+      () => world.deliver(`${mediaHeader}\n${all[2]}\n${all[0]},too,many\n`, 'media.csv'),
+    ],
+    ['is a page', () => world.deliver('<html><body>Log in</body></html>', 'media.csv')],
+  ])('that %s clears no pictures, and the feed goes on', async (_, spoil) => {
+    spoil()
+    world.deliver(resoTable(resoRow('M1', { ListPrice: '260000' }), resoRow('M2'), resoRow('M4')), 'north.csv')
+    const { error, counts, notes } = await world.run()
+    expect({ error, counts }).toMatchObject({ error: null, counts: { create: 1, update: 1, delete: 1, unchanged: 1 } })
+    expect(notes.join(' ')).toContain(`The table media (join) ${note}`)
+    expect(world.listing('M1')).toMatchObject({ SalePrice: 260_000, Images: [image('a2'), image('a10')] })
+    expect(imagesOf('M2')).toEqual([image('b1')])
+    expect(imagesOf('M4') ?? []).toEqual([])
+    expect(await world.run()).toMatchObject({ counts: { create: 0, update: 0 } })
+    pictures(...all, mediaRow('M4', 'd1', 1))
+    const whole = await world.run()
+    expect(whole.notes.join(' ')).not.toContain(note)
+    expect(imagesOf('M4')).toEqual([image('d1')])
+    expect(imagesOf('M1')).toEqual([image('a2'), image('a10')])
+  })
+})
+
+test('is read although the server says that the first one was not modified', async () => {
+  const server = await startFeedServer()
+  try {
+    world.configure({ north: { ...feed, source: `${server.url}/north.csv` } })
+    server.give(resoTable(resoRow('M1'), resoRow('M2')))
+    pictures(...all)
+    await world.run()
+    pictures(...all.slice(1))
+    expect(await world.run()).toMatchObject({ counts: { update: 1 } })
+    expect(imagesOf('M1')).toEqual([image('a2')])
+    expect(server.statuses).toEqual([200, 200])
+  } finally {
+    await server.close()
+  }
+})
+
+test.each([
+  [{ fields: {} }, /join\.media: no rule reads it/],
+  [{ fields: { Bedrooms: 'media:Order', Images: 'media:MediaURL' } }, /fields\.Bedrooms: can't be read from media/],
+  [{ extension: { Photo: 'media:MediaURL' } }, /join\.media: is for rules of fields/],
+  [{ join: { media: { ...media, source: 'gopher://x/media.csv' } } }, /join\.media\.source: .*gopher/],
+  [{ join: { media: { source: './media.csv', by: 'ListingId' } } }, /join\.media\.key/],
+])('%j is an error of the configuration', async (more, problem) => {
+  world.configure({ north: { ...feed, ...more } })
+  await expect(world.run()).rejects.toThrow(problem)
+})
