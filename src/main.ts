@@ -245,7 +245,8 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
   program
     .command('demo')
     .description('a short demo without setup: stand-in, sample feed, first load, changed feed, diff, sync')
-    .action(async () => done(await (await import('./commands/demo.ts')).demoCommand(context())))
+    .option('--reso', 'from a local RESO Web API in place of a file')
+    .action(async (options) => done(await (await import('./commands/demo.ts')).demoCommand(context(), options)))
   for (const command of program.commands) command.exitOverride()
   return program
 }

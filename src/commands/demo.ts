@@ -6,31 +6,84 @@ import { styleText } from 'node:util'
 import type { App, Finished, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { UserError, messageOf } from '../core/errors.ts'
+import { systemClock } from '../core/machine.ts'
 import { exitStatus } from '../core/exit.ts'
 import type { Report } from '../report/report.ts'
+import { addHomes, startReso } from '../stand-in/reso/server.ts'
 import { startStandIn } from '../stand-in/stand-in.ts'
 import { withApp } from './command.ts'
 
 const feed = 'cedar-valley'
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/demo/${name}`, import.meta.url))
 
+/** Where the demo's homes are from. */
+interface Source {
+  /** Of the feed, in YAML. */
+  settings: string
+  /** What it is, as a sentence. */
+  title: string
+  /** What becomes of it between two runs, as a sentence. */
+  change: string
+  next(): void
+  close(): Promise<void>
+}
+
 /**
- * `demo`: the whole program on a sample feed and the stand-in, in a temporary folder. The exit status is 0 only if every
- * step worked and the last run found nothing left to do.
+ * `demo`: the whole program on a sample feed and the stand-in, in a temporary folder; `reso`: on a RESO Web API of this machine. The
+ * exit status is 0 only if every step worked and the last run found nothing left to do.
  */
-export async function demoCommand(context: CommandContext): Promise<number> {
+export async function demoCommand(context: CommandContext, { reso }: { reso?: true } = {}): Promise<number> {
   const folder = temporaryFolder()
   const standIn = await startStandIn({})
   try {
-    const configFile = join(folder, 'listing-sync.yaml')
-    writeFileSync(configFile, configuration(standIn.url))
-    copyFileSync(fixture('first.xml'), join(folder, 'export.xml'))
-    return await withApp(openApp({ ...context, configFile }), (app) =>
-      play(app, folder, () => standIn.listings('DEMO-1').length),
-    )
+    const source = reso ? await liveSource(context) : fileSource(folder)
+    try {
+      const configFile = join(folder, 'listing-sync.yaml')
+      writeFileSync(configFile, configuration(standIn.url, source.settings))
+      return await withApp(openApp({ ...context, configFile }), (app) =>
+        play(app, source, () => standIn.listings('DEMO-1').length),
+      )
+    } finally {
+      await source.close()
+    }
   } finally {
     await standIn.close()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function fileSource(folder: string): Source {
+  const deliver = (name: string): void => copyFileSync(fixture(name), join(folder, 'export.xml'))
+  deliver('first.xml')
+  return {
+    settings: 'preset: zillow\n    source: ./export.xml',
+    title: 'The feed is a file of XML.',
+    change: 'The next delivery: homes that are new, cheaper, newly described, sold or gone, and one broken record.',
+    next: () => deliver('second.xml'),
+    close: async () => undefined,
+  }
+}
+
+async function liveSource({ clock = systemClock }: CommandContext): Promise<Source> {
+  const token = 'demo'
+  const api = await startReso({ vendor: 'bridge', now: () => clock.now(), token })
+  const { world } = api
+  addHomes(world, 30)
+  return {
+    settings: `preset: reso-web-api\n    source: { reso: ${api.root}, vendor: bridge, auth: { token: ${token} } }`,
+    title: `The feed is a RESO Web API with the rules of Bridge, on ${api.root}.`,
+    change:
+      'Meanwhile at the source: homes that are new, cheaper, newly described, sold or gone, and one broken record.',
+    next() {
+      const [cheaper, described, sold, gone, alsoGone, broken] = world.records.keys()
+      world.put(cheaper, { ListPrice: 249_000 })
+      world.put(described, { PublicRemarks: 'Newly painted, with a porch and a view of the creek.' })
+      world.put(sold, { PropertyType: 'Residential', StandardStatus: 'Closed', ClosePrice: 431_000 })
+      for (const key of [gone, alsoGone]) world.remove(key)
+      world.put(broken, { BedroomsTotal: 'many' })
+      world.put('7100001', { ...world.records.get(cheaper), ListingId: '1480001', UnparsedAddress: '9 New Street' })
+    },
+    close: api.close,
   }
 }
 
@@ -44,16 +97,16 @@ function temporaryFolder(): string {
   }
 }
 
-async function play(app: App, folder: string, count: () => number): Promise<number> {
+async function play(app: App, source: Source, count: () => number): Promise<number> {
   const [north] = app.config.feeds
   const say = (line: string): void => app.doors.out.write(`${styleText('bold', line)}\n`)
   say(`1. A stand-in of the listing service runs on ${app.config.service.baseUrl}. It holds no listing yet.`)
-  say('   Backfill: the whole feed, once.')
+  say(`   ${source.title} Backfill: the whole feed, once.`)
   const backfill = await shown(app, app.sync(north, 'backfill'))
   say(`   The service now holds ${count()} listings.`)
 
-  say('2. The next delivery: homes that are new, cheaper, newly described, sold or gone, and one broken record.')
-  copyFileSync(fixture('second.xml'), join(folder, 'export.xml'))
+  say(`2. ${source.change}`)
+  source.next()
   say('   Diff: what would change? Nothing is written.')
   const before = count()
   const planned = await shown(app, app.diff(north))
@@ -89,7 +142,7 @@ async function shown(app: App, run: Promise<Finished>): Promise<Report> {
   }
 }
 
-function configuration(baseUrl: string): string {
+function configuration(baseUrl: string, source: string): string {
   return `
 service:
   baseUrl: ${baseUrl}
@@ -99,8 +152,7 @@ store: ./listing-sync.db
 feeds:
   ${feed}:
     chatbot: DEMO-1
-    source: ./export.xml
-    preset: zillow
+    ${source}
     timezone: America/Chicago
 `
 }

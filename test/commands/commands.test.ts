@@ -335,11 +335,11 @@ test('--help and --version → 0', async () => {
   expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string })
 })
 
-test('demo proves the main job and leaves nothing behind', async () => {
+test.each([['demo'], ['demo --reso']])('%s proves the main job and leaves nothing behind', async (words) => {
   const temporary = join(world.folder, 'tmp')
   mkdirSync(temporary)
   vi.stubEnv('TMPDIR', temporary)
-  const demo = await executed(['demo'])
+  const demo = await executed(words.split(' '))
   vi.unstubAllEnvs()
   expect(demo).toMatchObject({ status: 0, stderr: '' })
   expect(demo.stdout).toContain('The third run wrote nothing: the service equals the feed.')

@@ -454,6 +454,37 @@ const moves: Defence[] = [
     tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
   },
   {
+    name: 'a redirect of a live source is not followed, whoever answers behind it',
+    file: 'src/feed/api/exchange.ts',
+    from: 'const agent = new Agent({ connect: { timeout: connectTimeout, lookup }, headersTimeout, bodyTimeout })',
+    to: 'const agent = new Agent({ connect: { timeout: connectTimeout, lookup }, headersTimeout, bodyTimeout }).compose(interceptors.redirect({ maxRedirections: 3 })) as unknown as Agent',
+    also: [
+      { from: "import { Agent, request } from 'undici'", to: "import { Agent, interceptors, request } from 'undici'" },
+    ],
+    tests: ['test/runs/live-source-secrets.test.ts'],
+  },
+  {
+    name: 'records of a live source that have its token in them',
+    file: 'src/feed/api/gate.ts',
+    from: 'if (token.length >= leastSecret && answer',
+    to: 'if (token.length > Infinity && answer',
+    tests: ['test/runs/live-source-secrets.test.ts'],
+  },
+  {
+    name: 'a granted token is known to what scrubs the output',
+    file: 'src/feed/api/gate.ts',
+    from: 'this.#parts.learn([granted.value])',
+    to: '',
+    tests: ['test/runs/live-source-secrets.test.ts'],
+  },
+  {
+    name: 'a live source over http that is not on this machine',
+    file: 'src/feed/api/settings.ts',
+    from: "if (url.protocol === 'http:' && !isLoopback(value))",
+    to: "if (url.protocol === '')",
+    tests: ['test/runs/live-source-secrets.test.ts'],
+  },
+  {
     name: 'a link out of the folder of a source',
     file: 'src/feed/transport/file.ts',
     from: 'if (folder !== undefined && !isWithin(await realpath(folder), real)) {',

@@ -11,6 +11,8 @@ import { Profile } from '../../src/inspect/profile.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
 import { readRetryAfter } from '../../src/core/retry-after.ts'
+import { compareStamps } from '../../src/feed/api/query.ts'
+import { apiReader } from '../../src/feed/api/reader.ts'
 import { kept } from '../../src/feed/api/record.ts'
 import { vendorOf } from '../../src/feed/api/vendors.ts'
 import { createCleaner } from '../../src/service/envelope.ts'
@@ -33,6 +35,15 @@ const listing = (changes: Partial<Listing>): Listing =>
 const readItem = createItemReader(new Set())
 const clean = createCleaner(['a-secret-of-ours'])
 const scrub = scrubber(['a-secret-of-ours'])
+
+async function* noBytes(): AsyncGenerator<Buffer> {}
+const apiReading = apiReader.read(noBytes(), {
+  encoding: null,
+  charset: null,
+  maxRecordBytes: Infinity,
+  maxFields: Infinity,
+  lengthProven: () => true,
+})
 
 function orRefused(work: () => void): void {
   try {
@@ -92,6 +103,11 @@ const readers: Record<string, (text: string) => void> = {
     const record = { ListingId: text, [text]: text, MlgCanUse: [text], Media }
     void kept({ key: text, stamp: text, record }, vendorOf('mlsgrid'))
   },
+  'a record of a live source as it is read again': (text) => {
+    const raw = Buffer.from(JSON.stringify({ A: text, [text]: [text, { B: [text] }], C: [...text.slice(0, 1000)] }))
+    void apiReading.parse({ at: 'record 1', raw })
+  },
+  'a timestamp of a live source': (text) => void compareStamps(text, `2026-11-01T00:00:00.${text}`),
   'fields of a feed': (text) => new Profile().add({ [text]: text, A: { [`@${text}`]: [text, { [text]: text }] } }),
 }
 

@@ -107,3 +107,31 @@ test('pictures are in the order of their numbers', async () => {
   const [{ Images }] = world.listings()
   expect(Images).toEqual([1, 2, 10].map((order) => `https://images.example.com/1/${order}.jpg`))
 })
+
+test('what may not be shown is not, a lease is for rent by its type alone, and a re-listed home replaces the old one', async () => {
+  await started('generic', 6)
+  const [hidden, noStreet, lease, old] = reso.world.records.keys()
+  reso.world.put(hidden, { InternetEntireListingDisplayYN: false })
+  reso.world.put(noStreet, { InternetAddressDisplayYN: false })
+  // A price like a rent's says nothing, nor does one like a sale's.
+  reso.world.put(lease, { PropertyType: 'Residential Lease', ListPrice: 250_000 })
+  const before = { ...reso.world.records.get(old)!, PropertyType: 'Residential', ListPrice: 750 }
+  reso.world.put(old, before)
+  await world.run('sync')
+  const numberOf = (key: string): string => String(reso.world.records.get(key)?.ListingId)
+  const listing = (number: string) => world.listings().find(({ MLSNumber }) => MLSNumber === number)
+  expect(listing(numberOf(hidden))).toBeUndefined()
+  expect(listing(numberOf(noStreet))).toBeDefined()
+  for (const field of ['Address', 'Latitude', 'Longitude'])
+    expect(listing(numberOf(noStreet))).not.toHaveProperty(field)
+  expect(listing(numberOf(lease))).toMatchObject({ SaleType: 'for_rent', RentPrice: 250_000 })
+  expect(listing(numberOf(old))).toMatchObject({ SaleType: 'for_sale', SalePrice: 750 })
+
+  const gone = numberOf(old)
+  world.clock.advance(60_000)
+  reso.world.remove(old)
+  reso.world.put('7999999', { ...before, ListingId: '1999999' })
+  await world.run('sync')
+  expect(listing(gone)).toBeUndefined()
+  expect(listing('1999999')).toMatchObject({ SalePrice: 750 })
+})

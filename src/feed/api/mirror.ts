@@ -1,3 +1,4 @@
+import { compareKeys } from '../../core/listing.ts'
 import type { KeptRecord, SourceProgress } from '../../core/records.ts'
 import type { Gone } from './proof.ts'
 
@@ -33,16 +34,24 @@ export function overlaid(base: Pick<Mirror, 'progress' | 'stamps' | 'rows'>): Mi
       return found
     },
     async *rows() {
-      const added = new Map(over)
+      const own = [...over].toSorted(([a], [b]) => compareKeys(a, b))
+      let next = 0
+      /** Those before a key, or all that are left. */
+      const before = (key: string | null): KeptRecord[] => {
+        const start = next
+        const isBefore = (one: string): boolean => key === null || compareKeys(one, key) < 0
+        while (next < own.length && isBefore(own[next][0])) next++
+        return own.slice(start, next).flatMap(([, record]) => record ?? [])
+      }
       if (!isAnew)
         for await (const page of base.rows()) {
           yield page.flatMap((row) => {
-            const own = added.get(row.key)
-            added.delete(row.key)
-            return own === undefined ? row : (own ?? [])
+            const earlier = before(row.key)
+            return own[next]?.[0] === row.key ? [...earlier, own[next++][1] ?? []].flat() : [...earlier, row]
           })
         }
-      yield [...added.values()].filter((record) => record !== null)
+      const rest = before(null)
+      if (rest.length > 0) yield rest
     },
     begin: async (next) => {
       progress = next

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HISTORIES, testSeed } from '../../support/random.ts'
-import { history } from './histories.ts'
+import { history, nothing } from './histories.ts'
 import type { Figures } from './histories.ts'
 
 /** `HISTORIES=20000` makes more of them, `TEST_SEED` another beginning. */
@@ -8,7 +8,7 @@ const count = HISTORIES
 const first = testSeed(1)
 
 test(`${count} histories of live sources`, async () => {
-  const total: Figures = { runs: 0, requests: 0, faults: 0, walks: 0, incomplete: 0, gone: 0, failed: 0 }
+  const total = nothing()
   for (let seed = first; seed < first + count; seed++) {
     const figures = await history(seed)
     for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += figures[name]

@@ -14,6 +14,8 @@ export interface Figures {
   failed: number
 }
 
+export const nothing = (): Figures => ({ runs: 0, requests: 0, faults: 0, walks: 0, incomplete: 0, gone: 0, failed: 0 })
+
 const hour = 3_600_000
 
 /** Throws where something is not as it must be. */
@@ -22,7 +24,7 @@ export async function history(seed: number): Promise<Figures> {
   const chance = (share: number): boolean => random() < share
   const upTo = (most: number): number => Math.floor(random() * (most + 1))
   const oneOf = <T>(list: readonly T[]): T => list[upTo(list.length - 1)]
-  const figures: Figures = { runs: 0, requests: 0, faults: 0, walks: 0, incomplete: 0, gone: 0, failed: 0 }
+  const figures = nothing()
   const vendor = oneOf(profileNames)
   /** What may go wrong now. */
   let mood: { faults: number; between: number; isRetried: boolean } = { faults: 0, between: 0, isRetried: true }

@@ -179,3 +179,42 @@ test('a source that can not be right is a problem of the configuration', () => {
   expect(problems({ filter: right, auth: {} })).toContain('needs a token, or a clientId and a clientSecret')
   expect(resoSchema.safeParse({ reso: 'http://example.com/odata', vendor: 'generic', auth: {} }).success).toBe(false)
 })
+
+test('a walk that was cut off is begun anew at its first page', async () => {
+  const keysAsked = (bench: Bench): string[] => bench.world.asked.filter((url) => /\$orderby=ListingKey&/.test(url))
+  let isCut = false
+  const bench: Bench = filled(
+    new Bench('generic', { fault: ({ url }) => (isCut && /ListingKey%20gt/.test(url) ? { kind: 'html' } : null) }),
+    5,
+    false,
+  )
+  bench.top = 2
+  await bench.run()
+  bench.world.remove('ACT102')
+  isCut = true
+  expect((await bench.run({ isWaiting: true })).result?.walk).toBeNull()
+  isCut = false
+  bench.world.asked.length = 0
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+  expect(keysAsked(bench)[0]).not.toContain('ListingKey gt')
+  expect((await bench.kept()).size).toBe(4)
+})
+
+test('Trestle counts each picture of a record that has them: the count is asked for without', async () => {
+  const bench = filled(new Bench('trestle', {}, { expand: ['Media'] }), 5, false)
+  await bench.run()
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+  const counts = bench.world.asked.filter((url) => url.includes('$count'))
+  expect(counts.length).toBeGreaterThan(1)
+  expect(counts.join()).not.toContain('$expand')
+})
+
+test('the watermark moves over records that are not shown', async () => {
+  const bench = filled(new Bench('mlsgrid'), 4, false)
+  await bench.run()
+  bench.time.pass(60_000)
+  bench.world.remove('ACT103')
+  await bench.run()
+  const { watermark } = (await bench.mirror.progress())!
+  expect(watermark).toBe(bench.world.records.get('ACT103')?.ModificationTimestamp)
+})
