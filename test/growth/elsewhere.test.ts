@@ -104,7 +104,9 @@ const readers: Record<string, (text: string) => void> = {
     void kept({ key: text, stamp: text, record }, vendorOf('mlsgrid'))
   },
   'a record of a live source as it is read again': (text) => {
-    const raw = Buffer.from(JSON.stringify({ A: text, [text]: [text, { B: [text] }], C: text.slice(0, 1000).split('') }))
+    const raw = Buffer.from(
+      JSON.stringify({ A: text, [text]: [text, { B: [text] }], C: text.slice(0, 1000).split('') }),
+    )
     void apiReading.parse({ at: 'record 1', raw })
   },
   'a timestamp of a live source': (text) => void compareStamps(text, `2026-11-01T00:00:00.${text}`),
