@@ -475,7 +475,7 @@ export class Checker implements Witness {
 
   #judgeCreate(key: string): void {
     // What another program made and the list of this run did not show nobody can know of; it has to be told from then on.
-    const isHidden = (row: Row): boolean => row.program !== this.place && row.shownAt < this.#startedAt
+    const isHidden = (row: Row): boolean => row.program !== this.place && row.shownAt <= this.#startedAt
     const there = this.service.living(key).filter(({ by }) => by === 'us')
     if (there.some((row) => !isHidden(row))) this.fail(`3: ${key} created, though ours is there`)
     else if (there.length > 0) this.#mayBeTwice.add(key)
