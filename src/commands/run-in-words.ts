@@ -36,7 +36,7 @@ const names = {
   delete: 'deleted',
   adopt: 'adopted',
   forget: 'forgotten',
-  hold: 'held',
+  hold: 'kept back',
   reject: 'rejected',
   unchanged: 'unchanged',
 }

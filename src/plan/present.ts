@@ -29,8 +29,20 @@ function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, it
   if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
   if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
   if (item === null) return fresh(one, wanted)
+  if (mayBeDeleted(one)) return [stepOf(deletedJustNow(one, wanted))]
   const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
   return adoptOrUpdate(one, wanted, item, 'never-sent', why)
+}
+
+/** It was taken off so lately that the list may show what is gone. To take it over would be to believe that it is there. */
+function mayBeDeleted({ history, settings }: Case): boolean {
+  return history.leftAt !== null && settings.remoteStartedAt < history.leftAt + settings.settle
+}
+
+function deletedJustNow(one: Case, wanted: WantedListing): Change {
+  const until = new Date(one.history.leftAt! + one.settings.settle).toISOString()
+  const why = `deleted just now, and the list may still show it: decided by what is shown after ${until}`
+  return hold(create(one, wanted, 'new', why), why, 'answer', 'in-flight')
 }
 
 /** The name of another feed that has this listing, by our own memory or by its mark on the service. */

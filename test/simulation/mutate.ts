@@ -15,6 +15,12 @@ import { briefly } from './shrink.ts'
 
 const root = join(import.meta.dirname, '../..')
 
+/** What `run.ts --brief` prints: the first history that failed, and how many it took. */
+interface Brief {
+  histories: number
+  found: Told | null
+}
+
 /** What became of one mutant. */
 interface Found {
   mutant: Mutant
@@ -47,6 +53,22 @@ export async function runMutants(histories: number, from: number, only: string):
 
 async function look(mutant: Mutant, histories: number, from: number): Promise<Found> {
   const began = performance.now()
+  let before = 0
+  while (before < histories) {
+    const { histories: after, found } = await simulated(mutant, histories - before, from + before)
+    before += after
+    if (found === null) break
+    const violation = found.violation!.split('\n')[0]
+    if (violation.startsWith('threw ')) throw new Error(`${mutant.name} is no defect but nonsense: ${violation}`)
+    // What breaks an invariant without any defect proves nothing of one.
+    if ((await runHistory(found.seed)).violation !== null) continue
+    return { mutant, after: before, violation, mishaps: found.mishaps, seconds: (performance.now() - began) / 1000 }
+  }
+  return { mutant, after: null, violation: '', mishaps: [], seconds: (performance.now() - began) / 1000 }
+}
+
+/** What a process finds whose program is broken so. */
+async function simulated(mutant: Mutant, histories: number, from: number): Promise<Brief> {
   const run = spawn(
     process.execPath,
     [
@@ -68,20 +90,8 @@ async function look(mutant: Mutant, histories: number, from: number): Promise<Fo
   await new Promise((resolve) => {
     run.on('close', resolve)
   })
-  const seconds = (performance.now() - began) / 1000
   if (!output.startsWith('{')) throw new Error(`${mutant.name}: the simulation did not run\n${output}${errors}`)
-  const { histories: after, found } = JSON.parse(output) as { histories: number; found: Told | null }
-  if (found === null) return { mutant, after: null, violation: '', mishaps: [], seconds }
-  const violation = found.violation!.split('\n')[0]
-  if (violation.startsWith('threw ')) throw new Error(`${mutant.name} is no defect but nonsense: ${violation}`)
-  await assertSound(found.seed)
-  return { mutant, after, violation, mishaps: found.mishaps, seconds }
-}
-
-/** What breaks an invariant without any defect proves nothing of one. */
-async function assertSound(seed: number): Promise<void> {
-  const { violation } = await runHistory(seed)
-  if (violation !== null) throw new Error(`seed ${seed} fails without any defect: ${violation}`)
+  return JSON.parse(output) as Brief
 }
 
 function summaryOf(all: readonly Found[]): string {
