@@ -2,6 +2,7 @@
 import { apply } from './apply/apply.ts'
 import type { Report } from './report/report.ts'
 import { guard } from './run/guard.ts'
+import { noteHomes } from './run/homes.ts'
 import { dryMirror, mirror } from './run/mirror.ts'
 import type { Mirror } from './run/mirror.ts'
 import { note } from './run/note.ts'
@@ -19,6 +20,7 @@ async function prepare(feed: Feed, tools: Readers, mode: Mode, mirror: Mirror): 
   const listed = await observe(feed, tools) //                               service → workspace: Listed
   const plan = await decide(feed, tools, { past, delivery, listed, mode }) // three sides walked once → workspace: Plan
   const guarded = guard(feed, tools, past, plan) //                          accidents become holds: Guarded
+  await noteHomes(feed, tools) //                                            store → workspace: which homes change
   return { past, delivery, listed, plan, guarded }
 }
 

@@ -132,10 +132,10 @@ function reportStream(stream: Writable, file: string | undefined, clean: Clean) 
 
 /** Every sentence of a report is scrubbed. The values of fields are the feed's and the service's own. */
 function cleanReport(report: Report, clean: Clean): Report {
-  const { error, delivery, remote, notes, verification } = report
+  const { error, delivery, remote, notes, holds, verification } = report
   return {
     ...report,
-    ...clean({ error, delivery, remote, notes, verification }),
+    ...clean({ error, delivery, remote, notes, holds, verification }),
     *changes() {
       for (const { why, outcome, ...change } of report.changes())
         yield { ...change, why: clean(why), outcome: outcome && { ...outcome, error: clean(outcome.error) } }

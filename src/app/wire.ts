@@ -28,6 +28,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     name,
     chatbot,
     timezone,
+    locale: config.locale,
     mapping,
     source: String(identity),
     basis: shortHash(JSON.stringify([baseUrl, chatbot, identity, mapping.version])),

@@ -84,6 +84,8 @@ export interface Config {
   beside: string
   /** Whether it may lie on a network file system; the present names of feeds, by names that they had before. */
   place: { allowNetwork: boolean; formerly: ReadonlyMap<string, string> }
+  /** Of the readers of reports, as "en-US". */
+  locale: string
   /** Absolute path of the metrics file; null: none. */
   metrics: string | null
   service: ServiceSettings
@@ -182,6 +184,7 @@ function resolved(
       allowNetwork: data.allowNetworkStore,
       formerly: new Map(feeds.flatMap(({ name, formerly }) => formerly.map((old) => [old, name] as const))),
     },
+    locale: data.locale,
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,

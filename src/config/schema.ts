@@ -4,7 +4,7 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
-import { choice, judgedBy, positiveDuration, text, timezone } from '../core/setting-kinds.ts'
+import { choice, judgedBy, locale, positiveDuration, text, timezone } from '../core/setting-kinds.ts'
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
@@ -106,6 +106,7 @@ export const configSchema = z.strictObject({
   allowNetworkStore: z.boolean().prefault(false).meta({
     description: 'true: the store may be on a network file system, whose locks do not keep out a second run',
   }),
+  locale: locale('How reports write numbers, money and dates, as "de-DE"').prefault('en-US'),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
   verify: verifySchema
     .optional()

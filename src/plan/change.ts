@@ -236,6 +236,13 @@ export function fieldsOf(change: Change): readonly FieldChange[] {
   return withheld === null ? fields : fields.filter(({ field }) => !withheld.fields.includes(field))
 }
 
+/** The fields that the guard holds of an update that goes on. */
+export function withheldOf(change: Change): readonly FieldChange[] {
+  if (change.kind !== 'update' || change.withheld === null) return []
+  const { fields, withheld } = change
+  return fields.filter(({ field }) => withheld.fields.includes(field))
+}
+
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
 
 export const noCounts = { create: 0, update: 0, delete: 0, adopt: 0, forget: 0, hold: 0, unchanged: 0, reject: 0 }

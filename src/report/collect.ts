@@ -4,6 +4,7 @@
  */
 import type { ChangeKind } from '../plan/change.ts'
 import type { RejectRow } from '../workspace/workspace.ts'
+import { withoutValues } from './headline.ts'
 import type { Report, ReportedChange } from './report.ts'
 
 /** Most changes of one kind, and most failures, that are shown; the JSON form shows all. What only adds needs fewer. */
@@ -71,9 +72,4 @@ function grouping<T>() {
     },
     groups: () => [...groups.values()].sort((a, b) => b.count - a.count),
   }
-}
-
-/** The problem without the quoted values in it, so that the same mistake in many records is one group. */
-function withoutValues(problem: string): string {
-  return problem.replace(/"[^"]*"/g, '"…"')
 }

@@ -1,7 +1,7 @@
 /** What a run would do or did, in one sentence. */
-import { printable } from '../core/text.ts'
+import { printable, shorten } from '../core/text.ts'
 import type { ChangeKind } from '../plan/change.ts'
-import type { Report, ReportedChange } from './report.ts'
+import type { Report } from './report.ts'
 
 const writing = ['create', 'update', 'delete'] as const
 
@@ -21,14 +21,14 @@ function planned(report: Report): string {
   const parts =
     verbs.length > 0
       ? [`would ${listed(verbs)}`]
-      : [report.counts.hold > 0 ? 'nothing to change now' : 'nothing to change']
+      : [quiet(report, 'nothing to change')]
   if (memory.length > 0) parts.push(`would ${listed(memory)} in the snapshot only`)
   return [...parts, ...aside(report)].join('; ')
 }
 
 function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>): string {
   const all = outcomes.done + outcomes.failed + outcomes.unknown + outcomes.skipped
-  if (all === 0) return [report.counts.hold > 0 ? 'nothing changed' : 'nothing to change', ...aside(report)].join('; ')
+  if (all === 0) return [quiet(report, 'nothing changed'), ...aside(report)].join('; ')
   const left = (['failed', 'unknown', 'skipped'] as const).filter((name) => outcomes[name] > 0)
   const verbs = actions(report, [...writing, 'adopt', 'forget'])
   const plan = verbs.length > 0 ? ` (${listed(verbs)})` : ''
@@ -36,10 +36,46 @@ function carriedOut(report: Report, { outcomes }: NonNullable<Report['applied']>
   return [`carried out ${outcomes.done} of ${many(all, 'change')}${plan}`, ...results, ...aside(report)].join('; ')
 }
 
-function aside({ counts, delivery }: Report): string[] {
+/** What is said where nothing is done. Beside rejects that is no good news, and must not read so. */
+function quiet(report: Report, otherwise: string): string {
+  const { feed, delivery, counts } = report
+  const { records, rejects, listings } = delivery
+  if (rejects > 0 && listings === 0) {
+    const why = commonProblem(report)
+    const which = rejects === records ? `all ${many(records, 'record')}` : many(rejects, 'record')
+    return `nothing can be loaded: ${why === null ? `${which} are rejected` : which + why}; run: listing-sync inspect ${printable(feed)}`
+  }
+  if (rejects > 0) return `no change of the ${many(listings, 'listing')} that can be read`
+  if (counts.hold > 0) return `${otherwise} now`
+  return report.applied === null || otherwise !== 'nothing changed' ? otherwise : 'nothing to change'
+}
+
+/** " lack YearBuilt" or " have the problem …": what every reject has, as far as one walk of some thousands shows; null: nothing. */
+function commonProblem(report: Report): string | null {
+  let common = null as Set<string> | null
+  let looked = 0
+  for (const { problems } of report.rejects()) {
+    const these = new Set(problems.map(withoutValues))
+    common = common === null ? these : new Set([...common].filter((problem) => these.has(problem)))
+    if (common.size === 0 || ++looked === 5000) break
+  }
+  const lacking = [...(common ?? [])].flatMap((problem) => /^(\w+): is missing/.exec(problem)?.[1] ?? [])
+  if (lacking.length > 0) return ` lack ${listed(lacking)}`
+  const [problem] = common ?? []
+  return problem === undefined ? null : ` have the problem: ${shorten(printable(problem), 200)}`
+}
+
+/** The problem without the values in it, so that the same mistake in many records is one. */
+export function withoutValues(problem: string): string {
+  return problem.replace(/"[^"]*"/g, '"…"').replace(/^(\w+: )'[^']*'/, "$1'…'")
+}
+
+function aside({ feed, counts, delivery, holds }: Report): string[] {
   const parts: string[] = []
-  if (counts.hold > 0) parts.push(`${counts.hold} held`)
-  if (delivery.rejects > 0) parts.push(`${many(delivery.rejects, 'record')} rejected`)
+  const decide = holds.length === 0 ? '' : `, waiting for time or for you: listing-sync approve ${printable(feed)}`
+  if (counts.hold > 0) parts.push(`${counts.hold} held${decide}`)
+  const isSaid = delivery.listings === 0 && delivery.rejects > 0
+  if (delivery.rejects > 0 && !isSaid) parts.push(`${many(delivery.rejects, 'record')} rejected`)
   return parts
 }
 
@@ -58,14 +94,4 @@ function listed(words: string[]): string {
 }
 
 /** In the order in which people are shown them. */
-export const shownKinds: readonly ChangeKind[] = ['update', 'create', 'delete', 'adopt', 'forget', 'hold']
-
-/** What a listing is created with is all of it: the place and the price tell enough, and what is no fact must be told. */
-export function tellingFields({ fields }: ReportedChange): { field: string; text: string; placeholder: boolean }[] {
-  const telling = ['PropertyType', 'Address', 'City', 'SalePrice', 'RentPrice']
-  return fields.flatMap(({ field, to, placeholder = false }) =>
-    (placeholder || telling.includes(field)) && !Array.isArray(to)
-      ? [{ field, placeholder, text: printable(placeholder ? `${to} (placeholder)` : `${to}`) }]
-      : [],
-  )
-}
+export const shownKinds: readonly ChangeKind[] = ['hold', 'update', 'create', 'delete', 'adopt', 'forget']

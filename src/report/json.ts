@@ -1,9 +1,8 @@
 /** The report as one JSON document, for programs: the keys that docs/reports.md lists, one list item a line. */
 import type { FieldChange } from '../core/compare-listings.ts'
-import { escapeUnseen } from '../core/text.ts'
+import { escapeUnseen, minuteOf } from '../core/text.ts'
 import { buffer } from './report.ts'
 import type { Report, Buffered, ReportForm, ReportedChange } from './report.ts'
-import { heldFor } from './values.ts'
 
 export function jsonForm(): ReportForm {
   return { write, document: { before: '', after: '' }, several: { before: '[\n', between: ',\n', after: ']\n' } }
@@ -43,7 +42,7 @@ async function writeHead(report: Report, buffered: Buffered): Promise<void> {
     estimate: pick(report.estimate, 'calls', 'seconds'),
     digest,
     notes,
-    holds: report.holds.map(({ keys, ...hold }) => ({ ...hold, keys: [...keys()] })),
+    holds: report.holds.map(({ keys, sentence, ...hold }) => ({ ...hold, keys: [...keys()], sentence })),
   }
   const lines = Object.entries(head).map(([key, value]) => `\n  ${json(key)}: ${json(value)}`)
   await buffered.add(lines.join(','))
@@ -60,11 +59,23 @@ async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) =>
   await buffered.add(before.startsWith(',') ? '\n  ]' : ']')
 }
 
+/** For programs the form of the time is part of the contract. */
+function heldSince({ finishedAt }: Report, { kind, heldSince: since }: ReportedChange): string {
+  if (kind !== 'hold' || since === null) return ''
+  return `, held since ${minuteOf(since)}, ${Math.floor((finishedAt - since) / 3_600_000)} h`
+}
+
 /** The keys are a contract, so how long a change has been held is said in its sentence. */
 function changeOf(report: Report, change: ReportedChange) {
-  const { kind, mlsNumber, fields } = change
-  const why = change.why + heldFor(report, change)
-  return { kind, mlsNumber, why, fields: fields.map(fieldOf) }
+  const { kind, mlsNumber, fields, home, rules, withheld } = change
+  const { address = null, city = null, saleType = null, currency = null, price = { from: null, to: null } } = home ?? {}
+  const why = change.why + heldSince(report, change)
+  const about = { kind, mlsNumber, why, fields: fields.map(fieldOf), address, city, saleType, currency, price }
+  return {
+    ...about,
+    ...(rules.length > 0 && { rules }),
+    ...(withheld.length > 0 && { withheld: withheld.map(fieldOf) }),
+  }
 }
 
 /** `placeholder` only where it is true. */

@@ -7,7 +7,7 @@ import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Shown } from './collect.ts'
-import { actions, headline, many, shownKinds, tellingFields } from './headline.ts'
+import { actions, headline, many, shownKinds } from './headline.ts'
 import type { Report, ReportedChange } from './report.ts'
 import { fieldChange, heldFor } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
@@ -88,7 +88,7 @@ function figures(report: Report): Section {
 }
 
 function changesOf(report: Report, kind: ChangeKind, { count, changes }: Shown): Section {
-  const rows = changes.map((change) => [printable(change.mlsNumber), whyOf(report, change), fieldsOf(change)])
+  const rows = changes.map((change) => [printable(change.mlsNumber), whyOf(report, change), fieldsOf(report, change)])
   const [title, more] = [`${titles[kind]} (${count})`, count - changes.length]
   return { title, tone: kind, columns: ['MLSNumber', 'why', 'fields'], rows, more }
 }
@@ -99,9 +99,9 @@ function whyOf(report: Report, change: ReportedChange): string {
   return `${held === null ? '' : `${held}: `}${printable(why)}${heldFor(report, change)}${open}`
 }
 
-function fieldsOf(change: ReportedChange): string[] {
-  if (change.kind === 'create') return tellingFields(change).map(({ field, text }) => `${field}: ${text}`)
-  return change.fields.map((field) => `${field.field}: ${fieldChange(field)}`)
+function fieldsOf(report: Report, change: ReportedChange): string[] {
+  const { reader } = report
+  return change.fields.map((field) => `${field.field}: ${fieldChange(field, { reader, home: change.home })}`)
 }
 
 function failed({ count, changes }: Shown): Section {

@@ -3,6 +3,8 @@
  * `app/adapters.ts`. Lists are streamed: a million rows need no memory.
  */
 import type { RunResult } from '../core/exit.ts'
+import type { Home } from '../core/home.ts'
+import type { Reader } from '../core/intl.ts'
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import type { ActionKind, Change, ChangeKind, Counts } from '../plan/change.ts'
@@ -22,6 +24,12 @@ export interface ReportedChange {
   readonly fields: readonly FieldChange[]
   /** Of a hold: what is held back, where that can be told. */
   readonly held: ActionKind | null
+  /** The rules of the guard that hold it, or part of it. */
+  readonly rules: readonly RuleName[]
+  /** Of an update that goes on without them: what is held. */
+  readonly withheld: readonly FieldChange[]
+  /** null: nothing is known of it. */
+  readonly home: Home | null
   /** When an earlier run first held it, in milliseconds; null: none did. */
   readonly heldSince: number | null
   /** null in a dry run and for holds. */
@@ -33,6 +41,8 @@ export interface ReportedHold {
   readonly rule: RuleName
   /** The setting that governs the rule, as `limits.share`; null: none does. */
   readonly setting: string | null
+  /** The whole of it, for a person. */
+  readonly sentence: string
   /** What the rule measured. */
   readonly numbers: Numbers
   /** MLSNumbers of what it holds. */
@@ -100,6 +110,8 @@ export interface Report {
   feed: string
   chatbot: string
   command: 'diff' | 'sync' | 'backfill'
+  /** How values are written for its readers. */
+  reader: Reader
   startedAt: number
   finishedAt: number
   result: RunResult

@@ -5,10 +5,10 @@ import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
-import { actions, headline, many, shownKinds, tellingFields } from './headline.ts'
+import { actions, headline, many, shownKinds } from './headline.ts'
 import { writePieces } from './report.ts'
 import type { Report, FormOptions, ReportForm, ReportedChange } from './report.ts'
-import { fieldChange, heldFor } from './values.ts'
+import { fieldChange, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -92,22 +92,28 @@ function* changeLines(report: Report, kind: ChangeKind, { count, changes }: Show
   yield paint('bold', `${title} (${count})`)
   for (const change of changes) {
     const { mlsNumber, why } = change
-    const said = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${telling(change, paint)}${outcomeOf(change, paint)}`
+    const said = `${wouldBe(change)}${printable(why)}${paint('dim', heldFor(report, change))}${homeText(report, change, paint)}${outcomeOf(change, paint)}`
     yield `  ${paint(style, printable(mlsNumber))}  ${said}`
-    if (kind !== 'create') yield* fieldLines(change, paint)
+    if (kind !== 'create') yield* fieldLines(report, change, paint)
   }
   yield* more(count - changes.length)
 }
 
-function telling(change: ReportedChange, paint: Paint): string {
-  if (change.kind !== 'create' || change.fields.length === 0) return ''
-  const values = tellingFields(change).map(({ field, text, placeholder }) => (placeholder ? `${field} ${text}` : text))
-  return `: ${paint('dim', shorten(values.join(', '), 240))}`
+/** Which home it is, and of one that comes also what is no fact. */
+function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, paint: Paint): string {
+  const placeholders = fields.filter(({ placeholder }) => kind === 'create' && placeholder === true)
+  const parts = [
+    placeText(home),
+    saleText(home),
+    homePrice(home, reader),
+    ...placeholders.map(({ field, to }) => `${field} ${fieldValue(field, to, { reader, home })} (placeholder)`),
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? '' : `: ${paint('dim', shorten(parts.join(', '), 240))}`
 }
 
-function* fieldLines({ fields }: ReportedChange, paint: Paint): Generator<string> {
+function* fieldLines({ reader }: Report, { fields, home }: ReportedChange, paint: Paint): Generator<string> {
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
-  for (const change of fields) yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change)}`
+  for (const change of fields) yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change, { reader, home })}`
 }
 
 function wouldBe({ held }: ReportedChange): string {

@@ -1,33 +1,108 @@
 /** How a field's values stand on one line for a person. */
 import type { FieldChange } from '../core/compare-listings.ts'
-import type { ExtensionEntry, FieldValue } from '../core/listing.ts'
-import { minuteOf, printable, shorten } from '../core/text.ts'
+import type { Home } from '../core/home.ts'
+import { moneyText, numberText, percentText, timeText } from '../core/intl.ts'
+import type { Reader } from '../core/intl.ts'
+import type { ExtensionEntry, FieldName, FieldValue } from '../core/listing.ts'
+import { printable, shorten } from '../core/text.ts'
 import type { Report, ReportedChange } from './report.ts'
 
 /** Most characters of a text that are shown. */
 const longest = 60
 
-/** "450000 → 435000"; for images "+2 −1 of 14"; for extra columns only the entries that differ. */
-export function fieldChange({ from, to }: FieldChange): string {
+/** What the values of a change are written by: its reader, and the listing's own currency and unit. */
+export interface ValueForm {
+  reader: Reader
+  home: Pick<Home, 'currency' | 'areaUnit'> | null
+}
+
+/** "$450,000 → $435,000 (−3.3%)"; for images "+2 −1 of 14"; for extra columns only the entries that differ. */
+export function fieldChange({ field, from, to }: FieldChange, form: ValueForm): string {
   if (isImages(from) && isImages(to)) return imagesChange(from, to)
   if (isEntries(from) && isEntries(to)) return entriesChange(from, to)
   if (typeof from === 'string' && typeof to === 'string') return textChange(printable(from), printable(to))
-  return `${fieldValue(from)} → ${fieldValue(to)}`
+  const change = `${fieldValue(field, from, form)} → ${fieldValue(field, to, form)}`
+  const share = moneyFields.has(field) && typeof from === 'number' && typeof to === 'number'
+  const percent = share ? percentText(from, to, form.reader) : ''
+  return percent === '' ? change : `${change} (${percent})`
 }
 
-/** ", held since 2026-11-20 10:00 UTC, 26 h" for a change that an earlier run held already; else nothing. */
-export function heldFor({ finishedAt }: Pick<Report, 'finishedAt'>, { kind, heldSince }: ReportedChange): string {
+const monthly: ReadonlySet<FieldName> = new Set(['RentPrice', 'HOAMonth'])
+const moneyFields: ReadonlySet<FieldName> = new Set([
+  ...monthly,
+  'SalePrice',
+  'UnitAreaPrice',
+  'EstimatePrice',
+  'DepositFee',
+])
+const areaFields: ReadonlySet<FieldName> = new Set(['LotArea', 'BuildingArea'])
+/** Written without separators. */
+const plainNumbers: ReadonlySet<FieldName> = new Set(['YearBuilt', 'Latitude', 'Longitude'])
+
+/** ", held since Nov 20, 2026, 10:00 AM, 26 h" for a change that an earlier run held already; else nothing. */
+export function heldFor({ finishedAt, reader }: Pick<Report, 'finishedAt' | 'reader'>, change: ReportedChange): string {
+  const { kind, heldSince } = change
   if (kind !== 'hold' || heldSince === null) return ''
-  return `, held since ${minuteOf(heldSince)}, ${Math.floor((finishedAt - heldSince) / 3_600_000)} h`
+  return `, held since ${timeText(heldSince, reader)}, ${Math.floor((finishedAt - heldSince) / 3_600_000)} h`
 }
 
 /** A value on its own. */
-export function fieldValue(value: FieldValue | null): string {
+export function fieldValue(field: FieldName, value: FieldValue | null, { reader, home }: ValueForm): string {
   if (value === null) return '(none)'
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number') {
+    if (plainNumbers.has(field)) return String(value)
+    if (areaFields.has(field)) return areaText(value, home?.areaUnit ?? null, reader)
+    if (!moneyFields.has(field)) return numberText(value, reader)
+    return `${priceText(value, home?.currency ?? null, reader)}${monthly.has(field) ? '/month' : ''}`
+  }
   if (typeof value === 'string') return quoted(value)
   if (isImages(value)) return `${value.length} ${value.length === 1 ? 'image' : 'images'}`
   return shorten(value.map(entry).join(', '), longest)
+}
+
+function priceText(amount: number, currency: string | null, reader: Reader): string {
+  return moneyText(amount, currency === null ? null : shorten(printable(currency), 10), reader)
+}
+
+const units = { 'Square Feet': 'sq ft', 'Square Meters': 'm²' }
+
+/** "1,850 sq ft". */
+export function areaText(value: number, unit: Home['areaUnit'], reader: Reader): string {
+  return unit === null ? numberText(value, reader) : `${numberText(value, reader)} ${units[unit]}`
+}
+
+/** "4216 Olive Street #16, Grundy Center"; '': its place is not known. */
+export function placeText(home: Home | null): string {
+  return [home?.address, home?.city]
+    .map((part) => shorten(printable(part ?? ''), 2 * longest))
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+/** "for sale" or "for rent". */
+export function saleText(home: Home | null): string {
+  return home?.saleType == null ? '' : home.saleType === 'for_rent' ? 'for rent' : 'for sale'
+}
+
+/** "$190,400 → $184,690 (−3%)", "$920/month"; '': it has no price. */
+export function homePrice(home: Home | null, reader: Reader): string {
+  if (home === null) return ''
+  const { from, to } = home.price
+  const one = (amount: number): string =>
+    `${priceText(amount, home.currency, reader)}${home.saleType === 'for_rent' ? '/month' : ''}`
+  if (from === null || to === null || from === to) {
+    const amount = to ?? from
+    return amount === null ? '' : one(amount)
+  }
+  const percent = percentText(from, to, reader)
+  return `${one(from)} → ${one(to)}${percent === '' ? '' : ` (${percent})`}`
+}
+
+/** A field's name for a person: "Sale price" of SalePrice. */
+export function fieldLabel(field: string): string {
+  const known: Readonly<Record<string, string>> = { HOAMonth: 'HOA', ExtensionColumn: 'More columns', Url: 'Page' }
+  const words = field.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ').split(' ')
+  return known[field] ?? words.map((word, at) => (at > 0 && !/^[A-Z]{2}/.test(word) ? word.toLowerCase() : word)).join(' ')
 }
 
 /** Long texts are shown from shortly before they first differ: their beginnings are mostly the same. */

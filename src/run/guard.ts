@@ -24,6 +24,8 @@ import type { Feed, Readers } from './tools.ts'
 export interface Guarded extends Orders {
   /** The accidents that hold something. */
   trips: readonly Trip[]
+  /** What a person is told of each. */
+  sentences: ReadonlyMap<Trip, string>
   /** Changes that the guard holds, wholly or in part. */
   held: number
   /** What somebody has to put right in feed, service or configuration: holds that wait for that, and 1 for an incomplete side. */
@@ -66,7 +68,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful)
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
-  for (const [trip, held] of holding) notes.push(sentenceOf(trip, held, about))
+  const sentences = new Map([...holding].map(([trip, held]) => [trip, sentenceOf(trip, held, about)]))
+  notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
@@ -85,6 +88,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     conflicts: counted.conflicts + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,
     trips,
+    sentences,
     isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
     isWhole,
     absenceProven: isWhole && settings.mode === 'full',

@@ -3,11 +3,12 @@ import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import { fieldsOf, noCounts } from '../plan/change.ts'
+import { fieldsOf, noCounts, withheldOf } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
 import type { Guarded } from './guard.ts'
+import { homeIn } from './homes.ts'
 import type { Run } from './run.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
@@ -25,7 +26,7 @@ export function reportOf(
   { prepared, applied, notes: first }: Run,
   error: string | null = applied?.stopped ?? null,
 ): Report {
-  const about = { feed: feed.name, chatbot: feed.chatbot, command: mode, startedAt, finishedAt: runtime.clock.now() }
+  const about = { feed: feed.name, chatbot: feed.chatbot, command: mode, reader: { locale: feed.locale, timezone: feed.timezone }, startedAt, finishedAt: runtime.clock.now() }
   const outcomes = applied?.outcomes ?? (mode === 'diff' || error === null ? null : noOutcomes)
   const result = { error, applied: outcomes && { outcomes, calls: { ...service.calls } } }
   if (prepared === null) {
@@ -47,7 +48,7 @@ export function reportOf(
   }
   const { past, delivery, listed, guarded } = prepared
   const { complete, reasons, pages, listings } = listed
-  const { counts, trips, estimate, digest } = guarded
+  const { counts, trips, sentences, estimate, digest } = guarded
   const isDone = applied !== null && applied.outcomes.skipped + applied.outcomes.failed + applied.outcomes.unknown === 0
   const verb = mode === 'diff' ? 'would be carried out' : isDone ? 'were carried out' : 'are being carried out'
   const notes = [...first, ...guarded.notes, ...guarded.letGo(verb), ...(applied?.notes ?? [])]
@@ -64,6 +65,7 @@ export function reportOf(
     holds: trips.map((trip) => ({
       rule: trip.rule,
       setting: trip.setting && `limits.${trip.setting}`,
+      sentence: sentences.get(trip)!,
       numbers: trip.numbers,
       keys: () => keysHeldBy(trip, workspace),
     })),
@@ -78,7 +80,8 @@ function lateNote(left: number): string {
 }
 
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
-function* reportedChanges(workspace: Workspace, { now, today }: Moment): Generator<ReportedChange> {
+function* reportedChanges(workspace: Workspace, moment: Moment): Generator<ReportedChange> {
+  const { now, today } = moment
   for (const { change, heldSince, outcome } of workspace.changes()) {
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
@@ -95,7 +98,10 @@ function* reportedChanges(workspace: Workspace, { now, today }: Moment): Generat
         ...(placeholders.includes(field) && { placeholder: true as const }),
       }))
     }
-    yield { kind, cause, mlsNumber, why, fields, held, heldSince, outcome }
+    const parts = change.kind === 'hold' ? change.parts : change.kind === 'update' ? (change.withheld?.parts ?? []) : []
+    const rules = [...new Set(parts.flatMap((part) => part.rules))]
+    const [home, withheld] = [homeIn(workspace, change, moment), withheldOf(change)]
+    yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }
 }
 

@@ -19,6 +19,8 @@ export type Mode = 'diff' | 'sync' | 'backfill'
 /** One feed of the configuration, with its parts wired. Times in milliseconds. */
 export interface Feed extends ApplyFeed {
   timezone: string
+  /** Of the report's readers, as "en-US". */
+  locale: string
   mapping: Mapping
   /** A fingerprint of the source: another address is another feed. */
   source: string

@@ -1,4 +1,4 @@
-/** The service's list items in the workspace. */
+/** The service's list items in the workspace, and what was sent of listings last. */
 import type Database from 'better-sqlite3'
 import type { Shown } from '../core/listing.ts'
 import type { ShownRow } from '../plan/inputs.ts'
@@ -25,7 +25,16 @@ export function createShown(database: Database.Database) {
     const item = itemAt.get(number)
     return item === undefined ? null : JSON.parse(item)
   }
+  const note = database.prepare('INSERT OR REPLACE INTO noted_listing VALUES (?, ?)')
+  const noted = database.prepare<[string], string>('SELECT listing FROM noted_listing WHERE key = ?').pluck()
   return {
+    noteListings: inOneGo(database, (listings: Parameters<Workspace['noteListings']>[0]) => {
+      for (const listing of listings) note.run(listing.MLSNumber, JSON.stringify({ ...listing, Description: undefined, ExtensionColumn: undefined }))
+    }),
+    notedListing(key: string): ReturnType<Workspace['notedListing']> {
+      const listing = noted.get(key)
+      return listing === undefined ? null : JSON.parse(listing)
+    },
     addShown: inOneGo(database, (rows: Parameters<Workspace['addShown']>[0]) => {
       for (const { shown, keep } of rows) {
         last++

@@ -2,7 +2,7 @@
  * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
  * read while another is written.
  */
-import type { Delivered, MovingListing, Shown } from '../core/listing.ts'
+import type { Delivered, Listing, MovingListing, Shown } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, PlanStep, Remembered } from '../plan/change.ts'
 import type { Pair } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
@@ -50,6 +50,10 @@ export interface Workspace {
   shown(): Iterable<ShownRow>
   /** The items with this MLSNumber. */
   shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
+  /** Notes what was sent last of listings, for reports. */
+  noteListings(listings: readonly Listing[]): void
+  /** null: nothing was noted of it. */
+  notedListing(key: string): Listing | null
   /**
    * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
    */

@@ -5,9 +5,12 @@ import type { RejectRow } from '../../src/workspace/workspace.ts'
 
 const directory = 'fixtures/reports'
 
-type Written = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
+/** What a fixture may leave out. */
+type Late = 'held' | 'home' | 'rules' | 'withheld'
+
+type Written = Omit<Report, 'changes' | 'rejects' | 'holds' | 'reader'> & {
   holds?: (Omit<ReportedHold, 'keys'> & { keys: string[] })[]
-  changes: (Omit<ReportedChange, 'heldSince' | 'held'> & Partial<Pick<ReportedChange, 'held'>>)[]
+  changes: (Omit<ReportedChange, 'heldSince' | Late> & Partial<Pick<ReportedChange, Late>>)[]
   rejects: RejectRow[]
   heldSince?: Record<string, number>
 }
@@ -18,10 +21,14 @@ export function readReport(name: string): Report {
   const changes = written.changes.map((change) => ({
     ...change,
     held: change.held ?? null,
+    home: change.home ?? null,
+    rules: change.rules ?? [],
+    withheld: change.withheld ?? [],
     heldSince: written.heldSince?.[change.mlsNumber] ?? null,
   }))
   const holds = (written.holds ?? []).map((hold) => ({ ...hold, keys: () => hold.keys }))
-  return { ...written, holds, changes: () => changes, rejects: () => written.rejects }
+  const reader = { locale: 'en-US', timezone: 'America/Chicago' }
+  return { ...written, reader, holds, changes: () => changes, rejects: () => written.rejects }
 }
 
 export async function render(form: ReportForm, report: Report): Promise<string> {

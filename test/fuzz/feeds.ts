@@ -82,6 +82,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string, transport
   return {
     name: preset,
     chatbot: 'SN-1',
+    locale: 'en-US',
     timezone: 'America/Chicago',
     mapping,
     source: path,

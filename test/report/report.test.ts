@@ -71,7 +71,9 @@ describe('JSON', () => {
         error: 'connection lost after sending; looked up, not there yet',
       },
     ])
-    expect(Object.keys(run.changes[0])).toEqual(['kind', 'mlsNumber', 'why', 'fields'])
+    expect(Object.keys(run.changes[0])).toEqual(
+      'kind mlsNumber why fields address city saleType currency price'.split(' '),
+    )
     expect(run.changes[0].fields[0]).toEqual({ field: 'SalePrice', from: 450000, to: 435000 })
   })
 
@@ -81,7 +83,7 @@ describe('JSON', () => {
     expect(holds).toMatchObject([
       { rule: 'leaving', setting: 'limits.share', numbers: { leaving: 40, ours: 120, allowed: 24 } },
     ])
-    expect(Object.keys(holds[0])).toEqual(['rule', 'setting', 'numbers', 'keys'])
+    expect(Object.keys(holds[0])).toEqual(['rule', 'setting', 'numbers', 'keys', 'sentence'])
     const held = changes.filter((one: { why: string }) => one.why.includes('too many listings would leave'))
     expect(holds[0].keys).toEqual(held.map((one: { mlsNumber: string }) => one.mlsNumber))
   })

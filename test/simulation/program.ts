@@ -340,6 +340,7 @@ export class Program {
     return {
       name,
       chatbot,
+      locale: 'en-US',
       timezone: this.swarm.timezone,
       mapping: mappingOf(mappingVersion, this.swarm.feed.delta),
       source: `memory of ${name}`,

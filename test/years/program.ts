@@ -133,6 +133,7 @@ export class OfficeProgram {
     return {
       name: feedName,
       chatbot,
+      locale: 'en-US',
       timezone: 'UTC',
       mapping,
       source: 'memory',

@@ -1,0 +1,35 @@
+/** What a person knows a listing by: where it is, what it is for, and its price. */
+import type { Listing } from './listing.ts'
+
+export interface Home {
+  readonly address: string | null
+  readonly city: string | null
+  readonly saleType: Listing['SaleType'] | null
+  /** As the feed writes it: a symbol or an ISO code. */
+  readonly currency: string | null
+  readonly areaUnit: Listing['AreaUnit'] | null
+  /** SalePrice, or RentPrice a month; null: it has none then, or is not there. */
+  readonly price: { readonly from: number | null; readonly to: number | null }
+}
+
+/** A listing as far as it is known; a side of a change on which it is not there is null. */
+export type Known = Partial<Listing> | null
+
+/** Of what a listing was and will be. null: neither is known. */
+export function homeOf(before: Known, after: Known): Home | null {
+  const known = after ?? before
+  if (known === null) return null
+  return {
+    address: known.Address ?? null,
+    city: known.City ?? null,
+    saleType: known.SaleType ?? null,
+    currency: known.CurrencySymbol ?? null,
+    areaUnit: known.AreaUnit ?? null,
+    price: { from: priceOf(before), to: priceOf(after) },
+  }
+}
+
+function priceOf(listing: Known): number | null {
+  const { SaleType, SalePrice, RentPrice } = listing ?? {}
+  return (SaleType === 'for_rent' ? (RentPrice ?? SalePrice) : (SalePrice ?? RentPrice)) ?? null
+}
