@@ -168,6 +168,11 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
       done(await (await import('./commands/runs.ts')).runsCommand(context(), feed, options)),
     )
   program
+    .command('notify')
+    .description('send a test of each message to each place of `notify` in the configuration')
+    .option('--test', 'send them')
+    .action(async (options) => done(await (await import('./commands/notify.ts')).notifyCommand(context(), options)))
+  program
     .command('approve <feed>')
     .description('approve the changes the guard is holding (once)')
     .option('--yes', 'do not ask')

@@ -345,6 +345,11 @@ CREATE TABLE under_way (
   progress TEXT
 ) STRICT;
 `,
+
+  /** What people were told of a feed, so that a restart tells nothing again. */
+  `
+ALTER TABLE feed ADD COLUMN told TEXT;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */
