@@ -23,8 +23,7 @@ function kept<F>(make: (locale: string, of: string) => F): (locale: string, of?:
 
 const numbers = kept((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }))
 const percents = kept(
-  (locale) =>
-    new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' }),
+  (locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' }),
 )
 const whole = kept(
   (locale, currency) => new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0 }),
@@ -56,7 +55,11 @@ export function moneyText(amount: number, currency: string | null, { locale }: P
 /** "+3.2%" or "−3%"; '': there is nothing that it could be a part of. */
 export function percentText(from: number, to: number, { locale }: Reader): string {
   if (from <= 0 || from === to) return ''
-  return printable(percents(locale).format(to / from - 1).replace('-', '−'))
+  return printable(
+    percents(locale)
+      .format(to / from - 1)
+      .replace('-', '−'),
+  )
 }
 
 /** "Nov 21, 2026, 6:00 AM". Throws `RangeError` for an unknown zone. */

@@ -96,9 +96,12 @@ export function timezone(description: string) {
 
 /** A language and region for numbers and dates (BCP 47). */
 export function locale(description: string) {
-  return text(description).refine((value) => works(() => new Intl.Locale(value)) && Intl.NumberFormat.supportedLocalesOf(value).length > 0, {
-    error: ({ input }) => `is not a locale such as en-US or de-DE: ${JSON.stringify(input)}`,
-  })
+  return text(description).refine(
+    (value) => works(() => new Intl.Locale(value)) && Intl.NumberFormat.supportedLocalesOf(value).length > 0,
+    {
+      error: ({ input }) => `is not a locale such as en-US or de-DE: ${JSON.stringify(input)}`,
+    },
+  )
 }
 
 /** A character encoding that Node can read. */

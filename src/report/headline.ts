@@ -18,10 +18,7 @@ export function headline(report: Report): string {
 function planned(report: Report): string {
   const verbs = actions(report, writing)
   const memory = actions(report, ['adopt', 'forget'])
-  const parts =
-    verbs.length > 0
-      ? [`would ${listed(verbs)}`]
-      : [quiet(report, 'nothing to change')]
+  const parts = verbs.length > 0 ? [`would ${listed(verbs)}`] : [quiet(report, 'nothing to change')]
   if (memory.length > 0) parts.push(`would ${listed(memory)} in the snapshot only`)
   return [...parts, ...aside(report)].join('; ')
 }

@@ -113,7 +113,8 @@ function homeText({ reader }: Report, { kind, home, fields }: ReportedChange, pa
 
 function* fieldLines({ reader }: Report, { fields, home }: ReportedChange, paint: Paint): Generator<string> {
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
-  for (const change of fields) yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change, { reader, home })}`
+  for (const change of fields)
+    yield `      ${paint('dim', change.field.padEnd(width))}  ${fieldChange(change, { reader, home })}`
 }
 
 function wouldBe({ held }: ReportedChange): string {

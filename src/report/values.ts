@@ -102,7 +102,9 @@ export function homePrice(home: Home | null, reader: Reader): string {
 export function fieldLabel(field: string): string {
   const known: Readonly<Record<string, string>> = { HOAMonth: 'HOA', ExtensionColumn: 'More columns', Url: 'Page' }
   const words = field.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ').split(' ')
-  return known[field] ?? words.map((word, at) => (at > 0 && !/^[A-Z]{2}/.test(word) ? word.toLowerCase() : word)).join(' ')
+  return (
+    known[field] ?? words.map((word, at) => (at > 0 && !/^[A-Z]{2}/.test(word) ? word.toLowerCase() : word)).join(' ')
+  )
 }
 
 /** Long texts are shown from shortly before they first differ: their beginnings are mostly the same. */

@@ -46,7 +46,9 @@ export function homeIn(workspace: Workspace, change: Change, { now, today }: Mom
   }
   const { mlsNumber } = change
   const known: Known =
-    workspace.notedListing(mlsNumber) ?? workspace.shownAs(mlsNumber)[0]?.shown()?.fields ?? deliveredAs(workspace, mlsNumber)
+    workspace.notedListing(mlsNumber) ??
+    workspace.shownAs(mlsNumber)[0]?.shown()?.fields ??
+    deliveredAs(workspace, mlsNumber)
   const kind = action?.kind ?? (change.kind === 'hold' ? change.held : null)
   if (kind === 'delete' || kind === 'forget') return homeOf(known, null)
   if (kind === 'create') return homeOf(null, known)

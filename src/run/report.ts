@@ -26,7 +26,14 @@ export function reportOf(
   { prepared, applied, notes: first }: Run,
   error: string | null = applied?.stopped ?? null,
 ): Report {
-  const about = { feed: feed.name, chatbot: feed.chatbot, command: mode, reader: { locale: feed.locale, timezone: feed.timezone }, startedAt, finishedAt: runtime.clock.now() }
+  const about = {
+    feed: feed.name,
+    chatbot: feed.chatbot,
+    command: mode,
+    reader: { locale: feed.locale, timezone: feed.timezone },
+    startedAt,
+    finishedAt: runtime.clock.now(),
+  }
   const outcomes = applied?.outcomes ?? (mode === 'diff' || error === null ? null : noOutcomes)
   const result = { error, applied: outcomes && { outcomes, calls: { ...service.calls } } }
   if (prepared === null) {

@@ -29,7 +29,8 @@ export function createShown(database: Database.Database) {
   const noted = database.prepare<[string], string>('SELECT listing FROM noted_listing WHERE key = ?').pluck()
   return {
     noteListings: inOneGo(database, (listings: Parameters<Workspace['noteListings']>[0]) => {
-      for (const listing of listings) note.run(listing.MLSNumber, JSON.stringify({ ...listing, Description: undefined, ExtensionColumn: undefined }))
+      for (const listing of listings)
+        note.run(listing.MLSNumber, JSON.stringify({ ...listing, Description: undefined, ExtensionColumn: undefined }))
     }),
     notedListing(key: string): ReturnType<Workspace['notedListing']> {
       const listing = noted.get(key)
