@@ -1,7 +1,6 @@
 /** Wiring: opens everything that a command needs, and closes it. */
 import type { FeedConfig } from '../config/config.ts'
 import { liveConfig } from '../config/live.ts'
-import { makeMapping } from '../config/presets.ts'
 import { ConfigError, FeedError, UserError, messageOf } from '../core/errors.ts'
 import { systemClock, systemRandom } from '../core/machine.ts'
 import type { Runtime } from '../core/machine.ts'
@@ -32,7 +31,7 @@ import { wire } from './wire.ts'
 export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLevel?: LogOptions['level'] } = {}): App {
   const { configFile, doors, env, signal, onCrash, clock = systemClock, random = systemRandom } = context
   const sources = { env, readFile: readTextFile, learn: doors.learn }
-  const live = liveConfig(configFile, sources, makeMapping)
+  const live = liveConfig(configFile, sources)
   const level = context.logLevel ?? logLevelOf(env) ?? logLevel
   const log = createLog({ level, scrub: doors.scrub, pretty: doors.err.isTTY, clock, write: context.writeLog })
   const runtime: Runtime = { clock, random, log }
@@ -42,6 +41,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
   let refusedReload: RefusedReload | null = null
+  let refreshedAt = -Infinity
   let store: Store | null = null
   let reader: StoreReader | null = null
 
@@ -50,7 +50,13 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       return live.config
     },
     runtime,
-    refreshSecrets: () => live.refresh(),
+    refreshSecrets() {
+      const now = clock.now()
+      // Of many feeds that are due at one time, the first looks for all.
+      if (now >= refreshedAt && now < refreshedAt + 1000) return false
+      refreshedAt = now
+      return live.refresh()
+    },
     async reload(problemsOf) {
       try {
         live.reload(problemsOf)

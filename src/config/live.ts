@@ -3,26 +3,39 @@ import { resolve } from 'node:path'
 import { ConfigError } from '../core/errors.ts'
 import { loadConfig } from './config.ts'
 import type { Config } from './config.ts'
-import type { MappingMaker } from './presets.ts'
+import { mappingMaker } from './presets.ts'
 import type { ReferenceSources } from './text.ts'
 
 /** Loads a configuration. Throws `ConfigError`, as `loadConfig` does. */
-export function liveConfig(file: string, sources: ReferenceSources, make: MappingMaker) {
+export function liveConfig(file: string, sources: ReferenceSources) {
   const { readFile } = sources
   const path = resolve(file)
   /** As of the last time that all of it was read. */
   let whole = readWhole()
   let config = whole.config
 
-  function readWhole(): { config: Config; text: string } {
+  /** What it named by `${file:…}`, and its files of settings, as they were read last. */
+  let named = whole.named
+
+  function readWhole(): { config: Config; text: string; named: Map<string, string> } {
     let text = ''
+    const files = new Map<string, string>()
     const noting = (name: string): string => {
       const found = readFile(name)
       if (name === path) text = found
+      else files.set(name, found)
       return found
     }
-    const read = loadConfig(file, { ...sources, readFile: noting }, make)
-    return { config: read, text }
+    const read = loadConfig(file, { ...sources, readFile: noting }, mappingMaker())
+    return { config: read, text, named: files }
+  }
+
+  const isAsRead = (name: string, text: string): boolean => {
+    try {
+      return readFile(name) === text
+    } catch {
+      return false
+    }
   }
 
   /**
@@ -30,8 +43,17 @@ export function liveConfig(file: string, sources: ReferenceSources, make: Mappin
    * something is missing or wrong now; then everything stays as it was.
    */
   function refresh(): boolean {
-    const asRead = (name: string): string => (name === path ? whole.text : readFile(name))
-    const fresh = loadConfig(file, { ...sources, readFile: asRead }, make)
+    // A thousand feeds do this before each of their runs: what has not changed is not understood anew.
+    if ([...named].every(([name, text]) => isAsRead(name, text))) return false
+    const files = new Map<string, string>()
+    const asRead = (name: string): string => {
+      if (name === path) return whole.text
+      const found = readFile(name)
+      files.set(name, found)
+      return found
+    }
+    const fresh = loadConfig(file, { ...sources, readFile: asRead }, mappingMaker())
+    named = files
     if (sameSecrets(fresh, config)) return false
     // A preset or a file of settings that is edited meanwhile takes effect with the rest of the configuration.
     const feeds = fresh.feeds.map((feed, i) => ({
@@ -52,6 +74,7 @@ export function liveConfig(file: string, sources: ReferenceSources, make: Mappin
     const problems = [...fixed(whole.config, fresh.config), ...problemsOf(fresh.config)]
     if (problems.length > 0) throw new ConfigError(file, problems)
     whole = fresh
+    named = fresh.named
     config = fresh.config
   }
 

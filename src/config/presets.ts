@@ -85,24 +85,32 @@ function placed(line: string, above: Path, options: MappingOptions): Located {
   return { path: [...above, ...place], problem: line.slice(place.join('.').length + 2) }
 }
 
-/** The mapping of a feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
-export function makeMapping({ feed, presetFile, options }: MappingParts): Mapping {
-  const problems: string[] = []
-  const preset = presetFile === null ? null : presetOrProblems(presetFile, problems)
-  if (preset === null) throw new ConfigError(feed, [...problems, ...optionProblems(options)])
-  return createMapping(preset, options, feed)
+/** Makes mappings, and reads each preset once, however many feeds have it. */
+export function mappingMaker(): MappingMaker {
+  const read = new Map<string, ReturnType<typeof presetOrProblems>>()
+  return ({ feed, presetFile, options }) => {
+    const known = presetFile === null ? noPreset : (read.get(presetFile) ?? presetOrProblems(presetFile))
+    if (presetFile !== null) read.set(presetFile, known)
+    const { preset, problems } = known
+    if (preset === null) throw new ConfigError(feed, [...problems, ...optionProblems(options)])
+    return createMapping(preset, options, feed)
+  }
 }
 
-function presetOrProblems(file: string, problems: string[]): Preset | null {
+/** The mapping of one feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
+export const makeMapping: MappingMaker = (parts) => mappingMaker()(parts)
+
+const noPreset = { preset: null, problems: [] }
+
+function presetOrProblems(file: string): { preset: Preset | null; problems: readonly string[] } {
   let found = ''
   try {
     const text = readPreset(file)
     found = `in ${basename(file)}, `
-    return loadPreset(text, file, baseOf)
+    return { preset: loadPreset(text, file, baseOf), problems: [] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    problems.push(...error.problems.map((problem) => `preset: ${found}${problem}`))
-    return null
+    return { preset: null, problems: error.problems.map((problem) => `preset: ${found}${problem}`) }
   }
 }
 

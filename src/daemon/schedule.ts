@@ -26,7 +26,7 @@ const horizon = 400 * day
 const longestBack = 3 * 60 * minute
 
 export function dueTimes({ expression, timezone }: Schedule) {
-  const matches = matcher(expression)
+  const { matches, matchesDay } = matcher(expression)
   const { second: seconds, hour } = parse(expression)
   const offset = offsetsOf(timezone)
   const isEveryHour = hour.length === 24
@@ -43,11 +43,19 @@ export function dueTimes({ expression, timezone }: Schedule) {
     return false
   }
 
+  /** A minute before which none is due, from `at` on: no change of a zone's time makes these 20 hours end two days later. */
+  function skip(at: number, to: number): number {
+    let from = at
+    while (from <= to && !matchesDay(wall(from)) && !matchesDay(wall(from) + day)) from += 20 * 60 * minute
+    return from
+  }
+
   /** How many times lie after `from` and not after `to`, at most `most`. */
   function count(from: number, to: number, most: number): number {
     if (to - from >= horizon) return most
     let found = 0
-    for (let at = Math.floor(from / minute) * minute; at <= to && found < most; at += minute) {
+    const first = Math.floor(from / minute) * minute
+    for (let at = skip(first, to); at <= to && found < most; at = skip(at + minute, to)) {
       const times = seconds.map((second) => at + second * 1000).filter((time) => time > from && time <= to)
       if (times.length > 0 && isDue(at)) found += times.length
     }
@@ -56,7 +64,8 @@ export function dueTimes({ expression, timezone }: Schedule) {
 
   /** The first time after `from`; null: none within a year and some. */
   function next(from: number): number | null {
-    for (let at = Math.floor(from / minute) * minute; at <= from + horizon; at += minute) {
+    const [first, last] = [Math.floor(from / minute) * minute, from + horizon]
+    for (let at = skip(first, last); at <= last; at = skip(at + minute, last)) {
       const second = seconds.find((one) => at + one * 1000 > from)
       if (second !== undefined && isDue(at)) return at + second * 1000
     }
@@ -73,14 +82,24 @@ export function dueTimes({ expression, timezone }: Schedule) {
   }
 }
 
-/** Whether an expression matches a minute, given in local time as if it were UTC. */
-function matcher(expression: string): (wall: number) => boolean {
+/** Whether an expression matches a minute, and any minute of a day, given in local time as if it were UTC. */
+function matcher(expression: string) {
   // Seconds are handled elsewhere.
   const fields = expression.trim().split(/\s+/).slice(-5)
   const task = createTask(fields.join(' '), () => undefined, { timezone: 'UTC' })
   const { minute: minutes, hour } = parse(fields.join(' '))
   const wanted = new Set(minutes.flatMap((at) => hour.map((hours) => hours * 60 + at)))
-  return (wall) => wanted.has(Math.floor((wall % day) / minute)) && task.match(new Date(wall))
+  const [anyOf] = wanted
+  const days = new Map<number, boolean>()
+  const matchesDay = (wall: number): boolean => {
+    const start = Math.floor(wall / day)
+    const known = days.get(start) ?? task.match(new Date(start * day + anyOf * minute))
+    if (days.size > 1000) days.clear()
+    days.set(start, known)
+    return known
+  }
+  const matches = (wall: number): boolean => wanted.has(Math.floor((wall % day) / minute)) && matchesDay(wall)
+  return { matches, matchesDay }
 }
 
 /** How far a zone is ahead of UTC at an instant. Zones only change at a quarter of an hour. */

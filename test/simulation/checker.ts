@@ -340,9 +340,12 @@ export class Checker implements Witness {
       if (!this.#everListed.has(key) && !alone) this.fail(`1: ${kind} of ${key}, which the feed never held`)
       if (!alone && this.service.living(key).some((row) => row.by === 'south' && ownerOf(row) === 'south'))
         this.fail(`1: ${kind} of ${key}, which another feed has`)
-      // Without marks nothing tells whose it is that came when nobody waited any more.
-      const isKnown = ({ onlyByMark }: Row): boolean => !onlyByMark || this.#swarm.ownership !== 'snapshot'
-      const others = this.service.living(key).find((row) => row.by === 'us' && row.feed !== this.feed && isKnown(row))
+      // Without marks nothing tells whose it is that came when nobody waited any more, or was taken over without effect.
+      const byStore = this.#swarm.ownership === 'snapshot'
+      const isKnown = ({ onlyByMark }: Row): boolean => !byStore || (!onlyByMark && !this.#ignored.has(key))
+      const others = this.service
+        .living(key)
+        .find((row) => row.by === 'us' && row.feed !== this.feed && isKnown(row) && !this.#isHidden(row))
       const mayTake = this.#swarm.isRanked && feedName === this.feed && kind === 'update'
       if (others !== undefined && !mayTake)
         this.fail(`1: ${kind} of ${key} by ${this.feed}, though ${others.feed} has it`)
@@ -473,11 +476,14 @@ export class Checker implements Witness {
     return service.glitch === 0 && service.order !== 'shifting' && !walks.some(({ name }) => mishaps[name] > 0)
   }
 
+  /** What another program made and the list of this run did not show nobody can know of; it has to be told from then on. */
+  #isHidden({ program, shownAt }: Row): boolean {
+    return program !== this.place && shownAt < Math.max(this.#startedAt + 1, this.service.walkedAt)
+  }
+
   #judgeCreate(key: string): void {
-    // What another program made and the list of this run did not show nobody can know of; it has to be told from then on.
-    const isHidden = (row: Row): boolean => row.program !== this.place && row.shownAt <= this.#startedAt
     const there = this.service.living(key).filter(({ by }) => by === 'us')
-    if (there.some((row) => !isHidden(row))) this.fail(`3: ${key} created, though ours is there`)
+    if (there.some((row) => !this.#isHidden(row))) this.fail(`3: ${key} created, though ours is there`)
     else if (there.length > 0) this.#mayBeTwice.add(key)
     const landing = [...this.service.underWay].filter(
       ({ kind, keys, program }) => kind === 'create' && keys.includes(key) && program === this.place,

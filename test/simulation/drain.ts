@@ -78,7 +78,9 @@ class History {
     // Where the last page is full and the next one refused, nobody can know that a list is whole.
     const service = { ...swarm.service, afterLastPage: 'empty' as const }
     const ownership = swarm.ownership === 'mirror' ? 'tag' : swarm.ownership
-    const plain = { ...swarm, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
+    // What a delta does not name says nothing of its size.
+    const feed = { ...swarm.feed, delta: false }
+    const plain = { ...swarm, feed, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
     this.#program = new Program(this.#choices, { ...plain, service }, trace, signal)
     this.#program.mostRows = 200
     const { checker } = this.#program

@@ -394,6 +394,9 @@ export class ModelService {
     if (row !== undefined) row.shownAt = this.#time.now
   }
 
+  /** When the walk over the pages began that counts by now. */
+  walkedAt = 0
+
   /** Whether every list that is walked from now on shows what was written to this row last (docs/faults.md, A2). */
   isListed({ writtenAt }: Row): boolean {
     return !this.#mayBeOld || writtenAt <= this.#time.now - oldest
@@ -410,6 +413,7 @@ export class ModelService {
   }
 
   #beginWalk(): void {
+    this.walkedAt = this.#time.now
     const choices = this.#choices
     const asOf = (milliseconds: number): readonly Row[] =>
       (this.#past.findLast(({ at }) => at <= this.#time.now - milliseconds) ?? this.#past[0]).rows
