@@ -24,21 +24,22 @@ export const pageStyle = `
   .tools { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; background: var(--ground); padding: .5rem 0; border-bottom: 1px solid var(--line); }
   .tools input { flex: 1 1 14rem; min-width: 0; }
   .tools input, .tools select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--dim); border-radius: .3rem; padding: .3rem .5rem; }
+  ::placeholder { color: var(--dim); opacity: 1; }
   .command { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: .3rem; padding: .4rem .75rem; margin: .5rem 0; user-select: all; overflow-wrap: anywhere; font: .95rem ui-monospace, monospace; }
   .rows { border-collapse: collapse; width: 100%; }
   .rows th, .rows td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
   .rows th { font-weight: 600; color: var(--dim); white-space: nowrap; }
-  .rows td { overflow-wrap: anywhere; min-width: 5.5rem; }
-  .rows td:first-child { font-variant-numeric: tabular-nums; }
-  .rows .home { min-width: 11rem; overflow-wrap: break-word; }
+  .rows td { overflow-wrap: anywhere; min-width: 9rem; }
+  .rows td:first-child { font-variant-numeric: tabular-nums; min-width: 6.5rem; }
+  .rows .home { min-width: 12rem; }
   .rows .home > :first-child { font-weight: 600; }
-  .rows .price { font-variant-numeric: tabular-nums; min-width: 7rem; }
+  .rows .price { font-variant-numeric: tabular-nums; min-width: 8.5rem; overflow-wrap: break-word; }
   .pictures { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin-top: .3rem; }
   .pictures img { width: 7.5rem; height: 5.6rem; object-fit: cover; background: var(--panel); border: 1px solid var(--line); }
   .page { content-visibility: auto; contain-intrinsic-size: auto 2rem; }
   .ok, .create { --tone: var(--create); } .changes, .update { --tone: var(--update); } .failed, .delete { --tone: var(--delete); }
   .held, .partial, .hold, .warning { --tone: var(--hold); } .plain, .adopt, .forget { --tone: var(--adopt); }
-  @media (max-width: 640px) {
+  @media (max-width: 800px) {
     .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     .rows, .rows tbody, .rows tr, .rows td { display: block; width: auto; }
     .rows tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
@@ -78,8 +79,7 @@ export const pageScript = `
     }
     found.textContent = all ? '' : count + ' of ' + rows.length + ' rows'
   }
-  let waiting
-  search.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(show, 150) })
+  search.addEventListener(rows.length > 20000 ? 'change' : 'input', show)
   kind.addEventListener('change', show)
   document.querySelector('.tools').hidden = rows.length < 2
   let closed = []

@@ -131,7 +131,8 @@ export interface Report {
   notes: string[]
   /** The accidents that hold something. */
   holds: ReportedHold[]
-  changes(): Iterable<ReportedChange>
+  /** In plan order; of one kind, where one is named. */
+  changes(kind?: ChangeKind): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null
