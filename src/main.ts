@@ -75,7 +75,9 @@ function sayDefect(error: unknown, { err }: Doors): void {
 /** Carries out the words of a command line in this process; gives the exit status. */
 export async function execute(words: string[], machine: Machine, doors = createDoors()): Promise<number> {
   let status: number = exitStatus.right
-  const forms = words.includes('diff') ? Object.keys((await import('./app/adapters.ts')).reportForms) : []
+  const forms = words.some((word) => reporting.has(word))
+    ? Object.keys((await import('./app/adapters.ts')).reportForms)
+    : []
   const program = commands(machine, doors, forms, (result) => (status = result))
   try {
     await program.parseAsync(words, { from: 'user' })
@@ -91,7 +93,10 @@ export async function execute(words: string[], machine: Machine, doors = createD
   }
 }
 
-/** `forms`: the names of `reportForms`, for `diff` alone. */
+/** Commands that write reports; others need not wait until the forms are loaded. */
+const reporting: ReadonlySet<string> = new Set(['diff', 'sync', 'backfill', 'runs'])
+
+/** `forms`: the names of `reportForms`. */
 function commands(machine: Machine, doors: Doors, forms: readonly string[], done: (status: number) => void): Command {
   const program = new Command('listing-sync')
     .description("Keeps a chatbot's real-estate listings equal to an MLS-style feed.")
@@ -116,12 +121,15 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
   const format = new Option('--format <form>', 'form of the report').choices(['text', 'json']).default('text')
 
   const anyForm = new Option('--format <form>', 'form of the report').choices(forms).default('text')
+  const outFile = new Option('--out <file>', 'write the report to a file')
+  const images = new Option('--images <hosts>', 'with html: show pictures that change, from these hosts (a,b) only')
 
   program
     .command('diff [feeds...]')
     .description('dry run: report what would change; write nothing')
     .addOption(anyForm)
-    .option('--out <file>', 'write the report to a file')
+    .addOption(outFile)
+    .addOption(images)
     .action(async (feeds, options) =>
       done(await (await import('./commands/diff.ts')).diffCommand(context(), feeds, options)),
     )
@@ -135,14 +143,18 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
   program
     .command('sync [feeds...]')
     .description('run each feed once, now')
-    .addOption(format)
+    .addOption(anyForm)
+    .addOption(outFile)
+    .addOption(images)
     .action(async (feeds, options) =>
       done(await (await import('./commands/sync.ts')).syncCommand(context(), feeds, options, 'sync')),
     )
   program
     .command('backfill [feeds...]')
     .description('load a whole feed once: create and update, never delete')
-    .addOption(format)
+    .addOption(anyForm)
+    .addOption(outFile)
+    .addOption(images)
     .action(async (feeds, options) =>
       done(await (await import('./commands/sync.ts')).syncCommand(context(), feeds, options, 'backfill')),
     )
@@ -163,7 +175,9 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .command('runs [feed]')
     .description('list the latest runs, or show one by its number')
     .option('--run <number>', 'the run to show')
-    .addOption(format)
+    .addOption(anyForm)
+    .addOption(outFile)
+    .addOption(images)
     .action(async (feed, options) =>
       done(await (await import('./commands/runs.ts')).runsCommand(context(), feed, options)),
     )

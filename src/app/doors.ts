@@ -73,8 +73,13 @@ export function createDoors() {
         ...store,
         runs: {
           ...runs,
-          record: (run) =>
-            runs.record({ ...run, error: clean(run.error), figures: JSON.stringify(clean(JSON.parse(run.figures))) }),
+          record: ({ report, ...run }) =>
+            runs.record({
+              ...run,
+              error: clean(run.error),
+              figures: JSON.stringify(clean(JSON.parse(run.figures))),
+              ...(report !== undefined && { report: JSON.stringify(clean(JSON.parse(report))) }),
+            }),
         },
         holds: {
           ...holds,
@@ -136,8 +141,8 @@ function cleanReport(report: Report, clean: Clean): Report {
   return {
     ...report,
     ...clean({ error, delivery, remote, notes, holds, verification }),
-    *changes() {
-      for (const { why, outcome, ...change } of report.changes())
+    *changes(kind) {
+      for (const { why, outcome, ...change } of report.changes(kind))
         yield { ...change, why: clean(why), outcome: outcome && { ...outcome, error: clean(outcome.error) } }
     },
     *rejects() {

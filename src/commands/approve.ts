@@ -2,14 +2,17 @@ import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { chosenFeeds, confirmed, withApp } from './command.ts'
+import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
 import { byRule, groupInWords, isApprovable, lineOf, whoIsIt } from './held.ts'
+import type { Approvable } from './held.ts'
 
-const examples = 5
+/** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
+const pageLines = 20
+const mostElsewhere = 500
 
 /**
  * `approve`: shows what the guard holds now and lets exactly that through, once; `--refuse` keeps it held until the feed
- * says otherwise; `--revoke` takes back either. `ask` puts the question. Throws where something else is held by the time of
+ * says otherwise; `--revoke` takes back either. `ask` puts the question, `more` asks for the next page. Throws where something else is held by the time of
  * the answer, or somebody else has decided: then that is shown, and nothing is decided.
  */
 export function approveCommand(
@@ -17,6 +20,7 @@ export function approveCommand(
   name: string,
   options: { yes?: true; refuse?: true; revoke?: true },
   ask = confirmed,
+  more = wantsMore,
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
@@ -29,13 +33,31 @@ export function approveCommand(
       say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${revoked} decided, taken back`)
       return exitStatus.right
     }
+    const reader = { locale: app.config.locale, timezone: feed.timezone }
+    /** Page by page where somebody reads along, who may go to the question at any time. */
+    const showHomes = async (group: readonly Approvable[]): Promise<void> => {
+      const pages = out.isTTY && !options.yes
+      const most = pages ? pageLines : mostElsewhere
+      for (let from = 0; from < group.length; from += most) {
+        out.write(
+          group
+            .slice(from, from + most)
+            .map((one) => `    ${lineOf(one, reader)}\n`)
+            .join(''),
+        )
+        const left = group.length - from - most
+        if (left <= 0) return
+        if (pages && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
+        out.write(`    and ${left} more\n`)
+        return
+      }
+    }
     const show = async (): Promise<number> => {
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
       say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${held.length} held`)
       for (const [rules, group] of byRule(held)) {
-        const lines = group.slice(0, examples).map((one) => `    ${lineOf(one)}`)
-        if (group.length > examples) lines.push(`    and ${group.length - examples} more`)
-        out.write(`  ${groupInWords(rules, group, feed)}\n${lines.join('\n')}\n`)
+        out.write(`  ${groupInWords(rules, group, feed)}\n`)
+        await showHomes(group)
       }
       return held.length
     }

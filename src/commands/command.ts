@@ -28,9 +28,18 @@ export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promi
 /** Asks a yes or no question. Throws `UsageError` without a terminal. */
 export async function confirmed(command: string, question: string, signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError(`${command} asks for confirmation on a terminal; elsewhere pass --yes`)
+  return /^y(es)?$/i.test(await answered(`${question} [y/N] `, signal))
+}
+
+/** Whether the next page is wanted; not without a terminal. */
+export async function wantsMore(question: string, signal: AbortSignal): Promise<boolean> {
+  return process.stdin.isTTY && !/^q/i.test(await answered(`${question} `, signal))
+}
+
+async function answered(question: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim())
+    return (await terminal.question(question, { signal })).trim()
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   } finally {

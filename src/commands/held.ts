@@ -2,7 +2,9 @@
 import { userInfo } from 'node:os'
 import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
+import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
+import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
 
 /** Something that a person may let through. */
@@ -40,8 +42,11 @@ export function groupInWords(rules: string, held: readonly Approvable[], { timez
   return `${changes}; they go by themselves on ${until} if the feed still says so`
 }
 
-export function lineOf({ part, mlsNumber, why }: Approvable): string {
-  return `${part} ${printable(mlsNumber)}: ${printable(why)}`
+/** "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */
+export function lineOf({ part, mlsNumber, why, home, since }: Approvable, reader: Reader): string {
+  const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((one) => one !== '').join(', ')
+  const rest = [which, `since ${minuteIn(reader.timezone, since)}`, printable(why)].filter((one) => one !== '')
+  return `${part} ${printable(mlsNumber)}: ${rest.join('; ')}`
 }
 
 /** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../app/app.ts'
+import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import type { Config } from '../config/config.ts'
 import { UsageError, UserError } from '../core/errors.ts'
@@ -6,8 +6,13 @@ import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, printable } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { NumberedRun } from '../store/store.ts'
+import { revivedReport } from '../report/kept.ts'
+import type { KeptReport } from '../report/kept.ts'
+import type { Report } from '../report/report.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { countsInWords, endInWords, endOf } from './run-in-words.ts'
+import { formOptions } from './write-reports.ts'
+import type { ReportOptions } from './write-reports.ts'
 
 /** How many runs are shown. */
 const shown = 30
@@ -16,9 +21,13 @@ const shown = 30
 export function runsCommand(
   context: CommandContext,
   feed: string | undefined,
-  { format, run }: { format: 'text' | 'json'; run?: string },
+  options: ReportOptions & { run?: string },
 ): Promise<number> {
-  const number = numberOf(run)
+  const { format, out } = options
+  const number = numberOf(options.run)
+  const isReport = format !== 'text' && format !== 'json'
+  if (number === null && (isReport || out !== undefined))
+    throw new UsageError('the report of a run needs its number: --run N; the latest are: listing-sync runs')
   return withApp(openApp(context), async (app) => {
     const { config, doors } = app
     if (feed !== undefined) chosenFeeds(config, [feed])
@@ -33,13 +42,51 @@ export function runsCommand(
         )
       found = [one]
     }
+    if (number !== null) {
+      const report = await reportOf(app, number)
+      if (isReport || out !== undefined) return writeReport(app, report, number, options)
+      if (format === 'json') {
+        const whole = { ...tellable(found[0]), report: report === null ? null : await asJson(app, report) }
+        doors.out.document(whole, jsonDocument)
+        return exitStatus.right
+      }
+    }
     const told = found.map(tellable)
-    if (format === 'json') doors.out.document(number === null ? told : told[0], jsonDocument)
+    if (format === 'json') doors.out.document(told, jsonDocument)
     else if (found.length === 0) doors.out.write('no run is on record\n')
     else if (number === null) doors.out.document(found, (clean) => clean.map((one) => lineOf(one, config)).join(''))
     else doors.out.document(found[0], (clean) => whole(clean, config))
     return exitStatus.right
   })
+}
+
+/** What the store keeps of a run's report; null: nothing. */
+async function reportOf(app: App, run: number): Promise<Report | null> {
+  const kept = await app.reader().runs.report(run)
+  return kept === null ? null : revivedReport(JSON.parse(kept) as KeptReport)
+}
+
+/** Throws `UserError` where nothing is kept of it. */
+async function writeReport(app: App, report: Report | null, run: number, options: ReportOptions): Promise<number> {
+  if (report === null)
+    throw new UserError(`of run ${run} no report is kept: the store has those of the last 30 runs of each feed`)
+  const form = await app.reportForm(options.format, formOptions(app, options, 1))
+  const output = app.doors.reports(options.out)
+  try {
+    await output.write(form.document.before)
+    await output.report(form, report)
+    await output.write(form.document.after)
+  } finally {
+    await output.end()
+  }
+  return exitStatus.right
+}
+
+async function asJson(app: App, report: Report): Promise<unknown> {
+  const form = await app.reportForm('json', { colour: false })
+  let text = ''
+  await form.write(report, { write: (piece) => void (text += piece) })
+  return JSON.parse(text)
 }
 
 function numberOf(run: string | undefined): number | null {

@@ -3,12 +3,13 @@ import { openApp } from '../app/open.ts'
 import { exitStatusOf } from '../core/exit.ts'
 import { chosenFeeds, withApp } from './command.ts'
 import { writeReports } from './write-reports.ts'
+import type { ReportOptions } from './write-reports.ts'
 
 /** `sync` and `backfill`: run each feed once, one after another. */
 export function syncCommand(
   context: CommandContext,
   names: string[],
-  options: { format: 'text' | 'json' },
+  options: ReportOptions,
   command: 'sync' | 'backfill',
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {

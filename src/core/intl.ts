@@ -32,7 +32,6 @@ const exact = kept((locale, currency) => new Intl.NumberFormat(locale, { style: 
 const times = kept(
   (locale, timeZone) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }),
 )
-const days = kept((locale, timeZone) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }))
 
 export function numberText(value: number, { locale }: Pick<Reader, 'locale'>): string {
   return printable(numbers(locale).format(value))
@@ -65,9 +64,4 @@ export function percentText(from: number, to: number, { locale }: Reader): strin
 /** "Nov 21, 2026, 6:00 AM". Throws `RangeError` for an unknown zone. */
 export function timeText(at: number, { locale, timezone }: Reader): string {
   return printable(times(locale, timezone).format(at))
-}
-
-/** "Nov 21, 2026". */
-export function dayText(at: number, { locale, timezone }: Reader): string {
-  return printable(days(locale, timezone).format(at))
 }

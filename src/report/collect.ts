@@ -43,16 +43,31 @@ export function collectLists(report: Report): Collected {
   const holds = grouping<ReportedChange>()
   for (const change of report.changes()) {
     // A note says it once of all of them.
-    if (change.cause === 'other-feed' && change.kind === 'hold') continue
+    if (isElsewhere(change)) continue
     add(changes[change.kind], change, mostOfKind[change.kind])
     if (change.kind === 'hold') holds.add(change.why, change)
-    if (change.outcome?.result === 'failed' || change.outcome?.result === 'unknown') add(failures, change)
+    if (isOpen(change)) add(failures, change)
   }
+  return { changes, failures, holds: holds.groups(), problems: problemsOf(report) }
+}
+
+/** Another feed has the listing, so that nothing is to be told of it here. */
+export function isElsewhere({ kind, cause }: ReportedChange): boolean {
+  return cause === 'other-feed' && kind === 'hold'
+}
+
+/** It was tried and not carried out, or nobody knows. */
+export function isOpen({ outcome }: ReportedChange): boolean {
+  return outcome?.result === 'failed' || outcome?.result === 'unknown'
+}
+
+/** Problems of rejects, the most frequent first. */
+export function problemsOf(report: Report): Collected['problems'] {
   const problems = grouping<{ reject: RejectRow; problem: string }>()
   for (const reject of report.rejects()) {
     for (const problem of reject.problems) problems.add(withoutValues(problem), { reject, problem })
   }
-  return { changes, failures, holds: holds.groups(), problems: problems.groups() }
+  return problems.groups()
 }
 
 function add(shown: Shown, change: ReportedChange, most = mostShown): void {

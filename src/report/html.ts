@@ -1,72 +1,176 @@
 /**
- * The report as one HTML file that needs nothing else: no script, no link, no address is ever loaded, and a policy in the
- * file forbids it. Feed text goes through one escaping function and never into an attribute.
+ * The report as one HTML file that needs nothing else. A policy in the file lets run and apply nothing but its own script
+ * and style, and load nothing but pictures of hosts that were named. Feed text goes through one escaping function, and
+ * into an attribute only as the address of a picture.
  */
 import { createHash } from 'node:crypto'
-import { outline } from './outline.ts'
-import type { Outline, Section } from './outline.ts'
+import { layOut } from './layout.ts'
+import type { Cell, Layout, Row, Section } from './layout.ts'
+import { pageScript, pageStyle } from './page-style.ts'
 import { writePieces } from './report.ts'
-import type { ReportForm } from './report.ts'
+import type { FormOptions, Report, ReportForm } from './report.ts'
 
-export function htmlForm(): ReportForm {
+/** Bytes of a whole file. */
+const most = 20_000_000
+/** What style, script and policy take up, and more. */
+const frame = 50_000
+/** Rows on a page of a folded section. */
+const pageRows = 500
+
+export function htmlForm({ images = [], feeds = 1 }: Partial<FormOptions> = {}): ReportForm {
   return {
-    write: (report, output) => writePieces(pieces(outline(report)), output),
-    document: { before: `${head}\n`, after: '</body>\n</html>\n' },
+    write: (report, output) => writePieces(article(report, { images, feeds }), output),
+    document: { before: `${headOf(images)}\n${tools}`, after: `<script>${pageScript}</script>\n</body>\n</html>\n` },
     several: { before: '', between: '', after: '' },
   }
 }
 
-const style = `
-  :root { color-scheme: light dark; --line: #8884; --dim: #8889; }
-  body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-  h1 { font-size: 1.35rem; border-left: .4rem solid var(--tone); padding-left: .75rem; }
-  h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-  h2::before { content: ""; display: inline-block; width: .7rem; height: .7rem; margin-right: .5rem; border-radius: 50%; background: var(--tone); }
-  p.note { border-left: .4rem solid #c80; padding: .25rem .75rem; background: #c802; }
-  table { border-collapse: collapse; width: 100%; }
-  th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-  th { font-weight: 600; color: var(--dim); }
-  td:first-child { white-space: nowrap; font-variant-numeric: tabular-nums; }
-  .ok, .create { --tone: #2a8; } .changes, .update { --tone: #27c; } .held, .partial, .hold, .warning { --tone: #c80; }
-  .failed, .delete { --tone: #c33; } .plain, .adopt, .forget { --tone: #888; }
-`
+/** What a policy names of a text that it lets through. */
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * What a browser may do with the page, should feed text ever get into it as markup: nothing but apply this very style. A
- * policy in a file can't forbid the page to be framed, nor to lead elsewhere by a refresh; that is for the escaping.
+ * What a browser may do with the page, should feed text ever get into it as markup: nothing but run this very script and
+ * apply this very style. A policy in a file can't forbid the page to be framed, nor to lead elsewhere by a refresh; that
+ * is for the escaping.
  */
-const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`
+function policyOf(images: readonly string[]): string {
+  const from = images.flatMap((host) => [`https://${host}`, `http://${host}`])
+  const pictures = from.length === 0 ? '' : `; img-src ${from.join(' ')}`
+  return `default-src 'none'; style-src ${hashOf(pageStyle)}; script-src ${hashOf(pageScript)}${pictures}; base-uri 'none'; form-action 'none'`
+}
 
-const head = `<!DOCTYPE html>
+const headOf = (images: readonly string[]): string => `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policyOf(images)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
 <title>listing-sync report</title>
-<style>${style}</style>
+<style>${pageStyle}</style>
 </head>
 <body>`
 
-function* pieces({ headline, result, notes, sections }: Outline): Generator<string> {
-  yield `<article>\n<h1 class="${result}">${escaped(headline)}</h1>\n`
-  for (const note of notes) yield `<p class="note">${escaped(note)}</p>\n`
-  for (const section of sections) yield* table(section)
-  yield '</article>\n'
+const kinds = ['hold', 'delete', 'update', 'create', 'adopt', 'forget', 'warning']
+const kindNames: Readonly<Record<string, string>> = { hold: 'held', warning: 'problems' }
+const options = kinds.map((kind) => `<option value="${kind}">${kindNames[kind] ?? kind}</option>`).join('')
+
+/** The script shows it: without one it does nothing. */
+const tools = `<div class="tools" hidden="">
+<input id="search" type="search" aria-label="Search" placeholder="Search: number, street, city, reason">
+<select id="kind" aria-label="Kind"><option value="">every kind</option>${options}</select>
+<output id="found" class="dim"></output>
+</div>
+`
+
+/** The part of the page that tells of one feed, in pieces. */
+export function* article(
+  report: Report,
+  { images, feeds }: Required<Pick<FormOptions, 'images' | 'feeds'>>,
+): Generator<string> {
+  const hosts = new Set(images)
+  const layout = layOut(report, {
+    row: (row) => rowOf(row, hosts),
+    sizeOf: (text) => Buffer.byteLength(text),
+    most: Math.floor((most - frame) / feeds),
+    // Each page of rows has a head of its own.
+    around: (around) => Buffer.byteLength([...pieces(around)].join('')) + 400 * (most / feeds / 100 / pageRows),
+    name: '20 MB',
+  })
+  yield* pieces(layout)
 }
 
-function* table({ title, tone, columns, rows, more }: Section): Generator<string> {
-  yield `<h2 class="${tone}">${escaped(title)}</h2>\n<table>\n`
-  if (columns.some((column) => column !== ''))
-    yield `<tr>${columns.map((column) => `<th>${escaped(column)}</th>`).join('')}</tr>\n`
-  for (const cells of rows) {
-    yield `<tr>${cells.map((cell) => `<td>${Array.isArray(cell) ? cell.map(escaped).join('<br>') : escaped(cell)}</td>`).join('')}</tr>\n`
+function* pieces(layout: Layout): Generator<string> {
+  const { headline, about, result, counts, leftOut, notes, sections, figures, isLong } = layout
+  yield `<article>\n<h1 class="${result}">${escaped(headline)}</h1>\n<p class="about">${escaped(about)}</p>\n`
+  if (leftOut !== null) yield `<p class="left">${escaped(leftOut)}</p>\n`
+  yield* bar(counts)
+  for (const note of notes) yield `<p class="note">${escaped(note)}</p>\n`
+  for (const section of sections) yield* isLong && section.count > pageRows ? folded(section) : open(section)
+  yield `<details><summary>Figures</summary>\n<table class="rows"><tbody>\n`
+  for (const [name, text] of figures) yield `<tr><td>${escaped(name)}</td><td>${escaped(text)}</td></tr>\n`
+  yield '</tbody></table>\n</details>\n</article>\n'
+}
+
+function* bar(counts: Layout['counts']): Generator<string> {
+  if (counts.length === 0) return
+  const all = counts.reduce((sum, { count }) => sum + count, 0)
+  const parts = counts.map(
+    ({ kind, count }) => `<td class="${kind}" width="${Math.max(1, Math.round((100 * count) / all))}%"></td>`,
+  )
+  yield `<table class="bar" aria-hidden="true"><tbody><tr>${parts.join('')}</tr></tbody></table>\n`
+  yield `<ul class="counts">${counts.map(({ kind, text }) => `<li class="${kind}">${escaped(text)}</li>`).join('')}</ul>\n`
+}
+
+function* open(section: Section): Generator<string> {
+  yield `<section>\n${headingOf(section)}\n`
+  yield* introOf(section)
+  yield* table(section, section.rows)
+  yield '</section>\n'
+}
+
+function* folded(section: Section): Generator<string> {
+  const { rows, tone } = section
+  yield `<details class="section"${tone === 'hold' ? ' open=""' : ''}><summary>${headingOf(section)}</summary>\n`
+  yield* introOf(section)
+  for (let from = 0; from < rows.length; from += pageRows) {
+    const page = rows.slice(from, from + pageRows)
+    yield `<details class="page"><summary>rows ${from + 1} to ${from + page.length}</summary>\n`
+    yield* table(section, page)
+    yield '</details>\n'
   }
-  yield '</table>\n'
-  if (more > 0) yield `<p>… and ${more} more (see --format json)</p>\n`
+  yield '</details>\n'
+}
+
+function headingOf({ title, tone, count }: Section): string {
+  return `<h2 class="${tone}">${escaped(title)} (${count})</h2>`
+}
+
+function* introOf({ intro, command }: Section): Generator<string> {
+  for (const sentence of intro) yield `<p>${escaped(sentence)}</p>\n`
+  if (command !== null) yield `<code class="command">${escaped(command)}</code>\n`
+}
+
+function* table({ columns }: Section, rows: readonly string[]): Generator<string> {
+  yield `<table class="rows">\n<thead><tr>${columns.map((column) => `<th scope="col">${escaped(column)}</th>`).join('')}</tr></thead>\n<tbody>\n`
+  yield* rows
+  yield '</tbody>\n</table>\n'
+}
+
+/** Of rows about homes. */
+const classes = ['', 'home', 'price', '', '']
+
+function rowOf({ tone, cells, pictures }: Row, hosts: ReadonlySet<string>): string {
+  const isHome = cells.length === classes.length
+  const written = cells.map((cell, at) => {
+    const shown = at === 3 && pictures !== null ? picturesOf(pictures, hosts) : ''
+    const named = isHome && classes[at] !== '' ? ` class="${classes[at]}"` : ''
+    return `<td${named}>${cellOf(cell)}${shown}</td>`
+  })
+  return `<tr class="row ${tone}">${written.join('')}</tr>\n`
+}
+
+function cellOf(cell: Cell): string {
+  return Array.isArray(cell) ? cell.map((line) => `<div>${escaped(line)}</div>`).join('') : escaped(cell)
+}
+
+function picturesOf({ before, after }: NonNullable<Row['pictures']>, hosts: ReadonlySet<string>): string {
+  const shown = (addresses: readonly string[]): string => addresses.map((one) => pictureOf(one, hosts)).join('')
+  const [gone, come] = [shown(before), shown(after)]
+  if (gone + come === '') return ''
+  const part = (name: string, images: string): string =>
+    images === '' ? '' : `<span class="dim">${name}</span>${images}`
+  return `<div class="pictures">${part('before', gone)}${part('after', come)}</div>`
+}
+
+/** '': it is of no host that was named. */
+function pictureOf(address: string, hosts: ReadonlySet<string>): string {
+  const url = URL.parse(address)
+  if (url === null || !/^https?:$/.test(url.protocol) || !hosts.has(url.host) || url.username !== '') return ''
+  return `<img src="${escaped(url.href)}" alt="" loading="lazy">`
 }
 
 /** The one way of text into the page. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,34 +1,62 @@
-/** The report as Markdown, for a ticket or a pull request. Feed text stays text: nothing in it is a link, a tag or a table. */
-import type { Outline, Section } from './outline.ts'
-import { outline } from './outline.ts'
+/**
+ * The report as Markdown, for a ticket or a pull request: at most 65,000 characters, the long tables folded. Feed text stays
+ * text: nothing in it is a link, a tag or a table.
+ */
+import { layOut } from './layout.ts'
+import type { Cell, Layout, Section } from './layout.ts'
 import { writePieces } from './report.ts'
-import type { ReportForm } from './report.ts'
+import type { FormOptions, ReportForm } from './report.ts'
 
-export function markdownForm(): ReportForm {
+/** GitHub takes 65,536 characters in a comment. */
+const most = 65_000
+/** Rows that need no folding. */
+const mostOpen = 20
+
+export function markdownForm({ feeds = 1 }: Partial<FormOptions> = {}): ReportForm {
   return {
-    write: (report, output) => writePieces(lines(outline(report)), output, '\n'),
+    write(report, output) {
+      const layout = layOut(report, {
+        row: ({ cells }) => `${row(cells)}\n`,
+        sizeOf: (text) => text.length,
+        most: Math.floor(most / feeds),
+        around: (around) => [...lines(around)].join('\n').length,
+        name: `${(most / 1000).toFixed(0)},000 characters`,
+      })
+      return writePieces(lines(layout), output, '\n')
+    },
     document: { before: '', after: '' },
     several: { before: '', between: '\n', after: '' },
   }
 }
 
-function* lines({ headline, notes, sections }: Outline): Generator<string> {
+function* lines(layout: Layout): Generator<string> {
+  const { headline, about, leftOut, notes, sections, figures } = layout
   yield `## ${escaped(headline)}\n`
+  yield `${escaped(about)}\n`
+  if (leftOut !== null) yield `> ${escaped(leftOut)}\n`
   for (const note of notes) yield `> ${escaped(note)}\n`
   for (const section of sections) yield* table(section)
+  yield '<details><summary>Figures</summary>\n'
+  yield '| | |\n| --- | --- |'
+  for (const cells of figures) yield row(cells)
+  yield '\n</details>'
 }
 
-function* table({ title, columns, rows, more }: Section): Generator<string> {
-  yield `### ${escaped(title)}`
-  yield ''
-  yield row(columns)
+function* table({ title, intro, command, columns, rows, count }: Section): Generator<string> {
+  yield `### ${escaped(title)} \\(${count}\\)\n`
+  for (const sentence of intro) yield `${escaped(sentence)}\n`
+  if (command !== null) yield `\`\`\`sh\n${command}\n\`\`\`\n`
+  // Before the rows are known their number is 0, and the words are counted all the same.
+  const isFolded = rows.length > mostOpen || count === 0
+  if (isFolded) yield `<details><summary>${rows.length} rows</summary>\n`
+  yield row([...columns])
   yield `|${columns.map(() => ' --- |').join('')}`
-  for (const cells of rows) yield row(cells)
-  yield ''
-  if (more > 0) yield `… and ${more} more (see \`--format json\`)\n`
+  yield rows.join('')
+  if (count > rows.length) yield `… and ${count - rows.length} more \\(see \`--format json\`\\)\n`
+  if (isFolded) yield '</details>\n'
 }
 
-function row(cells: (string | string[])[]): string {
+function row(cells: readonly Cell[]): string {
   return `|${cells.map((cell) => ` ${Array.isArray(cell) ? cell.map(escaped).join('<br>') : escaped(cell)} |`).join('')}`
 }
 

@@ -66,6 +66,10 @@ export interface ReportForm {
 export interface FormOptions {
   /** Colours and bold, for a terminal. */
   colour: boolean
+  /** Hosts whose pictures a page may show; none: it shows no picture. */
+  images?: readonly string[]
+  /** How many reports share the document, and what room it has; 1 where it is left out. */
+  feeds?: number
 }
 
 export type Buffered = ReturnType<typeof buffer>
@@ -127,7 +131,8 @@ export interface Report {
   notes: string[]
   /** The accidents that hold something. */
   holds: ReportedHold[]
-  changes(): Iterable<ReportedChange>
+  /** In plan order; of one kind, where one is named. */
+  changes(kind?: ChangeKind): Iterable<ReportedChange>
   rejects(): Iterable<RejectRow>
   /** null in a dry run. */
   applied: { outcomes: Record<OutcomeResult, number>; calls: Calls } | null

@@ -6,8 +6,11 @@ import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
+import type { Moment } from '../feed/mapping/mapping.ts'
+import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import { homeIn } from './homes.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -124,6 +127,7 @@ async function record(
     result: report.result,
     interrupted: applied?.interrupted ?? signal.aborted,
     error: report.error,
+    report: JSON.stringify(keptReport(report)),
     figures: JSON.stringify({
       counts,
       outcomes: figures?.outcomes,
@@ -138,7 +142,7 @@ async function record(
     for (const changes of batches(done(workspace), () => 1000))
       await store.deliveries.endPending(feed.name, await carriedOut(feed, store, changes, applied))
   const letGo = { holds: 0 }
-  await store.holds.replace(feed.name, heldOf(workspace, letGo), {
+  await store.holds.replace(feed.name, heldOf(workspace, prepared.past.moment, letGo), {
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
@@ -191,18 +195,20 @@ async function carriedOut(
 }
 
 /** What is held of each change. Counts what was let go and carried out. */
-function* heldOf(workspace: Workspace, letGo: { holds: number }): Generator<NewHeld> {
+function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number }): Generator<NewHeld> {
   for (const { change, outcome } of workspace.changes()) {
     const { mlsNumber, why } = change
     if (change.kind === 'hold') {
+      const home = change.cause === 'other-feed' ? null : homeIn(workspace, change, moment)
       // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
-      if (change.parts.length === 0) yield { mlsNumber, why, part: null, isElsewhere: change.cause === 'other-feed' }
-      for (const part of change.parts) yield { mlsNumber, why, part }
+      if (change.parts.length === 0)
+        yield { mlsNumber, why, part: null, home, isElsewhere: change.cause === 'other-feed' }
+      for (const part of change.parts) yield { mlsNumber, why, part, home }
       for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
       continue
     }
     if (change.kind === 'update' && change.withheld !== null)
-      for (const part of change.withheld.parts) yield { mlsNumber, why, part }
+      for (const part of change.withheld.parts) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
     if (outcome?.result === 'done') letGo.holds += change.released.length
     else for (const part of change.released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }

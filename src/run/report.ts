@@ -4,6 +4,7 @@ import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
 import { fieldsOf, noCounts, withheldOf } from '../plan/change.ts'
+import type { ChangeKind } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
@@ -76,7 +77,7 @@ export function reportOf(
       numbers: trip.numbers,
       keys: () => keysHeldBy(trip, workspace),
     })),
-    changes: () => reportedChanges(workspace, past.moment),
+    changes: (kind) => reportedChanges(workspace, past.moment, kind),
     rejects: () => workspace.rejects(),
   }
 }
@@ -87,9 +88,9 @@ function lateNote(left: number): string {
 }
 
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
-function* reportedChanges(workspace: Workspace, moment: Moment): Generator<ReportedChange> {
+function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKind): Generator<ReportedChange> {
   const { now, today } = moment
-  for (const { change, heldSince, outcome } of workspace.changes()) {
+  for (const { change, heldSince, outcome } of only === undefined ? workspace.changes() : workspace.changes(only)) {
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)

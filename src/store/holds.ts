@@ -1,5 +1,6 @@
 /** The holds on SQLite: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
+import type { Home } from '../core/home.ts'
 import { asking } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
@@ -11,8 +12,9 @@ import type { Held, HoldEvent, Holds, HoldsReader } from './store.ts'
 export const approvalLasts = 30 * 86_400_000
 const eventsKept = 90 * 86_400_000
 
-type HeldRow = Omit<Held, 'part' | 'rules' | 'decision'> & {
+type HeldRow = Omit<Held, 'part' | 'home' | 'rules' | 'decision'> & {
   part: NonNullable<Held['part']> | ''
+  home: string | null
   rules: string
   decision: Decision | null
   decidedBy: string
@@ -28,15 +30,15 @@ const isOver = "decision = 'approved' AND decided_at <= @expired"
 export const decisionNow = `CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision`
 /** A rule holds it, and no approval lets it go. */
 const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR ${isOver})`
-const newHold = `INTO hold (feed, key, part, content, why, rules, ends, since, clock)
-    VALUES (@feed, @key, @part, @content, @why, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
+const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
+    VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
   const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(
-    `SELECT key AS mlsNumber, part, why, rules, since, clock, decided_by AS decidedBy, decided_at AS decidedAt,
+    `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy, decided_at AS decidedAt,
       ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld} ORDER BY key, part`,
   )
   const count = column<number>(database, `SELECT count(*) FROM hold WHERE feed = ? AND ${isHeld}`)
@@ -58,7 +60,7 @@ export function createHolds(connection: Connection): Holds {
     else for (const key of keys) doubtOne.run(feed, key)
   }
   const hold = database.prepare(`INSERT ${newHold}
-    ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, rules = @rules, ends = @ends, current = 1,
+    ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, rules = @rules, ends = @ends, current = 1,
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content`)
   // A delivery or list that is not whole says nothing about what was held before.
@@ -94,9 +96,10 @@ export function createHolds(connection: Connection): Holds {
         const waitsForPerson = new Set(
           rows.filter(({ rules }) => rules.some((rule) => asking.has(rule))).map(({ mlsNumber }) => mlsNumber),
         )
-        return rows.map(({ mlsNumber, part, why, rules, since, clock, decision, decidedBy, decidedAt }) => ({
+        return rows.map(({ mlsNumber, part, why, home, rules, since, clock, decision, decidedBy, decidedAt }) => ({
           mlsNumber,
           part: part === '' ? null : part,
+          home: home === null ? null : (JSON.parse(home) as Home),
           why,
           rules,
           since,
@@ -114,7 +117,7 @@ export function createHolds(connection: Connection): Holds {
       replace(feed, all, { now, isWhole, of, letGo }) {
         const before = total.get(feed)!
         if (isWhole) doubt(feed, of)
-        for (const { mlsNumber, why, part, isLetGo, isElsewhere } of all) {
+        for (const { mlsNumber, why, part, home, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else
             (isWhole ? hold : holdAlso).run({
@@ -122,6 +125,7 @@ export function createHolds(connection: Connection): Holds {
               key: mlsNumber,
               why,
               now,
+              home: home ? JSON.stringify(home) : null,
               part: part?.part ?? '',
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),

@@ -350,6 +350,17 @@ CREATE TABLE under_way (
   `
 ALTER TABLE feed ADD COLUMN told TEXT;
 `,
+
+  /** What people are told of: which home is held, as JSON, and the reports of the last runs, as JSON in gzip. */
+  `
+ALTER TABLE hold ADD COLUMN home TEXT;
+CREATE TABLE report (
+  run INTEGER PRIMARY KEY,
+  feed TEXT NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+CREATE INDEX report_by_feed ON report (feed, run);
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

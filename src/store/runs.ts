@@ -1,5 +1,6 @@
 /** The runs on SQLite: `run` has the last ones of each feed, `feed` what outlasts them, `start` the daemon's starts. */
 import { hostname } from 'node:os'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../core/mark.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
@@ -12,6 +13,8 @@ type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
 
 const host = hostname()
 const runsKept = 1000
+/** Reports of each feed that are kept; what each may hold is limited where it is made. */
+const reportsKept = 30
 
 /** `isUnderWay`: whether a run is under way on this connection, whose lease is the latest; else the next one is still to come. */
 export function createRuns(connection: Connection, isUnderWay: () => boolean): Runs {
@@ -37,6 +40,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const runOf = (row: RunRow | undefined): NumberedRun | null =>
     row === undefined ? null : { ...row, interrupted: row.interrupted === 1 }
+  const report = column<Buffer>(database, 'SELECT body FROM report WHERE run = ?')
+  const addReport = database.prepare('INSERT OR REPLACE INTO report (run, feed, body) VALUES (?, ?, ?)')
+  const pruneReports = database.prepare(`DELETE FROM report WHERE feed = @feed AND run <=
+    (SELECT run FROM report WHERE feed = @feed ORDER BY run DESC LIMIT 1 OFFSET ${reportsKept})`)
   const nextNumber = column<number>(
     database,
     `SELECT 1 + max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run'), 0),
@@ -90,6 +97,10 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       last: (feed) => runOf(last.get(feed)),
       latest: (feed, most) => latest.all(feed, most).map((row) => runOf(row)!),
       numbered: (number) => runOf(numbered.get(number)),
+      report(number) {
+        const body = report.get(number)
+        return body === undefined ? null : gunzipSync(body).toString('utf8')
+      },
       underWay: (feed) => underWay.get(feed) ?? null,
       lastSuccess: (feed) => success.get(feed) ?? null,
       lastAccepted: (feed) => accepted.get(feed) ?? null,
@@ -108,11 +119,13 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         return number
       },
       noteProgress: (feed, progress, now) => void noteProgress.run(progress, now, feed),
-      record(run) {
+      record({ report: told, ...run }) {
         const { feed, result, finishedAt } = run
         // A failure before its begin, or of a process without the lease, has no number yet.
         const number = end.get(feed, process.pid, host) ?? nextNumber.get()!
         add.run({ ...run, number, interrupted: run.interrupted ? 1 : 0 })
+        if (told !== undefined) addReport.run(number, feed, gzipSync(told))
+        pruneReports.run({ feed })
         prune.run({ feed })
         // A run that failed may not have seen the service, whose marks tell that an earlier store was lost.
         const succeeded = result === 'ok' || result === 'held' || result === 'partial'

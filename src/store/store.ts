@@ -6,6 +6,7 @@
  * network. All reject with `StoreError` where the store can't be used. A write is durable once its promise is resolved.
  */
 import type { RunResult } from '../core/exit.ts'
+import type { Home } from '../core/home.ts'
 import type { FeedFigures } from '../core/figures.ts'
 import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
@@ -244,6 +245,8 @@ export interface NewHeld {
   why: string
   /** What can be approved of it; null: it lacks a proof or a decision, and no permission mends that. */
   part: PartHeld | null
+  /** Which home; left out or null: nothing is known of it. */
+  home?: Home | null
   /** It was let go and is not yet carried out: what is remembered of it stays. */
   isLetGo?: boolean
   /** Nothing of it is held: another feed of the chatbot has the listing, which is remembered until it lets go. */
@@ -254,6 +257,8 @@ export interface NewHeld {
 export interface Held {
   mlsNumber: string
   part: HeldPart | null
+  /** null: nothing is known of it, as of what a version before held. */
+  home: Home | null
   why: string
   rules: readonly string[]
   since: number
@@ -280,6 +285,8 @@ export interface RunsReader {
   latest(feed: string | null, most: number): Promise<NumberedRun[]>
   /** A run by its number; null: it is not, or no longer, on record. */
   numbered(number: number): Promise<NumberedRun | null>
+  /** What is kept of a run's report, as JSON; null: the run is too long ago, or has none. */
+  report(number: number): Promise<string | null>
   /** The run of a feed that has begun and is not on record; its process may have died. */
   underWay(feed: string): Promise<RunUnderWay | null>
   /** `finishedAt` of the last run whose result was ok, held or partial; null: this store has seen none. */
@@ -303,7 +310,8 @@ export interface Runs extends RunsReader {
   begin(run: Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>): Promise<number>
   /** Notes how far the feed's run under way is. */
   noteProgress(feed: string, progress: string, now: number): Promise<void>
-  record(run: RunRecord): Promise<void>
+  /** `report`: what is kept of its report, as JSON; of each feed the last ones are kept. */
+  record(run: RunRecord & { report?: string }): Promise<void>
   /** Adds to the feed's run that began then; nothing where that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
   recordLost(feed: string, at: number): Promise<void>

@@ -99,7 +99,7 @@ test('a held run → 3; status and approve; then 0', async () => {
   expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('holds nothing')
 })
 
-test('approve shows what is held by rule, with five examples; refuse and revoke; who and until when is in status', async () => {
+test('approve shows what is held by rule, with each home, its price and since when; refuse and revoke; who and until when is in status', async () => {
   await world.executed('sync')
   const dear = (one: Home): Home => ({ ...one, price: one.price * 100 })
   world.deliver(zillowFeed([...all.slice(6, 9).map(dear), ...all.slice(9)]))
@@ -114,9 +114,15 @@ test('approve shows what is held by rule, with five examples; refuse and revoke;
     /\n {2}6 changes held by leaving since Sat 21 Nov 12:0\d; they go by themselves on Tue 24 Nov 12:0\d/,
   )
   expect(stdout).toMatch(/\n {2}3 changes held by facts since /)
-  expect(stdout.match(/\n {4}delete /g)).toHaveLength(5)
+  expect(stdout.match(/\n {4}delete /g)).toHaveLength(6)
   expect(stdout.match(/\n {4}update price /g)).toHaveLength(3)
-  expect(stdout).toContain('\n    and 1 more\n')
+  const [first] = all
+  expect(stdout).toMatch(
+    new RegExp(
+      `\\n {4}delete ${first.mlsNumber}: .*${first.street}.*, ${first.city}, for sale, \\$[\\d,]+; since Sat 21 Nov 12:0\\d; gone`,
+    ),
+  )
+  expect(stdout).toMatch(/\n {4}update price .+, \$[\d,]+ → \$[\d,]+ \(\+9,900%\); since /)
   expect(stdout).toContain('9 refused')
   // What was refused has no clock, and is still held.
   expect(await ready()).toContain('refused, so that only the feed or an approval ends it')
@@ -344,4 +350,56 @@ test.each([['demo'], ['demo --reso']])('%s proves the main job and leaves nothin
   expect(demo).toMatchObject({ status: 0, stderr: '' })
   expect(demo.stdout).toContain('The third run wrote nothing: the service equals the feed.')
   expect(readdirSync(temporary)).toEqual([])
+})
+
+test('approve shows a long list by pages on a terminal, as far as it is wanted, and asks once', async () => {
+  const many = homes(1, 60)
+  world.deliver(zillowFeed(many))
+  await world.executed('sync')
+  world.deliver(zillowFeed(many.slice(50)))
+  expect((await world.executed('sync')).status).toBe(3)
+  const approved = async (wanted: boolean[]): Promise<{ shown: number; asked: number; pages: string[] }> => {
+    const [written, pages]: [string[], string[]] = [[], []]
+    let asked = 0
+    const real = createDoors()
+    const doors = { ...real, out: { ...real.out, isTTY: true, write: (text: string) => void written.push(text) } }
+    const ask = async (): Promise<boolean> => (asked++, false)
+    const more = async (question: string): Promise<boolean> => (pages.push(question), wanted[pages.length - 1])
+    expect(await approveCommand({ ...world.context, doors }, 'north', {}, ask, more)).toBe(1)
+    return { shown: written.join('').match(/\n? {4}delete /g)!.length, asked, pages }
+  }
+  const [first, second] = ['30', '10'].map((left) => `${left} more of this rule: Enter shows them, q goes on`)
+  expect(await approved([true, true])).toEqual({ shown: 50, asked: 1, pages: [first, second] })
+  expect(await approved([true, false])).toEqual({ shown: 40, asked: 1, pages: [first, second] })
+})
+
+test('the report of a run on record can be had in every form', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed([{ ...all[0], price: all[0].price + 1000 }, ...all.slice(1, 11)]))
+  const sync = JSON.parse((await world.executed('sync', '--format', 'json')).stdout) as Record<string, unknown>
+  const { report, run, ...told } = JSON.parse(
+    (await world.executed('runs', 'north', '--run', '2', '--format', 'json')).stdout,
+  ) as Record<string, unknown>
+  expect(run).toBe(2)
+  expect(told).toMatchObject({ feed: 'north', command: 'sync', result: 'ok' })
+  const byKey = (list: unknown): unknown[] =>
+    (list as { mlsNumber: string }[]).toSorted((a, b) => (a.mlsNumber < b.mlsNumber ? -1 : 1))
+  expect({ ...(report as object), changes: byKey((report as typeof sync)['changes']) }).toEqual({
+    ...sync,
+    changes: byKey(sync['changes']),
+  })
+  for (const form of ['html', 'markdown']) {
+    const { status, stdout } = await world.executed('runs', 'north', '--run', '2', '--format', form)
+    expect(status).toBe(0)
+    expect(stdout).toContain(all[0].street)
+    expect(stdout).toMatch(/\$[\d,]+ → .{0,3}\$[\d,]+/)
+  }
+  expect(await world.executed('runs', 'north', '--format', 'html')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('--run N'),
+  })
+  expect(await world.executed('diff', '--images', 'h.example')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('--images goes with --format html'),
+  })
 })

@@ -28,7 +28,13 @@ export function readReport(name: string): Report {
   }))
   const holds = (written.holds ?? []).map((hold) => ({ ...hold, keys: () => hold.keys }))
   const reader = { locale: 'en-US', timezone: 'America/Chicago' }
-  return { ...written, reader, holds, changes: () => changes, rejects: () => written.rejects }
+  return {
+    ...written,
+    reader,
+    holds,
+    changes: (kind) => changes.filter((change) => kind === undefined || change.kind === kind),
+    rejects: () => written.rejects,
+  }
 }
 
 export async function render(form: ReportForm, report: Report): Promise<string> {

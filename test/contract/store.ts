@@ -863,7 +863,7 @@ export function storeContract(name: string, open: () => Store): void {
           ],
           now + hour,
         )
-        const each = { decision: null }
+        const each = { decision: null, home: null }
         expect(await holds.held('north', now)).toEqual([
           {
             ...each,
@@ -966,7 +966,14 @@ export function storeContract(name: string, open: () => Store): void {
         await holds.decide('north', 'approved', 'Ada', now, null)
         const letGo = { ...newHeld('A', 'delete', { content: '', rules: [], ends: 'never' }, 'gone'), isLetGo: true }
         await hold([letGo, { ...letGo, mlsNumber: 'never held' }], now + hour)
-        const held = { mlsNumber: 'A', part: 'delete', why: 'the first reason', rules: ['leaving'], since: now }
+        const held = {
+          mlsNumber: 'A',
+          home: null,
+          part: 'delete',
+          why: 'the first reason',
+          rules: ['leaving'],
+          since: now,
+        }
         expect(await holds.held('north', now)).toEqual([
           { ...held, clock: now, decision: { is: 'approved', by: 'Ada', at: now } },
         ])

@@ -96,7 +96,7 @@ it('keeps what is held, and approvals that are open', async () => {
     (await flattened(history.rows('SN-1', 'north', now))).filter(({ key }) => key === 'open' || key === 'twice'),
   ])
   const since = now - hour
-  const held = { part: 'delete', why: 'too many', rules: [], since, clock: since, decision: null }
+  const held = { part: 'delete', why: 'too many', rules: [], since, clock: since, decision: null, home: null }
   const approved = { is: 'approved', by: 'Ada', at: now }
   const nothing = { absence: null, leftAt: null, counted: [], heldSince: since }
   expect(looked).toEqual([

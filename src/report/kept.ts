@@ -1,0 +1,56 @@
+/** What the store keeps of a run's report: the first changes of each kind, so that any form of it can be had later. */
+import { many, shownKinds } from './headline.ts'
+import type { Report, ReportedChange, ReportedHold } from './report.ts'
+
+/** Most characters of JSON that are kept of the changes of one kind, and of the rejects. */
+const mostOfList = 400_000
+
+/** Plain data. */
+export type KeptReport = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
+  holds: (Omit<ReportedHold, 'keys'> & { keys: string[] })[]
+  changes: ReportedChange[]
+  rejects: ReturnType<Report['rejects']> extends Iterable<infer Row> ? Row[] : never
+}
+
+export function keptReport({ changes, rejects, holds, notes, ...report }: Report): KeptReport {
+  const kept = {
+    changes: shownKinds.flatMap((kind) => first(changes(kind))),
+    rejects: first(rejects()),
+    holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: first(keys()) })),
+  }
+  const { counts, delivery } = report
+  const all = shownKinds.reduce((sum, kind) => sum + counts[kind], 0)
+  const left = [
+    all > kept.changes.length ? `${all - kept.changes.length} of ${many(all, 'change')}` : '',
+    delivery.rejects > kept.rejects.length
+      ? `${delivery.rejects - kept.rejects.length} of ${many(delivery.rejects, 'reject')}`
+      : '',
+  ].filter((part) => part !== '')
+  const cut =
+    left.length === 0
+      ? []
+      : [`Of this run the store keeps the first changes of each kind: ${left.join(' and ')} are not here`]
+  return { ...report, ...kept, notes: [...cut, ...notes] }
+}
+
+/** As many of a list as there is room for. */
+function first<T>(items: Iterable<T>): T[] {
+  const kept: T[] = []
+  let room = mostOfList
+  for (const item of items) {
+    room -= JSON.stringify(item).length
+    if (room < 0) break
+    kept.push(item)
+  }
+  return kept
+}
+
+/** The report again, as far as it was kept. */
+export function revivedReport({ changes, rejects, holds, ...report }: KeptReport): Report {
+  return {
+    ...report,
+    holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: () => keys })),
+    changes: (kind) => (kind === undefined ? changes : changes.filter((change) => change.kind === kind)),
+    rejects: () => rejects,
+  }
+}
