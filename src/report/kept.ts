@@ -12,10 +12,11 @@ export type KeptReport = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
   rejects: ReturnType<Report['rejects']> extends Iterable<infer Row> ? Row[] : never
 }
 
-export function keptReport({ changes, rejects, holds, notes, ...report }: Report): KeptReport {
+export function keptReport(whole: Report): KeptReport {
+  const { holds, notes, ...report } = whole
   const kept = {
-    changes: shownKinds.flatMap((kind) => first(changes(kind))),
-    rejects: first(rejects()),
+    changes: shownKinds.flatMap((kind) => first(whole.changes(kind))),
+    rejects: first(whole.rejects()),
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: first(keys()) })),
   }
   const { counts, delivery } = report

@@ -208,6 +208,9 @@ test('a secret of digits leaves a document, and the figures of a run, JSON', asy
   const run = { error: 'key 1234', figures: '{"delivery":{"bytes":412345,"reasons":["1234"]}}' } as RunRecord
   await digits.store(store).runs.record(run)
   expect(recorded).toEqual([{ error: 'key ***', figures: '{"delivery":{"bytes":412345,"reasons":["***"]}}' }])
+  // The report that is kept with it.
+  await digits.store(store).runs.record({ ...run, report: '{"notes":["the key 1234 is refused"]}' })
+  expect(recorded[1]).toMatchObject({ report: '{"notes":["the key *** is refused"]}' })
 })
 
 test('a reason that is kept with a hold shows none', async () => {
