@@ -1,9 +1,10 @@
 /** Arguments, signals, exit status. Modules are loaded when a command needs them, so that `--help` is fast. */
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import type { CommandContext, Machine } from './app/app.ts'
 import { createDoors } from './app/doors.ts'
 import type { Doors } from './app/doors.ts'
+import type { Offered, Shell } from './commands/completion.ts'
 import type { LogOptions } from './app/log.ts'
 import { UserError } from './core/errors.ts'
 import { exitStatus } from './core/exit.ts'
@@ -94,7 +95,20 @@ export async function execute(words: string[], machine: Machine, doors = createD
 }
 
 /** Commands that write reports; others need not wait until the forms are loaded. */
-const reporting: ReadonlySet<string> = new Set(['diff', 'sync', 'backfill', 'runs'])
+const reporting: ReadonlySet<string> = new Set(['completion', 'diff', 'sync', 'backfill', 'runs'])
+
+function offered(command: Command): Offered {
+  const options = command.options.map(({ long, description, argChoices }) => ({
+    flag: long ?? '',
+    description,
+    choices: argChoices ?? [],
+  }))
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: options.filter(({ flag }) => flag !== ''),
+  }
+}
 
 /** `forms`: the names of `reportForms`. */
 function commands(machine: Machine, doors: Doors, forms: readonly string[], done: (status: number) => void): Command {
@@ -181,6 +195,15 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .action(async (feed, options) =>
       done(await (await import('./commands/runs.ts')).runsCommand(context(), feed, options)),
     )
+  program
+    .command('completion')
+    .description('print what a shell loads to complete commands and options')
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: Shell) => {
+      const { completionFor } = await import('./commands/completion.ts')
+      const [whole, ...all] = [program, ...program.commands].map(offered)
+      doors.out.write(completionFor(shell, whole, all))
+    })
   program
     .command('backup <file>')
     .description('write a whole copy of the store to a new file, also while the daemon runs')

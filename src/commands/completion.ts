@@ -1,0 +1,95 @@
+/** Shell completion, made from the commands themselves, so that it never lacks one. */
+
+/** A command as it is offered. */
+export interface Offered {
+  readonly name: string
+  readonly description: string
+  /** Its long options, with what they choose from; empty: anything. */
+  readonly options: readonly {
+    readonly flag: string
+    readonly description: string
+    readonly choices: readonly string[]
+  }[]
+}
+
+export const shells = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof shells)[number]
+
+/** The script that a shell loads; `commands`: all of them, the first being what stands before any command. */
+export function completionFor(shell: Shell, program: Offered, commands: readonly Offered[]): string {
+  return { bash, zsh, fish }[shell](program, commands)
+}
+
+const words = (list: readonly string[]): string => list.join(' ')
+const flags = ({ options }: Offered): string[] => options.map(({ flag }) => flag)
+/** In single quotes no shell sees anything but a quote. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+function bash(program: Offered, commands: readonly Offered[]): string {
+  const names = commands.map(({ name }) => name)
+  const cases = commands.map((one) => `    ${one.name}) words="${words([...flags(one), ...flags(program)])}" ;;`)
+  const values = (one: Offered, pattern: string): string[] =>
+    one.options
+      .filter(({ choices }) => choices.length > 0)
+      .map(
+        ({ flag, choices }) =>
+          `    ${pattern}\\ ${flag}) COMPREPLY=($(compgen -W "${words(choices)}" -- "$current")); return ;;`,
+      )
+  return `# listing-sync for bash: source <(listing-sync completion bash)
+_listing_sync() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" word words=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in ${names.join('|')}) command="$word"; break ;; esac
+  done
+  case "$command $before" in
+${[...values(program, '*'), ...commands.flatMap((one) => values(one, one.name))].join('\n')}
+    *\\ --config|*\\ --out) COMPREPLY=($(compgen -f -- "$current")); return ;;
+  esac
+  case "$command" in
+    "") words="${words([...names, ...flags(program)])}" ;;
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _listing_sync listing-sync
+`
+}
+
+function zsh(program: Offered, commands: readonly Offered[]): string {
+  const offered = (one: Offered): string[] =>
+    [...one.options, ...program.options].map(({ flag, description, choices }) => {
+      const told = description.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
+      return quoted(choices.length > 0 ? `${flag}[${told}]:value:(${words(choices)})` : `${flag}[${told}]`)
+    })
+  const names = commands.map(({ name, description }) =>
+    quoted(`${name}:${description.replaceAll(':', String.raw`\:`)}`),
+  )
+  const cases = commands.map((one) => `    ${one.name}) _arguments ${offered(one).join(' ')} '*:file:_files' ;;`)
+  return `#compdef listing-sync
+# listing-sync for zsh: listing-sync completion zsh > "\${fpath[1]}/_listing-sync"
+_listing_sync() {
+  local -a commands
+  commands=(${names.join(' ')})
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  case "$words[2]" in
+${cases.join('\n')}
+  esac
+}
+compdef _listing_sync listing-sync
+`
+}
+
+function fish(program: Offered, commands: readonly Offered[]): string {
+  const lines = ['# listing-sync for fish: listing-sync completion fish | source']
+  const option = ({ flag, description, choices }: Offered['options'][number], condition: string): string =>
+    `complete -c listing-sync ${condition}-l ${flag.slice(2)} -d ${quoted(description)}${choices.length > 0 ? ` -xa ${quoted(words(choices))}` : ''}`
+  for (const one of program.options) lines.push(option(one, ''))
+  for (const { name, description, options } of commands) {
+    lines.push(`complete -c listing-sync -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`)
+    for (const one of options) lines.push(option(one, `-n '__fish_seen_subcommand_from ${name}' `))
+  }
+  return `${lines.join('\n')}\n`
+}
