@@ -182,6 +182,15 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
       done(await (await import('./commands/runs.ts')).runsCommand(context(), feed, options)),
     )
   program
+    .command('backup <file>')
+    .description('write a whole copy of the store to a new file, also while the daemon runs')
+    .action(async (file) => done(await (await import('./commands/backup.ts')).backupCommand(context(), file)))
+  program
+    .command('notify')
+    .description('send a test of each message to each place of `notify` in the configuration')
+    .option('--test', 'send them')
+    .action(async (options) => done(await (await import('./commands/notify.ts')).notifyCommand(context(), options)))
+  program
     .command('approve <feed>')
     .description('approve the changes the guard is holding (once)')
     .option('--yes', 'do not ask')

@@ -157,6 +157,8 @@ test('text leaves through the doors alone, and nobody else takes secrets out of 
     // What `inspect --init` makes files of.
     'app/inspect.ts: doors.clean',
     'app/log.ts: fd: 2',
+    // What people are told.
+    'app/notify.ts: doors.clean',
     'app/open.ts: doors.scrub',
     // What a person types is echoed, and asked for.
     'commands/ask.ts: process.stderr',

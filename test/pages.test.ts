@@ -47,7 +47,8 @@ function load(page: string, text: string): ReturnType<typeof loadConfig> {
   const folder = folderOf(page)
   const file = join(folder, 'tried.yaml')
   writeFileSync(file, text)
-  const env = Object.fromEntries([...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => [name, 'a-value']))
+  const valueOf = (name: string): string => (/URL|WEBHOOK/.test(name) ? 'https://hooks.example.com/a-value' : 'a-value')
+  const env = Object.fromEntries([...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => [name, valueOf(name)]))
   const readFile = (path: string): string =>
     path.startsWith('/run/secrets/') ? fingerprint : readFileSync(path, 'utf8')
   return loadConfig(file, { env, readFile, learn: () => undefined }, makeMapping)
@@ -160,6 +161,7 @@ test('docs/monitoring.md names every metric, and only those', () => {
         lastSuccess: 1,
         lastAccepted: 1,
         listings: 1,
+        heldByRule: numbers,
         held: 0,
         lastVerified: { at: 1, agreed: 1, disagreed: 0, unanswered: 0, tokens: 1 },
       },

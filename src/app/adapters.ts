@@ -5,6 +5,7 @@
 import { schemeOf } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
+import { backUp } from '../store/backup.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
 import type { Place } from '../store/sqlite.ts'
 import type { Store, StoreReader } from '../store/store.ts'
@@ -22,6 +23,8 @@ export interface StoreKind {
   open(address: string, place: Place): Store
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
+  /** Writes a whole copy to a new file; left out: such stores are backed up by means of their own. */
+  backUp?(address: string, to: string): void
 }
 
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
@@ -29,6 +32,7 @@ export const stores: Record<string, StoreKind> = {
   file: {
     open: (file, place) => openStore(file, undefined, place),
     openReader: (file, place) => openStoreReader(file, undefined, place),
+    backUp,
   },
 }
 

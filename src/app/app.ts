@@ -22,6 +22,22 @@ export interface RefusedReload {
   problems: readonly string[]
 }
 
+/** What is known when people may have to be told of a feed. */
+export interface Occasion {
+  /** Of the run that has just ended; left out: none has. */
+  report?: Report
+  /** Too many runs were due since the last good one. */
+  isStale?: boolean
+}
+
+/** What became of one message of `notify --test`; `problem`: why it did not get there. */
+export interface Tested {
+  setting: string
+  host: string
+  event: string
+  problem: string | null
+}
+
 export interface App {
   readonly config: Config
   runtime: Runtime
@@ -38,6 +54,10 @@ export interface App {
   configText(): { now: string | null; read: string }
   diff(feed: FeedConfig): Promise<Finished>
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
+  /** Tells people how a feed is, where that is news. Never throws, and nothing waits for it but `close`. */
+  tell(feed: FeedConfig, occasion: Occasion): void
+  /** Sends one of each message to each place of `notify`. */
+  testNotifications(): Promise<Tested[]>
   /** Deletes surplus copies on the service, if `agree` says so. Throws `UserError` if it can't begin. */
   repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   /** The client of a feed's service, which shares the rate with runs. */

@@ -1,10 +1,11 @@
 /** The metrics file of `metrics: PATH`: collected from the store and written after every run. */
 import type { FeedConfig } from '../config/config.ts'
 import { messageOf } from '../core/errors.ts'
+import { ruleNames } from '../plan/guard/hold.ts'
 import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
-import type { RunRecord, StoreReader } from '../store/store.ts'
+import type { HoldsReader, RunRecord, StoreReader } from '../store/store.ts'
 import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
@@ -21,7 +22,8 @@ export function createMetrics(app: App) {
       if (file === null) return
       if (report !== undefined) ran.set(report.feed, ranOf(report))
       try {
-        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name)))
+        const now = app.runtime.clock.now()
+        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
         const isConfigRefused = app.refusedReload !== null
         app.doors.replace(file, { feeds: await Promise.all(metrics), isConfigRefused }, exposition)
         failure = null
@@ -43,6 +45,7 @@ async function metricsOf(
   { snapshot, runs, holds }: StoreReader,
   { name, chatbot }: FeedConfig,
   own: Ran | undefined,
+  now: number,
 ): Promise<FeedMetrics> {
   const recorded = await runs.last(name)
   const last: Ran | null = own !== undefined && own.startedAt >= (recorded?.startedAt ?? 0) ? own : recorded
@@ -54,8 +57,19 @@ async function metricsOf(
     lastAccepted: await runs.lastAccepted(name),
     listings: await snapshot.count(chatbot, name),
     held: await holds.count(name),
+    heldByRule: await waitingByRule(holds, name, now),
     lastVerified: await runs.lastVerified(name),
   }
+}
+
+/** Every rule has a figure, so that an alert sees it go to 0. */
+async function waitingByRule(holds: HoldsReader, feed: string, now: number): Promise<Record<string, number>> {
+  const waiting: Record<string, number> = Object.fromEntries(ruleNames.map((rule) => [rule, 0]))
+  for (const one of await holds.held(feed, now)) {
+    if (one.part === null || one.decision?.is === 'approved') continue
+    for (const rule of one.rules) waiting[rule] = (waiting[rule] ?? 0) + 1
+  }
+  return waiting
 }
 
 function lastRunOf({ startedAt, finishedAt, result, figures }: Ran): NonNullable<FeedMetrics['lastRun']> {

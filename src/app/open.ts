@@ -21,6 +21,7 @@ import { createGates } from './gates.ts'
 import { createLog, logLevelOf, withFacts } from './log.ts'
 import type { LogOptions } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { createNotifier } from './notify.ts'
 import { progressOf } from './progress.ts'
 import { withSettings } from './settings.ts'
 import { noteLeaving, verifyRun } from './verify.ts'
@@ -101,11 +102,14 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
         await metrics.write(verified.report)
+        app.tell(feed, { report: verified.report })
         return verified
       } finally {
         underWay.delete(begun)
       }
     },
+    tell: (feed, occasion) => notifier.tell(feed, occasion),
+    testNotifications: () => notifier.test(),
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)
       try {
@@ -130,12 +134,14 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
     reportForm: async (name, options) => (await reportForms[name]())(options),
     doors,
     async close() {
+      await notifier.idle()
       await store?.close()
       await reader?.close()
       await Promise.all([gates.close(), ...Array.from(endpoints.values(), ({ endpoint }) => endpoint.close())])
     },
   }
   const metrics = createMetrics(app)
+  const notifier = createNotifier(app)
   onCrash?.((thrown) => void recordCrash(thrown))
   return app
 

@@ -8,6 +8,7 @@ import { ConfigError, codeOf, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
+import type { Target } from '../notify/settings.ts'
 import { resoSecrets } from '../feed/api/settings.ts'
 import type { ResoSettings } from '../feed/api/settings.ts'
 import { webSecrets } from '../feed/transport/address.ts'
@@ -69,6 +70,8 @@ export interface FeedConfig {
   settings: ChatbotSettings | null
   /** Asks the chatbot after a sync about changed listings; null: off. */
   verify: VerifySettings | null
+  /** Address that is called after each run; null: none. */
+  heartbeat: string | null
   /** The common service with this feed's overrides. */
   service: ServiceSettings
 }
@@ -86,6 +89,8 @@ export interface Config {
   place: { allowNetwork: boolean; formerly: ReadonlyMap<string, string> }
   /** Of the readers of reports, as "en-US". */
   locale: string
+  /** Who is told how feeds are. */
+  notify: readonly Target[]
   /** Absolute path of the metrics file; null: none. */
   metrics: string | null
   service: ServiceSettings
@@ -169,6 +174,7 @@ function resolved(
     transport: groupOf(feed, transportSettings.shape),
     plan: groupOf(feed, planSettings.shape),
     delivery: feed.delivery ?? null,
+    heartbeat: feed.heartbeat ?? data.heartbeat ?? null,
     schedule: feed.schedule ?? null,
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
@@ -185,6 +191,7 @@ function resolved(
       formerly: new Map(feeds.flatMap(({ name, formerly }) => formerly.map((old) => [old, name] as const))),
     },
     locale: data.locale,
+    notify: data.notify,
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,
@@ -205,7 +212,7 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 }
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf({ service, feeds, store }: Pick<Config, 'service' | 'feeds' | 'store'>): string[] {
+function secretsOf({ service, feeds, store, notify }: Omit<Config, 'literalSecrets'>): string[] {
   const secrets = schemeOf(store) === null ? [] : webSecrets(store)
   for (const { baseUrl, secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...webSecrets(baseUrl), ...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
@@ -218,7 +225,17 @@ function secretsOf({ service, feeds, store }: Pick<Config, 'service' | 'feeds' |
     secrets.push(...sourceSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }
+  const told = [...notify.map(({ url }) => url), ...feeds.map(({ heartbeat }) => heartbeat ?? '')]
+  secrets.push(...told.flatMap(callSecrets))
   return [...new Set(secrets.filter((secret) => secret !== ''))]
+}
+
+/** Who knows such an address may write there: all of it but the host is secret. */
+function callSecrets(address: string): string[] {
+  const url = URL.parse(address)
+  if (url === null) return []
+  const path = `${url.pathname}${url.search}`
+  return path === '/' ? [] : [address, path, path.slice(1)]
 }
 
 /** The later feeds of the same chatbot, over which this one takes precedence. */

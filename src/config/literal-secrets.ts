@@ -7,13 +7,17 @@ import { mappingOf, mergeService } from './check.ts'
 
 /** Their paths, in a tree as it was written. Keys for a service on this machine protect nothing. */
 export function literalSecrets(tree: unknown): string[] {
-  const { service, feeds, store } = mappingOf(tree)
+  const { service, feeds, store, notify, heartbeat } = mappingOf(tree)
   const found: string[] = []
   const look = (value: unknown, path: string): void => {
     if (typeof value === 'string' && value !== '' && !value.includes('${')) found.push(path)
   }
   const lookAtAddress = (value: unknown, path: string, secretsOf = sourceSecrets): void => {
     if (typeof value === 'string' && secretsOf(value).length > 0) look(value, path)
+  }
+  /** Who knows an address that takes messages may send them. */
+  const lookAtCall = (value: unknown, path: string): void => {
+    if (typeof value === 'string' && !isLoopback(value)) look(value, path)
   }
   const lookAtKeys = (own: unknown, path: string): void => {
     const { baseUrl } = mergeService(service, own)
@@ -22,8 +26,11 @@ export function literalSecrets(tree: unknown): string[] {
   }
   lookAtKeys(service, 'service')
   lookAtAddress(store, 'store', webSecrets)
+  for (const [number, target] of (Array.isArray(notify) ? notify : []).entries())
+    lookAtCall(mappingOf(target).url, `notify.${number}.url`)
+  lookAtCall(heartbeat, 'heartbeat')
   for (const [name, feed] of Object.entries(mappingOf(feeds))) {
-    const { source, headers, login, service: own } = mappingOf(feed)
+    const { source, headers, login, service: own, heartbeat: ownHeartbeat } = mappingOf(feed)
     lookAtAddress(source, `feeds.${name}.source`)
     const { reso } = mappingOf(source)
     if (typeof reso !== 'string' || !isLoopback(reso))
@@ -33,6 +40,7 @@ export function literalSecrets(tree: unknown): string[] {
     for (const key of ['password', 'privateKey', 'passphrase'])
       look(mappingOf(login)[key], `feeds.${name}.login.${key}`)
     lookAtKeys(own, `feeds.${name}.service`)
+    lookAtCall(ownHeartbeat, `feeds.${name}.heartbeat`)
   }
   return found
 }

@@ -9,6 +9,7 @@ import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import { schemes, sourceProblem } from '../feed/transport/transports.ts'
+import { heartbeatSchema, notifySchema } from '../notify/settings.ts'
 import { planSettings } from '../plan/settings.ts'
 import { serviceSchema, writtenSettings } from '../service/settings-file.ts'
 import { verifySchema } from '../verify/settings.ts'
@@ -95,6 +96,9 @@ const feedSchema = z.strictObject({
       description:
         'Settings of the chatbot, or a file with them, applied after a sync if they changed; texts may use {listings}, {cities} and {minPrice}',
     }),
+  heartbeat: heartbeatSchema
+    .optional()
+    .meta({ description: 'The address for this feed, in place of the common heartbeat' }),
   verify: verifySchema.partial().optional().meta({ description: 'Overrides of the common verify' }),
   service: serviceSchema.partial().optional().meta({ description: 'Overrides of the common service' }),
 })
@@ -108,6 +112,8 @@ export const configSchema = z.strictObject({
   }),
   locale: locale('How reports write numbers, money and dates, as "de-DE"').prefault('en-US'),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
+  notify: notifySchema.prefault([]),
+  heartbeat: heartbeatSchema.optional(),
   verify: verifySchema
     .optional()
     .meta({ description: 'Asks the chatbot after each sync about a few listings that it changed' }),

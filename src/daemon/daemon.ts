@@ -6,7 +6,8 @@ import { ConfigError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Report } from '../report/report.ts'
-import { lastGood, staleAfter } from './health.ts'
+import { lastGood } from '../app/last-good.ts'
+import { staleAfter } from './health.ts'
 import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
 import type { RunRecord } from '../store/store.ts'
 import { beTheOne } from './one-daemon.ts'
@@ -50,6 +51,7 @@ async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () 
   const upSince = clock.now()
   let isSteady = false
   let looked = upSince
+  let reminded = upSince
   const reloads = createReloads(app, hangup, withoutSchedule, signal)
 
   for (const feed of watched) if (await feed.isOverdue(upSince)) begin(feed)
@@ -57,6 +59,10 @@ async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () 
     beat()
     const now = clock.now()
     for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
+    if (now >= reminded + remindEvery || now < reminded) {
+      reminded = now
+      for (const feed of watched) feed.remind()
+    }
     if (await reloads.look()) {
       const before = watched
       watched = await watchedAfter(app, before)
@@ -73,6 +79,9 @@ async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () 
   await noteSteady(app)
   log.info('daemon stopped')
 }
+
+/** How often people may be reminded of what goes on, in milliseconds: a feed's next run may be a week away. */
+const remindEvery = 3_600_000
 
 /** How soon a changed file of the configuration is looked at again, in milliseconds. */
 const lookAgain = 2500
@@ -206,6 +215,10 @@ class Watched {
     return due > 0
   }
 
+  remind(): void {
+    this.#app.tell(this.#feed(), { isStale: this.#dueSinceGood >= staleAfter })
+  }
+
   /** One run. The result is logged, and the daemon goes on. */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
@@ -286,6 +299,7 @@ class Watched {
     // A run by hand may have succeeded.
     if (good !== null) this.#dueSinceGood = this.times.count(good, now, staleAfter)
     if (this.#dueSinceGood < staleAfter) return
+    this.remind()
     const since = good === null ? 'never' : new Date(good).toISOString()
     const facts = { feed: this.name, lastGood: since }
     this.#app.runtime.log.error(

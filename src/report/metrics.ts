@@ -18,6 +18,8 @@ export interface FeedMetrics {
   lastAccepted: number | null
   listings: number
   held: number
+  /** Changes that wait, by the rule of the guard that holds them. */
+  heldByRule: Readonly<Record<string, number>>
   lastVerified: { at: number; agreed: number; disagreed: number; unanswered: number; tokens: number } | null
 }
 
@@ -64,6 +66,10 @@ const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetri
   ],
   listings: ['Listings on the service that are of this feed.', ({ listings }) => single(listings)],
   held_changes: ['Changes that are held now.', ({ held }) => single(held)],
+  held: [
+    'Changes that the guard holds and that nobody has approved, by rule; 0 where a rule holds nothing.',
+    ({ heldByRule }) => each('rule', heldByRule),
+  ],
   last_verify_timestamp_seconds: [
     'When the last run ended after which the chatbot was asked.',
     ({ lastVerified }) => seconds(lastVerified?.at),

@@ -346,6 +346,11 @@ CREATE TABLE under_way (
 ) STRICT;
 `,
 
+  /** What people were told of a feed, so that a restart tells nothing again. */
+  `
+ALTER TABLE feed ADD COLUMN told TEXT;
+`,
+
   /** What people are told of: which home is held, as JSON, and the reports of the last runs, as JSON in gzip. */
   `
 ALTER TABLE hold ADD COLUMN home TEXT;

@@ -59,6 +59,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
+  const told = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
   const accepted = column<number | null>(
     database,
     "SELECT started_at FROM run WHERE feed = ? AND json_extract(figures, '$.accepted') ORDER BY number DESC LIMIT 1",
@@ -82,6 +83,8 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const noteLost = database.prepare(`INSERT INTO feed (name, lost_at) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET lost_at = excluded.lost_at`)
+  const noteTold = database.prepare(`INSERT INTO feed (name, told) VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET told = excluded.told`)
   const noteStart = column<number>(
     database,
     'INSERT INTO start VALUES (1, 1, ?) ON CONFLICT (one) DO UPDATE SET times = times + 1, at = excluded.at RETURNING times',
@@ -105,6 +108,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         const row = verified.get(feed)
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
       },
+      told: (feed) => told.get(feed) ?? null,
       lostAt: (feed) => lost.get(feed) ?? null,
       starts: () => starts.get() ?? { times: 0, at: 0 },
     }),
@@ -130,6 +134,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),
+      noteTold: (feed, text) => void noteTold.run(feed, text),
       renew() {
         renameStore(database)
         return stamp()

@@ -296,6 +296,8 @@ export interface RunsReader {
   /** Of the last run after which the chatbot was asked; null: never. */
   lastVerified(feed: string): Promise<Verified | null>
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
+  /** What people were told of the feed, as it was noted; null: nothing. */
+  told(feed: string): Promise<string | null>
   lostAt(feed: string): Promise<number | null>
   /** The name of this store and its run under way; the next one, where it is opened for reading only. */
   stamp(): Promise<Stamp>
@@ -313,6 +315,8 @@ export interface Runs extends RunsReader {
   /** Adds to the feed's run that began then; nothing where that is not on record. */
   recordVerified(feed: string, startedAt: number, verified: Omit<Verified, 'at'>): Promise<void>
   recordLost(feed: string, at: number): Promise<void>
+  /** Takes a text in place of `told`. */
+  noteTold(feed: string, told: string): Promise<void>
   /** Gives the store a new name: what its old one wrote is another store's from now on. */
   renew(): Promise<Stamp>
   /** Notes that a daemon starts. Gives how many did before it that neither stayed up nor ended in order. */

@@ -42,6 +42,8 @@ const secrets = {
   retsQuery: 'rets+query/90=k',
   loginPassword: 'login p@ss+33/z',
   passphrase: 'phr&se of a key 22',
+  hookToken: 'B0C1/xoxb-hook-token-77',
+  pingToken: '7d1b2c3e-ping-token-0f9a',
   privateKey:
     '-----BEGIN OPENSSH PRIVATE KEY-----\nbm90LXJlYWxseS1hLWtleS1hdC1hbGwtMTEx\n-----END OPENSSH PRIVATE KEY-----',
 }
@@ -79,6 +81,7 @@ let serviceAnswer: (request: IncomingMessage, response: ServerResponse) => void
 const outputs = new Map<string, string>()
 let echoes = 0
 let ftpEchoes = 0
+let hookCalls = 0
 let tlsRequests = 0
 let written = 0
 
@@ -93,7 +96,11 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume()
     if (Object.keys(request.headers).some((name) => ['authorization', 'x-feed-key'].includes(name))) echoes++
-    if (request.url?.startsWith('/feed/rets')) retsAnswer(request, response)
+    if (request.url?.startsWith('/hook/')) {
+      hookCalls++
+      // Refused with all that it was sent, and where to; asked again it would take the time of this test.
+      response.writeHead(404, request.url.slice(0, 40), { location: request.url }).end(sent(request))
+    } else if (request.url?.startsWith('/feed/rets')) retsAnswer(request, response)
     else if (request.url?.startsWith('/feed')) feedAnswer(request, response)
     else serviceAnswer(request, response)
   })
@@ -216,6 +223,11 @@ function configure(feed: object = {}, service: object = {}, host = origin): stri
     },
     store: './state/store.db',
     metrics: './state/metrics.prom',
+    notify: [
+      { url: `http://${origin}/hook/${secrets.hookToken}` },
+      { url: `http://${host}/hook/${secrets.hookToken}`, form: 'slack' },
+    ],
+    heartbeat: `http://${origin}/hook/${secrets.pingToken}`,
     feeds: Object.fromEntries(
       Object.entries(feeds).map(([name, one], i) => [name, { ...one, verify: { session: 7 + i } }]),
     ),
@@ -428,6 +440,7 @@ test('no failing run shows a secret, in any output, in any spelling', async () =
   // One feed trusts its certificate, the other never gets so far.
   expect(tlsRequests).toBeGreaterThan(failures.length)
   expect(echoes).toBeGreaterThan(failures.length * 2)
+  expect(hookCalls).toBeGreaterThan(failures.length)
   // Else nothing was said that could have been scrubbed.
   expect([...outputs.values()].filter((text) => text.includes('***')).length).toBeGreaterThan(5)
 })

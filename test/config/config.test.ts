@@ -185,7 +185,7 @@ describe('what is resolved', () => {
       .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
       .replace(/^ +# ca:.*\n/gm, '')
       .replace(
-        /^ {4}# (headers|login|ready|fields|defaults|currency|placeholders|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|service|delivery|encoding|member|repair|imageBase|join):.*\n( {4}# {3}.*\n)*/gm,
+        /^ {4}# (headers|login|ready|fields|defaults|currency|placeholders|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|heartbeat|service|delivery|encoding|member|repair|imageBase|join):.*\n( {4}# {3}.*\n)*/gm,
         '',
       )
       .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')

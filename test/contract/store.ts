@@ -1169,6 +1169,15 @@ export function storeContract(name: string, open: () => Store): void {
         expect(await runs.lastSuccess('south')).toBe(now)
       })
 
+      it('keep what people were told of a feed, whether a run of it is on record or not', async () => {
+        expect(await runs.told('north')).toBeNull()
+        await runs.noteTold('north', 'first')
+        await runs.noteTold('north', 'then')
+        await runs.record(runRecord({ feed: 'north' }))
+        expect(await runs.told('north')).toBe('then')
+        expect(await runs.told('south')).toBeNull()
+      })
+
       it('the last accepted delivery, and the last run after which the chatbot was asked', async () => {
         const verified = { asked: 3, agreed: 1, disagreed: 1, unanswered: 1, tokens: 90 }
         await runs.record(runRecord({ startedAt: now, finishedAt: now + 5, figures: '{"accepted":true}' }))

@@ -206,6 +206,7 @@ test('whatever a feed and its chatbot are called, the parser gets the same names
     lastAccepted: null,
     listings: 0,
     held: 0,
+    heldByRule: {},
     lastVerified: null,
   }
   const name = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('\\', '"', '\n', '\\n', 'a"} 1\nb{c="'))

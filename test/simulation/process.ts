@@ -35,6 +35,7 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
     record: true,
     recordVerified: true,
     recordLost: true,
+    noteTold: true,
     renew: true,
     noteStart: true,
     noteSteady: true,

@@ -14,7 +14,8 @@ export type Counted = 'delete' | 'renumber' | 'create' | FactKind
  */
 export type Ends = 'confirmed' | 'listed again' | 'never'
 
-export type RuleName = 'leaving' | 'arriving' | 'facts' | 'older' | 'unrecognisable' | 'chatbot'
+export const ruleNames = ['leaving', 'arriving', 'facts', 'older', 'unrecognisable', 'chatbot'] as const
+export type RuleName = (typeof ruleNames)[number]
 
 /** What these hold has no clock: a person, or another delivery, ends it, whatever else holds it beside them. */
 export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecognisable'])

@@ -1,0 +1,61 @@
+/** A message as each kind of receiver takes it. */
+import type { Message } from './message.ts'
+import type { FormName } from './settings.ts'
+
+const typed = ({ command }: Message): string[] => (command === null ? [] : [`Type: ${command}`])
+
+/** In Slack's markup these three characters begin links and entities: a feed's text makes neither. */
+function forSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** Cards take Markdown: what would be markup or a link in it is kept from being one. */
+function forTeams(text: string): string {
+  return text.replace(/[\\`*_[\]()#~|<>!]/g, String.raw`\$&`)
+}
+
+const icons = { failed: '🔴', stale: '🔴', held: '🟡', recovered: '🟢' } as const
+
+/** The body of a request, which is then JSON. */
+export const forms: Readonly<Record<FormName, (message: Message) => unknown>> = {
+  json: ({ at, since, ...message }) => ({
+    ...message,
+    at: new Date(at).toISOString(),
+    since: new Date(since).toISOString(),
+  }),
+  slack: (message) => ({
+    text: [
+      `${icons[message.event]} *${forSlack(message.title)}*`,
+      ...message.lines.map(forSlack),
+      ...typed(message).map(forSlack),
+    ].join('\n'),
+    unfurl_links: false,
+  }),
+  teams: (message) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            {
+              type: 'TextBlock',
+              size: 'medium',
+              weight: 'bolder',
+              wrap: true,
+              text: `${icons[message.event]} ${forTeams(message.title)}`,
+            },
+            ...[...message.lines, ...typed(message)].map((text) => ({
+              type: 'TextBlock',
+              wrap: true,
+              text: forTeams(text),
+            })),
+          ],
+        },
+      },
+    ],
+  }),
+}

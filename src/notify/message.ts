@@ -1,0 +1,73 @@
+/** What a person reads: which feed, what and how many, three homes, where to look, what to type. */
+import { shorten } from '../core/text.ts'
+import type { EventName, News } from './news.ts'
+
+/** What is known of a feed that a message may tell; texts are printable. */
+export interface Facts {
+  readonly feed: string
+  readonly chatbot: string
+  /** Why the last run failed; null: it did not. */
+  readonly error: string | null
+  /** Why things are held, a sentence each, and how many changes. */
+  readonly held: { readonly sentences: readonly string[]; readonly changes: number; readonly homes: readonly string[] }
+  /** Of holds that ended: how. */
+  readonly ended: 'let go' | 'approved' | 'ended'
+  readonly lastGood: number | null
+  readonly listings: number
+  /** A time in the feed's own zone, in words. */
+  time(this: void, at: number): string
+}
+
+export interface Message {
+  readonly event: EventName
+  readonly is: News['is']
+  readonly feed: string
+  readonly chatbot: string
+  /** In milliseconds. */
+  readonly at: number
+  readonly since: number
+  readonly title: string
+  readonly lines: readonly string[]
+  /** What to type; null: nothing need be done. */
+  readonly command: string | null
+}
+
+const homesNamed = 3
+/** Longer ones are cut: what receives a message takes a few thousand characters. */
+const longestLine = 700
+
+export function messageOf(news: News, facts: Facts, at: number): Message {
+  const { feed, chatbot } = facts
+  const { title, lines, command } = words(news, facts)
+  const cut = (line: string): string => shorten(line, longestLine)
+  return { ...news, feed, chatbot, at, title: cut(title), lines: lines.map(cut), command }
+}
+
+function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' | 'lines' | 'command'> {
+  const { feed, chatbot, error, held, listings, lastGood, time } = facts
+  const still = is === 'reminder' ? 'still ' : ''
+  const good = lastGood === null ? 'No run has been good yet.' : `The last good run was on ${time(lastGood)}.`
+  if (event === 'failed') {
+    const title = `${feed}: runs ${still}fail${is === 'reminder' ? ` since ${time(since)}` : ''}`
+    return { title, lines: [error ?? 'The last run failed.', good], command: `listing-sync check ${feed}` }
+  }
+  if (event === 'stale') {
+    const title = `${feed} is ${still}stale: no run has been good for a while`
+    return { title, lines: [good, ...(error === null ? [] : [error])], command: `listing-sync status ${feed}` }
+  }
+  if (event === 'recovered') {
+    const lines = [`Trouble since ${time(since)} is over; chatbot ${chatbot} shows ${listings} listings of this feed.`]
+    return { title: `${feed} is up to date again`, lines, command: null }
+  }
+  if (is === 'over') {
+    const how = { 'let go': 'the feed went on saying the same', approved: 'approved', ended: 'the feed changed' }
+    const lines = [`What was held since ${time(since)} is held no more: ${how[facts.ended]}.`]
+    return { title: `${feed}: nothing is held any more (${facts.ended})`, lines, command: null }
+  }
+  const { changes, sentences, homes } = held
+  const count = `${changes} ${changes === 1 ? 'change' : 'changes'}`
+  const title = `${feed}: ${count} ${still}held${is === 'reminder' ? ` since ${time(since)}` : ''}`
+  const more = changes > homesNamed ? `; and ${changes - homesNamed} more` : ''
+  const named = homes.length === 0 ? [] : [`${homes.slice(0, homesNamed).join('; ')}${more}`]
+  return { title, lines: [...sentences, ...named], command: `listing-sync approve ${feed}` }
+}

@@ -1,0 +1,83 @@
+/**
+ * What is news about a feed, given what was told of it. Each is told once, with a reminder a day while it lasts, and of a
+ * feed that flaps no oftener than every few hours.
+ */
+
+export const eventNames = ['failed', 'held', 'stale', 'recovered'] as const
+export type EventName = (typeof eventNames)[number]
+
+/** How a feed is; times in milliseconds. */
+export interface Condition {
+  readonly at: number
+  /** Its last run failed. */
+  readonly failed: boolean
+  /** No run was good for so long that somebody should know. */
+  readonly stale: boolean
+  /** The last run was good: nothing of the trouble before is left. */
+  readonly good: boolean
+  /** Rules of the guard that hold something which waits. */
+  readonly held: readonly string[]
+}
+
+/** What one place was told of one feed. */
+export interface Told {
+  readonly trouble: { readonly kind: 'failed' | 'stale'; readonly since: number; readonly at: number } | null
+  readonly held: { readonly rules: readonly string[]; readonly since: number; readonly at: number } | null
+  /** When it last heard of each anew. */
+  readonly last: Readonly<Partial<Record<EventName, number>>>
+}
+
+export interface News {
+  readonly event: EventName
+  /** `over`: what was held is so no more. */
+  readonly is: 'new' | 'reminder' | 'over'
+  /** Since when it is so, in milliseconds; of what is over: since when it was. */
+  readonly since: number
+}
+
+export const nothingTold: Told = { trouble: null, held: null, last: {} }
+
+const hour = 3_600_000
+const reminderAfter = 24 * hour
+/** What was told and is over is told anew only after so long: a feed that flaps is no flood. */
+const quiet = 6 * hour
+
+/** The news, and what was told once it is delivered. `on`: what this place wants to hear. */
+export function newsOf(told: Told, now: Condition, on: readonly EventName[]): { news: News[]; told: Told } {
+  const news: News[] = []
+  const last = { ...told.last }
+  const isQuiet = (event: EventName): boolean => now.at < (last[event] ?? -Infinity) + quiet
+  const begin = (event: EventName): void => {
+    news.push({ event, is: 'new', since: now.at })
+    last[event] = now.at
+  }
+
+  let { trouble, held } = told
+  const kind = now.failed && on.includes('failed') ? 'failed' : now.stale && on.includes('stale') ? 'stale' : null
+  if (now.good && trouble !== null) {
+    if (on.includes('recovered')) news.push({ event: 'recovered', is: 'new', since: trouble.since })
+    trouble = null
+  } else if (trouble === null) {
+    if (kind !== null && !isQuiet(kind)) {
+      begin(kind)
+      trouble = { kind, since: now.at, at: now.at }
+    }
+  } else if (now.at >= trouble.at + reminderAfter) {
+    news.push({ event: trouble.kind, is: 'reminder', since: trouble.since })
+    trouble = { ...trouble, at: now.at }
+  }
+
+  if (!on.includes('held')) return { news, told: { trouble, held, last } }
+  const rules = now.held.toSorted()
+  if (rules.length === 0) {
+    if (held !== null) news.push({ event: 'held', is: 'over', since: held.since })
+    held = null
+  } else if (held === null ? !isQuiet('held') : rules.some((rule) => !held!.rules.includes(rule))) {
+    begin('held')
+    held = { rules, since: held?.since ?? now.at, at: now.at }
+  } else if (held !== null && now.at >= held.at + reminderAfter) {
+    news.push({ event: 'held', is: 'reminder', since: held.since })
+    held = { rules, since: held.since, at: now.at }
+  }
+  return { news, told: { trouble, held, last } }
+}

@@ -1,0 +1,46 @@
+/** A whole copy of the store while it is in use. */
+import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { UserError, codeOf, messageOf } from '../core/errors.ts'
+import { inStore } from './failure.ts'
+import { migrations } from './migrations.ts'
+import { openSource } from './read-only.ts'
+
+/**
+ * Writes a whole copy of a store as of one moment to a file that is not there yet; a run under way goes on meanwhile. Where
+ * the copy is put back, the next run finds out that it is one. Throws `UserError` where there is no store, or the file is
+ * there or can't be written, `StoreError` where the store can't be read.
+ */
+export function backUp(store: string, to: string): void {
+  if (!existsSync(store)) throw new UserError(`there is no store at ${store} to back up`)
+  inStore(store, () => {
+    const source = openSource(store, migrations)
+    let isOurs = false
+    try {
+      // For its user alone, and never through a link or over a file.
+      closeSync(openSync(to, 'wx', 0o600))
+      isOurs = true
+      source.database.pragma('query_only = OFF')
+      source.database.prepare('VACUUM INTO ?').run(to)
+      const written = openSync(to, 'r+')
+      fsyncSync(written)
+      closeSync(written)
+    } catch (error) {
+      if (isOurs) rmSync(to, { force: true })
+      if (codeOf(error) === 'EEXIST')
+        throw new UserError(`${to} is there already: name a new file, or remove that one first`)
+      throw new UserError(`the backup can't be written to ${to}: ${inWords[codeOf(error)] ?? messageOf(error)}`)
+    } finally {
+      source.close()
+    }
+  })
+}
+
+const inWords: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder; make it first',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'it is on a volume that is read-only',
+  ENOSPC: 'the disk is full',
+  SQLITE_FULL: 'the disk is full',
+}

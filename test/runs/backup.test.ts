@@ -1,0 +1,64 @@
+/** `backup FILE`: a whole copy of the store, which can be put back. */
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+const at = (name: string): string => join(world.folder, name)
+
+beforeEach(async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 12)))
+})
+afterEach(() => world.end())
+
+test('a backup that is put back is found out, and nothing comes to be there twice', async () => {
+  await world.run()
+  const { status, stdout } = await world.executed('backup', at('copy.db'))
+  expect(status).toBe(0)
+  expect(stdout).toContain(`copy the backup to ${at('store.db')}`)
+  if (process.platform !== 'win32') expect(statSync(at('copy.db')).mode & 0o077).toBe(0)
+  world.deliver(zillowFeed(homes(1, 15)))
+  await world.run()
+  for (const file of ['store.db', 'store.db-wal', 'store.db-shm']) rmSync(at(file), { force: true })
+  copyFileSync(at('copy.db'), at('store.db'))
+  const after = await world.run()
+  expect(after.notes.join()).toContain('a backup that was put back')
+  expect(after.counts).toMatchObject({ create: 0, adopt: 3, unchanged: 12 })
+  expect(world.listings()).toHaveLength(15)
+})
+
+test('while a process has the store open and writes, the copy is whole', async () => {
+  await world.run()
+  let ended: Awaited<ReturnType<typeof world.executed>> | null = null
+  world.standIn.addFault({
+    operations: ['Create'],
+    mlsNumber: homes(1, 20)[19].mlsNumber,
+    fault: { kind: 'slow', wait: 1 },
+  })
+  world.deliver(zillowFeed(homes(1, 20)))
+  const run = world.run()
+  ended = await world.executed('backup', at('during.db'))
+  await run
+  expect(ended.status).toBe(0)
+  world.configure({ north: {} }, {}, './during.db')
+  expect((await world.executed('status', 'north')).stdout).toContain('north → chatbot SN-1')
+})
+
+test('an existing file, a folder that is not there and a missing store: a sentence each, and nothing is left behind', async () => {
+  const missing = await world.executed('backup', at('copy.db'))
+  expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no store at') })
+  await world.run()
+  writeFileSync(at('mine.txt'), 'mine')
+  const taken = await world.executed('backup', at('mine.txt'))
+  expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining('is there already') })
+  expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine')
+  const nowhere = await world.executed('backup', at('no/such/copy.db'))
+  expect(nowhere).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('copy.db: there is no such folder; make it first'),
+  })
+  expect(existsSync(at('no'))).toBe(false)
+})

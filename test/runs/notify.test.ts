@@ -1,0 +1,170 @@
+/** People are told, over real HTTP: what arrives, and what happens where nobody takes it. */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+const day = 86_400_000
+const secretPath = '/services/T0/B0/a-secret-token'
+
+interface Arrived {
+  method: string
+  path: string
+  body: Record<string, unknown>
+}
+
+let world: RunWorld
+let receiver: Server
+let arrived: Arrived[]
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+
+beforeEach(async () => {
+  arrived = []
+  answer = (_, response) => void response.end('ok')
+  receiver = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    request.on('end', () => {
+      arrived.push({
+        method: request.method!,
+        path: request.url!,
+        body: text === '' ? {} : (JSON.parse(text) as Arrived['body']),
+      })
+      answer(request, response)
+    })
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  world = await RunWorld.start()
+  configure([{ url: address(secretPath) }])
+})
+afterEach(async () => {
+  receiver.closeAllConnections()
+  await new Promise((resolve) => receiver.close(resolve))
+  await world.end()
+})
+
+const address = (path: string): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`
+const configure = (notify: object[], more: object = {}): void =>
+  world.configure({ north: {} }, {}, './store.db', { notify, ...more })
+const titles = (): unknown[] => arrived.map(({ body }) => body['title'])
+
+test('a feed that fails, goes on failing and recovers', async () => {
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 3)))
+  await world.run()
+  await world.run()
+  expect(titles()).toEqual(['north: runs fail', 'north is up to date again'])
+  expect(arrived[0]).toMatchObject({
+    method: 'POST',
+    path: secretPath,
+    body: { event: 'failed', is: 'new', feed: 'north', chatbot: 'SN-1', command: 'listing-sync check north' },
+  })
+  expect(String(arrived[0].body['lines'])).toContain('north.xml')
+  expect(String(arrived[1].body['lines'])).toContain('shows 3 listings')
+})
+
+test('what is held: how many, three homes, what to type; a reminder; its end', async () => {
+  const all = homes(1, 20)
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  await world.run()
+  await world.run()
+  expect(titles()).toEqual(['north: 10 changes held'])
+  const [{ body }] = arrived
+  expect(body['command']).toBe('listing-sync approve north')
+  const [why, named] = body['lines'] as string[]
+  expect(why).toContain('10 of 20 listings would leave the site')
+  expect(named).toMatch(/^[^;]+; [^;]+; [^;]+; and 7 more$/)
+  expect(named).toContain(all[10].street)
+  world.clock.advance(day)
+  await world.run()
+  expect(titles()[1]).toMatch(/^north: 10 changes still held since /)
+  await world.executed('approve', 'north', '--yes')
+  await world.run()
+  expect(titles()[2]).toBe('north: nothing is held any more (approved)')
+  expect(titles()).toHaveLength(3)
+})
+
+test('forms: what Slack and Teams take, with nothing of the feed as markup', async () => {
+  const all = homes(1, 20).map((home) => ({ ...home, street: `<!channel> [x](http://evil.example) ${home.street}` }))
+  configure([
+    { url: address('/slack'), form: 'slack' },
+    { url: address('/teams'), form: 'teams' },
+  ])
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  await world.run()
+  const slack = arrived.find(({ path }) => path === '/slack')!.body
+  expect(slack).toMatchObject({ text: expect.stringContaining('*north: 10 changes held*') })
+  expect(String(slack['text'])).toContain('&lt;!channel&gt;')
+  expect(String(slack['text'])).toContain('Type: listing-sync approve north')
+  const teams = JSON.stringify(arrived.find(({ path }) => path === '/teams')!.body)
+  expect(teams).toContain('"type":"AdaptiveCard"')
+  expect(teams).not.toContain('[x](http')
+})
+
+test.each([
+  [
+    'answers 500',
+    3,
+    (_: IncomingMessage, response: ServerResponse) => void response.writeHead(500).end(),
+    'answers HTTP 500, 3 times',
+  ],
+  ['hangs', 3, () => undefined, 'gives no answer within 10 s, 3 times'],
+  [
+    'redirects',
+    1,
+    (_: IncomingMessage, response: ServerResponse) => void response.writeHead(302, { location: '/elsewhere' }).end(),
+    'answers HTTP 302, a redirect, which is not followed',
+  ],
+  [
+    'is not there',
+    1,
+    (_: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end(),
+    'answers HTTP 404: check the address',
+  ],
+])('a receiver that %s: the run is as it was, it is said, and told after the next run', async (_, times, how, said) => {
+  answer = how
+  const { status, stderr } = await world.executed('sync', 'north')
+  expect(status).toBe(1)
+  expect(stderr).toContain(said)
+  expect(stderr).not.toContain('a-secret-token')
+  expect(arrived).toHaveLength(times)
+  expect(arrived.every(({ path }) => path === secretPath)).toBe(true)
+  answer = (_, response) => void response.end()
+  await world.run()
+  expect(titles().at(-1)).toBe('north: runs fail')
+})
+
+test('the heartbeat is called after good runs, and with /fail after others', async () => {
+  configure([], { heartbeat: address('/ping/uuid?x=1') })
+  await world.run()
+  world.deliver(zillowFeed(homes(1, 3)))
+  await world.run()
+  expect(arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /ping/uuid/fail?x=1',
+    'GET /ping/uuid?x=1',
+  ])
+})
+
+test('notify --test sends one of each, and says what became of it', async () => {
+  const good = await world.executed('notify', '--test')
+  expect(good.status).toBe(0)
+  expect(good.stdout.split('\n').filter((line) => line.startsWith('✓'))).toHaveLength(4)
+  expect(arrived.map(({ body }) => String(body['event'])).toSorted()).toEqual(['failed', 'held', 'recovered', 'stale'])
+  expect(titles().every((title) => String(title).startsWith('Test: '))).toBe(true)
+  answer = (_, response) => void response.writeHead(403).end()
+  const refused = await world.executed('notify', '--test')
+  expect(refused.status).toBe(1)
+  expect(refused.stdout).toContain('answers HTTP 403: check the address')
+  expect(refused.stdout + refused.stderr).not.toContain('a-secret-token')
+  configure([])
+  expect(await world.executed('notify', '--test')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('nobody is to be told'),
+  })
+})
