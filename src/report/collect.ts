@@ -67,7 +67,10 @@ export function problemsOf(report: Report): Collected['problems'] {
   for (const reject of report.rejects()) {
     for (const problem of reject.problems) problems.add(withoutValues(problem), { reject, problem })
   }
-  return problems.groups()
+  // One mistake alone is told with its value.
+  return problems
+    .groups()
+    .map((group) => (group.count === 1 ? { ...group, sentence: group.examples[0].problem } : group))
 }
 
 function add(shown: Shown, change: ReportedChange, most = mostShown): void {

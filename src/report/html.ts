@@ -115,15 +115,15 @@ function* folded(section: Section): Generator<string> {
   yield* introOf(section)
   for (let from = 0; from < rows.length; from += pageRows) {
     const page = rows.slice(from, from + pageRows)
-    yield `<details class="page"><summary>rows ${from + 1} to ${from + page.length}</summary>\n`
+    yield `<details class="page"${from === 0 && tone === 'hold' ? ' open=""' : ''}><summary>rows ${from + 1} to ${from + page.length}</summary>\n`
     yield* table(section, page)
     yield '</details>\n'
   }
   yield '</details>\n'
 }
 
-function headingOf({ title, tone, count }: Section): string {
-  return `<h2 class="${tone}">${escaped(title)} (${count})</h2>`
+function headingOf({ title, tone, countText }: Section): string {
+  return `<h2 class="${tone}">${escaped(title)} (${escaped(countText)})</h2>`
 }
 
 function* introOf({ intro, command }: Section): Generator<string> {

@@ -13,13 +13,13 @@ export type KeptReport = Omit<Report, 'changes' | 'rejects' | 'holds'> & {
 }
 
 export function keptReport(whole: Report): KeptReport {
-  const { holds, notes, ...report } = whole
+  const { holds, notes, ...rest } = whole
   const kept = {
     changes: shownKinds.flatMap((kind) => first(whole.changes(kind))),
     rejects: first(whole.rejects()),
     holds: holds.map(({ keys, ...hold }) => ({ ...hold, keys: first(keys()) })),
   }
-  const { counts, delivery } = report
+  const { counts, delivery } = whole
   const all = shownKinds.reduce((sum, kind) => sum + counts[kind], 0)
   const left = [
     all > kept.changes.length ? `${all - kept.changes.length} of ${many(all, 'change')}` : '',
@@ -31,7 +31,7 @@ export function keptReport(whole: Report): KeptReport {
     left.length === 0
       ? []
       : [`Of this run the store keeps the first changes of each kind: ${left.join(' and ')} are not here`]
-  return { ...report, ...kept, notes: [...cut, ...notes] }
+  return { ...rest, ...kept, notes: [...cut, ...notes] }
 }
 
 /** As many of a list as there is room for. */

@@ -3,6 +3,7 @@
  * rule, then what failed, then the changes by kind. Texts are made printable here; each form escapes them in its own way.
  */
 import { numberText, timeText } from '../core/intl.ts'
+import type { Reader } from '../core/intl.ts'
 import { printable, shorten } from '../core/text.ts'
 import type { ActionKind, ChangeKind } from '../plan/change.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
@@ -11,7 +12,7 @@ import { isElsewhere, isOpen, problemsOf } from './collect.ts'
 import { Fit } from './fit.ts'
 import { actions, headline, many, shownKinds, withoutValues } from './headline.ts'
 import type { Report, ReportedChange } from './report.ts'
-import { fieldChange, fieldLabel, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'
+import { areaText, fieldChange, fieldLabel, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
 
 /** What a row is about, for a form that has colours and a filter. */
@@ -37,8 +38,9 @@ export interface Section {
   columns: readonly string[]
   /** As the form writes them. */
   rows: string[]
-  /** Rows that there are. */
+  /** Rows that there are, and that number for the reader. */
   count: number
+  countText: string
 }
 
 export interface Layout {
@@ -56,6 +58,9 @@ export interface Layout {
   sections: Section[]
   figures: [name: string, text: string][]
 }
+
+/** A section without its rows. */
+type Unfilled = Omit<Section, 'rows' | 'count' | 'countText'>
 
 /** Changes that are shown unfolded. */
 export const mostUnfolded = 5000
@@ -79,8 +84,8 @@ export interface Room {
 export function layOut(report: Report, room: Room): Layout {
   const sections = new Map<string, Section>()
   const fit = new Fit<string>(room.most, room.sizeOf)
-  const add = (key: string, section: () => Omit<Section, 'rows' | 'count'>, row: () => Row): void => {
-    if (!sections.has(key)) sections.set(key, { ...section(), rows: [], count: 0 })
+  const add = (key: string, section: () => Unfilled, row: () => Row): void => {
+    if (!sections.has(key)) sections.set(key, { ...section(), rows: [], count: 0, countText: '' })
     fit.add(key, () => room.row(row()))
   }
   let changes = 0
@@ -137,12 +142,10 @@ export function layOut(report: Report, room: Room): Layout {
   const fitted = fit.fitted(room.around(layout) + 3000)
   const missing: string[] = []
   for (const [key, section] of sections) {
-    Object.assign(section, { rows: fitted.get(key)!.rows, count: fitted.get(key)!.count })
+    const { rows, count } = fitted.get(key)!
+    Object.assign(section, { rows, count, countText: numberText(count, report.reader) })
     const left = section.count - section.rows.length
-    if (left > 0)
-      missing.push(
-        `${numberText(left, report.reader)} of ${numberText(section.count, report.reader)} under “${section.title}”`,
-      )
+    if (left > 0) missing.push(`${numberText(left, report.reader)} of ${section.countText} under “${section.title}”`)
   }
   if (missing.length > 0)
     layout.leftOut = `Left out here, as this form holds at most ${room.name}: ${missing.slice(0, mostNamed).join('; ')}${missing.length > mostNamed ? '; …' : ''}. Everything is in --format json.`
@@ -163,7 +166,7 @@ function heldSection(
   report: Report,
   change: ReportedChange,
   known: ReadonlyMap<string, Section>,
-): [key: string, section: () => Omit<Section, 'rows' | 'count'>] {
+): [key: string, section: () => Unfilled] {
   const { rules } = change
   if (rules.length > 0) {
     const sentences = report.holds.filter(({ rule }) => rules.includes(rule)).map(({ sentence }) => printable(sentence))
@@ -196,7 +199,7 @@ const titles: Record<ActionKind, string> = {
   forget: 'Forget: gone on both sides',
 }
 
-function kindSection(kind: ActionKind): Omit<Section, 'rows' | 'count'> {
+function kindSection(kind: ActionKind): Unfilled {
   return { title: titles[kind], tone: kind, intro: [], command: null, columns: homeColumns }
 }
 
@@ -232,20 +235,37 @@ function heldRow(report: Report, change: ReportedChange): Row {
   }
 }
 
-/** What a listing is created with is all of it: what tells is the home; only what is no fact must be told. */
-function fieldLines(
-  { reader }: Report,
-  { kind, held, home }: ReportedChange,
-  fields: readonly FieldChange[],
-): string[] {
+/** What a listing is created with is all of it: a few facts tell which it is, and what is no fact must be told. */
+function fieldLines({ reader }: Report, change: ReportedChange, fields: readonly FieldChange[]): string[] {
+  const { kind, held, home } = change
   const form = { reader, home }
-  const isNew = kind === 'create' || held === 'create'
-  const told = isNew ? fields.filter(({ placeholder }) => placeholder) : fields
-  return told.map((one) =>
-    isNew
-      ? `${fieldLabel(one.field)}: ${fieldValue(one.field, one.to, form)} (placeholder)`
-      : `${fieldLabel(one.field)}: ${fieldChange(one, form)}`,
-  )
+  if (kind !== 'create' && held !== 'create')
+    return fields.map((one) => `${fieldLabel(one.field)}: ${fieldChange(one, form)}`)
+  const placeholders = fields.filter(({ placeholder }) => placeholder)
+  return [
+    factsOf(fields, change, reader),
+    ...placeholders.map(({ field, to }) => `${fieldLabel(field)}: ${fieldValue(field, to, form)} (placeholder)`),
+  ].filter((line) => line !== '')
+}
+
+/** "Apartment, 3 bed, 2 bath, 1,850 sq ft". */
+function factsOf(fields: readonly FieldChange[], { home }: ReportedChange, reader: Reader): string {
+  const value = (name: FieldChange['field']): FieldChange['to'] =>
+    fields.find(({ field, placeholder }) => field === name && !placeholder)?.to ?? null
+  const [type, bedrooms, bathrooms, area] = [
+    value('PropertyType'),
+    value('Bedrooms'),
+    value('Bathrooms'),
+    value('BuildingArea'),
+  ]
+  return [
+    typeof type === 'string' ? shorten(printable(type), 120) : '',
+    typeof bedrooms === 'number' ? `${numberText(bedrooms, reader)} bed` : '',
+    typeof bathrooms === 'number' ? `${numberText(bathrooms, reader)} bath` : '',
+    typeof area === 'number' ? areaText(area, home?.areaUnit ?? null, reader) : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
 }
 
 function picturesOf(fields: readonly FieldChange[]): Row['pictures'] {
@@ -260,7 +280,7 @@ function picturesOf(fields: readonly FieldChange[]): Row['pictures'] {
   }
 }
 
-function failedSection(): Omit<Section, 'rows' | 'count'> {
+function failedSection(): Unfilled {
   return { title: 'Not carried out', tone: 'warning', intro: [], command: null, columns: ['MLS number', 'What', 'Why'] }
 }
 
@@ -269,7 +289,7 @@ function failedRow({ mlsNumber, kind, outcome }: ReportedChange): Row {
   return { tone: 'warning', cells: [printable(mlsNumber), `${kind} ${outcome?.result}`, error], pictures: null }
 }
 
-function rejectSection(report: Report): Omit<Section, 'rows' | 'count'> {
+function rejectSection(report: Report): Unfilled {
   return {
     title: `Records that could not become a listing (${report.delivery.rejects})`,
     tone: 'warning',
@@ -280,13 +300,14 @@ function rejectSection(report: Report): Omit<Section, 'rows' | 'count'> {
 }
 
 function rejectRow({ sentence, count, examples }: ReturnType<typeof problemsOf>[number]): Row {
-  const places = examples.map(({ reject }) =>
-    shorten(printable(`${reject.at}, ${reject.mlsNumber ?? 'no MLSNumber'}`), 200),
-  )
+  const places = examples.map(({ reject, problem }) => {
+    const place = shorten(printable(`${reject.at}, ${reject.mlsNumber ?? 'no MLSNumber'}`), 200)
+    return problem === sentence ? place : `${place}: ${shorten(printable(problem), 300)}`
+  })
   return { tone: 'warning', cells: [String(count), shorten(printable(sentence), 300), places], pictures: null }
 }
 
-function verifiedSection(verification: Verification): Omit<Section, 'rows' | 'count'> {
+function verifiedSection(verification: Verification): Unfilled {
   const title = `What the chatbot says (session ${verification.session}): ${verifiedSentence(verification)}`
   const tone = verification.disagreed > 0 ? 'warning' : 'plain'
   return { title, tone, intro: [], command: null, columns: ['MLS number', 'Verdict', 'Question and answer'] }

@@ -42,8 +42,8 @@ function* lines(layout: Layout): Generator<string> {
   yield '\n</details>'
 }
 
-function* table({ title, intro, command, columns, rows, count }: Section): Generator<string> {
-  yield `### ${escaped(title)} \\(${count}\\)\n`
+function* table({ title, intro, command, columns, rows, count, countText }: Section): Generator<string> {
+  yield `### ${escaped(title)} \\(${escaped(countText)}\\)\n`
   for (const sentence of intro) yield `${escaped(sentence)}\n`
   if (command !== null) yield `\`\`\`sh\n${command}\n\`\`\`\n`
   // Before the rows are known their number is 0, and the words are counted all the same.

@@ -90,7 +90,10 @@ async function hostileReport(): Promise<string> {
   const names = Array.from({ length: places }, (_, place) => `field-${place}`)
   world.configure(Object.fromEntries(names.map((name) => [name, {}])))
   for (const [place, name] of names.entries()) {
-    const records = Object.entries(attacks).map(([kind, attack], index) => {
+    // Of one problem the first few records are shown: each attack comes first in some field.
+    const all = Object.entries(attacks)
+    const first = place % all.length
+    const records = [...all.slice(first), ...all.slice(0, first)].map(([kind, attack], index) => {
       let at = 0
       const record = zillowRecord({ ...home(100 * place + index + 1), photos: 1 })
       return record.replaceAll(fields, (whole) => (at++ === place ? `>${escaped(attack(addressOf(kind)))}<` : whole))
@@ -104,12 +107,13 @@ describe('text of a feed', () => {
   test('makes no element, no attribute, no request and runs nothing, whatever field it is in', async () => {
     for (const name of Object.keys(attacks)) expect(report).toContain(addressOf(name))
     const page = await opened(report)
+    const ours = 'aria-hidden aria-label class hidden id open placeholder scope type value width'.split(' ')
     // As a text, since the types of a page are none of this project.
     const found: unknown = await page.evaluate(`(() => {
       const all = [...document.querySelectorAll('body, body *')]
       return {
         elements: [...new Set(all.map(({ localName }) => localName))].toSorted(),
-        attributes: [...new Set(all.flatMap((one) => one.getAttributeNames()))],
+        attributes: [...new Set(all.flatMap((one) => one.getAttributeNames()))].filter((name) => !${JSON.stringify(ours)}.includes(name)),
         tone: getComputedStyle(document.querySelector('h1')).borderLeftStyle,
         text: document.body.innerText,
       }
@@ -121,7 +125,7 @@ describe('text of a feed', () => {
       )
         .split(' ')
         .filter((name) => report.includes(`<${name}`) || name === 'body'),
-      attributes: expect.not.arrayContaining(['src', 'href', 'style', 'onload', 'onerror', 'srcdoc', 'action', 'data']),
+      attributes: [],
       // The page's own style is applied.
       tone: 'solid',
       text: expect.stringContaining('<script>fetch('),

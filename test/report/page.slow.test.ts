@@ -95,9 +95,9 @@ function reportOf(size: number, text?: string): Report {
 }
 
 const looks: Record<string, BrowserContextOptions> = {
-  desktop: { viewport: { width: 1280, height: 900 } },
+  desktop: { viewport: { width: 1120, height: 720 } },
   phone: { viewport: { width: 375, height: 760 } },
-  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  dark: { viewport: { width: 1120, height: 720 }, colorScheme: 'dark' },
 }
 
 async function opened(name: string, look: BrowserContextOptions): Promise<Page> {

@@ -64,6 +64,8 @@ export const stories: Record<string, Story> = {
       'listing-sync diff north --format json --out diff.json': 2,
       'listing-sync diff --format markdown --out diff.markdown': 2,
       'listing-sync diff --format html --out diff.html': 2,
+      'listing-sync runs north --run 1': 0,
+      'listing-sync runs north --run 1 --format html --out run.html': 0,
       'listing-sync diff north --format json | node -p \'JSON.parse(require("fs").readFileSync(0)).counts\'': 0,
     },
   },
