@@ -53,6 +53,8 @@ export function createDoors() {
     /** Where reports go: a file, or standard output. */
     reports: (file?: string) =>
       reportStream(file === undefined ? process.stdout : createWriteStream(file), file, clean),
+    /** The text that answers a request, of plain data, which the form gets clean. */
+    answer: <T>(value: T, form: (value: T) => string): string => form(clean(value)),
     /** Replaces a file: readers see the old one or the new one. */
     replace<T>(file: string, value: T, form: (value: T) => string): void {
       const unfinished = `${file}.${process.pid}.tmp`

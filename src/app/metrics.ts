@@ -15,17 +15,21 @@ export function createMetrics(app: App) {
   // A run that could not be recorded because another holds the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
+  const figures = async () => {
+    const now = app.runtime.clock.now()
+    const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
+    return { feeds: await Promise.all(metrics), isConfigRefused: app.refusedReload !== null }
+  }
   return {
+    /** The same as text, for who asks. Rejects with `StoreError`. */
+    text: async (): Promise<string> => app.doors.answer(await figures(), exposition),
     /** Writes the file of all feeds, if the configuration names one; `report`: of a run that has just ended. */
     async write(report?: Report): Promise<void> {
       const file = app.config.metrics
-      if (file === null) return
       if (report !== undefined) ran.set(report.feed, ranOf(report))
+      if (file === null) return
       try {
-        const now = app.runtime.clock.now()
-        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
-        const isConfigRefused = app.refusedReload !== null
-        app.doors.replace(file, { feeds: await Promise.all(metrics), isConfigRefused }, exposition)
+        app.doors.replace(file, await figures(), exposition)
         failure = null
       } catch (error) {
         const problem = messageOf(error)

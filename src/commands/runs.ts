@@ -10,7 +10,7 @@ import { revivedReport } from '../report/kept.ts'
 import type { KeptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import { countsInWords, endInWords, endOf } from './run-in-words.ts'
+import { countsInWords, endInWords, endOf } from '../daemon/run-in-words.ts'
 import { formOptions } from './write-reports.ts'
 import type { ReportOptions } from './write-reports.ts'
 
