@@ -70,7 +70,7 @@ export function createDoors() {
     },
     /** The store, with the sentences that runs leave in it scrubbed; `status` and `approve` show them. */
     store(store: Store): Store {
-      const { runs, holds } = store
+      const { runs, holds, changes } = store
       return {
         ...store,
         runs: {
@@ -91,6 +91,14 @@ export function createDoors() {
             }
             return holds.replace(feed, scrubbed(), run)
           },
+        },
+        changes: {
+          ...changes,
+          note: (feed, events) =>
+            changes.note(
+              feed,
+              events.map(({ why, error, ...event }) => ({ ...event, why: scrub(why), error: clean(error) })),
+            ),
         },
       }
     },

@@ -5,7 +5,7 @@ import { ruleNames } from '../plan/guard/hold.ts'
 import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
-import type { HoldsReader, RunRecord, StoreReader } from '../store/store.ts'
+import type { RunRecord, StoreReader } from '../store/store.ts'
 import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
@@ -61,19 +61,13 @@ async function metricsOf(
     lastAccepted: await runs.lastAccepted(name),
     listings: await snapshot.count(chatbot, name),
     held: await holds.count(name),
-    heldByRule: await waitingByRule(holds, name, now),
+    // Every rule has a figure, so that an alert sees it go to 0.
+    heldByRule: {
+      ...Object.fromEntries(ruleNames.map((rule) => [rule, 0])),
+      ...Object.fromEntries(await holds.waitingByRule(name, now)),
+    },
     lastVerified: await runs.lastVerified(name),
   }
-}
-
-/** Every rule has a figure, so that an alert sees it go to 0. */
-async function waitingByRule(holds: HoldsReader, feed: string, now: number): Promise<Record<string, number>> {
-  const waiting: Record<string, number> = Object.fromEntries(ruleNames.map((rule) => [rule, 0]))
-  for (const one of await holds.held(feed, now)) {
-    if (one.part === null || one.decision?.is === 'approved') continue
-    for (const rule of one.rules) waiting[rule] = (waiting[rule] ?? 0) + 1
-  }
-  return waiting
 }
 
 function lastRunOf({ startedAt, finishedAt, result, figures }: Ran): NonNullable<FeedMetrics['lastRun']> {

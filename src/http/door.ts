@@ -35,7 +35,7 @@ interface Session {
   token: string
 }
 
-export type Door = ReturnType<typeof createDoor>
+type Door = ReturnType<typeof createDoor>
 
 /** `settings`: as they are now, since the token may change. */
 export function createDoor(settings: () => HttpSettings, clock: Clock) {
