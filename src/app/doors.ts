@@ -55,6 +55,12 @@ export function createDoors() {
       reportStream(file === undefined ? process.stdout : createWriteStream(file), file, clean),
     /** The text that answers a request, of plain data, which the form gets clean. */
     answer: <T>(value: T, form: (value: T) => string): string => form(clean(value)),
+    /** A whole report as the text that answers a request. */
+    async answerReport(form: ReportForm, report: Report): Promise<string> {
+      let text = form.document.before
+      await form.write(cleanReport(report, clean), { write: (piece) => void (text += piece) })
+      return text + form.document.after
+    },
     /** Replaces a file: readers see the old one or the new one. */
     replace<T>(file: string, value: T, form: (value: T) => string): void {
       const unfinished = `${file}.${process.pid}.tmp`

@@ -34,11 +34,21 @@ export async function readinessOf(app: App, store: StoreReader, feeds: readonly 
   for (const feed of feeds) {
     const problem = await staleOf(app, store, feed)
     if (problem !== null) problems.push({ feed: feed.name, what: 'stale', text: problem })
-    const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
-    for (const [rules, held] of byRule(waiting))
-      problems.push({ feed: feed.name, what: 'held', text: groupInWords(rules, held, feed) })
+    for (const text of await waitingInWords(store, feed, now)) problems.push({ feed: feed.name, what: 'held', text })
   }
   return problems
+}
+
+/** Holds that are read to tell of them; beyond that they are counted. */
+const mostRead = 5000
+
+async function waitingInWords({ holds }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
+  const counted = await holds.waitingByRule(feed.name, now)
+  if (counted.size === 0) return []
+  if ((await holds.count(feed.name)) > mostRead)
+    return Array.from(counted, ([rule, count]) => `${count} changes held by ${rule}`)
+  const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
+  return Array.from(byRule(waiting), ([rules, held]) => groupInWords(rules, held, feed))
 }
 
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {

@@ -12,6 +12,8 @@ import type { HttpSettings } from './settings.ts'
 /** What a request is known by; `name` null: nobody has to say who they are. */
 export interface Visitor {
   name: string | null
+  /** Logged in, by a form. */
+  hasSession: boolean
 }
 
 export type Entry = { Variables: { visitor: Visitor } }
@@ -35,7 +37,7 @@ interface Session {
   token: string
 }
 
-type Door = ReturnType<typeof createDoor>
+export type Door = ReturnType<typeof createDoor>
 
 /** `settings`: as they are now, since the token may change. */
 export function createDoor(settings: () => HttpSettings, clock: Clock) {
@@ -76,11 +78,11 @@ export function createDoor(settings: () => HttpSettings, clock: Clock) {
     if (given !== undefined && settings().token !== undefined) {
       const answer = await isToken(given, context)
       if (answer === 'slow down') return tooMany(context)
-      return answer ? { name: 'the holder of the token' } : denied(context)
+      return answer ? { name: 'the holder of the token', hasSession: false } : denied(context)
     }
     const session = sessionOf(context)
-    if (session !== null) return { name: session.name }
-    return settings().token === undefined ? { name: null } : null
+    if (session !== null) return { name: session.name, hasSession: true }
+    return settings().token === undefined ? { name: null, hasSession: false } : null
   }
 
   return {

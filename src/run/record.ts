@@ -133,6 +133,7 @@ async function record(
       outcomes: figures?.outcomes,
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
+      remote: { listings: report.remote.listings, complete: report.remote.complete },
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
       accepted: guarded?.isAccepted ?? false,
     }),

@@ -40,7 +40,9 @@ export function createHolds(connection: Connection): Holds {
   const { database } = connection
   const heldWhere = `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy,
     decided_at AS decidedAt, ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld}`
-  const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(`${heldWhere} ORDER BY key, part`)
+  const held = database.prepare<[{ feed: string; expired: number; most: number }], HeldRow>(
+    `${heldWhere} ORDER BY key, part LIMIT @most`,
+  )
   const heldOf = database.prepare<[{ feed: string; expired: number; key: string }], HeldRow>(
     `${heldWhere} AND key = @key ORDER BY part`,
   )
@@ -102,10 +104,10 @@ export function createHolds(connection: Connection): Holds {
 
   return {
     ...promised<HoldsReader>(connection, {
-      held(feed, now, mlsNumber) {
+      held(feed, now, { mlsNumber, most = -1 } = {}) {
         const expired = now - approvalLasts
         const found =
-          mlsNumber === undefined ? held.all({ feed, expired }) : heldOf.all({ feed, expired, key: mlsNumber })
+          mlsNumber === undefined ? held.all({ feed, expired, most }) : heldOf.all({ feed, expired, key: mlsNumber })
         const rows = found.map((row) => ({
           ...row,
           rules: JSON.parse(row.rules) as string[],

@@ -203,8 +203,8 @@ export interface AbsenceNotes extends HistoryReader {
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber; without those that another feed has. `mlsNumber`: of this one alone. */
-  held(feed: string, now: number, mlsNumber?: string): Promise<Held[]>
+  /** Sorted by MLSNumber; without those that another feed has. `only`: of one MLSNumber, or the first so many. */
+  held(feed: string, now: number, only?: { mlsNumber?: string; most?: number }): Promise<Held[]>
   /** How much each rule of the guard holds that nobody has approved; without those that hold nothing. */
   waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
   count(feed: string): Promise<number>

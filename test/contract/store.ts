@@ -1458,8 +1458,9 @@ export function storeContract(name: string, open: () => Store): void {
             ['facts', 1],
           ]),
         )
-        expect((await holds.held('north', now, 'B')).map(({ mlsNumber }) => mlsNumber)).toEqual(['B'])
-        expect(await holds.held('north', now, 'D')).toEqual([])
+        expect((await holds.held('north', now, { mlsNumber: 'B' })).map(({ mlsNumber }) => mlsNumber)).toEqual(['B'])
+        expect(await holds.held('north', now, { mlsNumber: 'D' })).toEqual([])
+        expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B'])
         await holds.decide('north', 'approved', 'anna', now, null)
         expect(await holds.waitingByRule('north', now)).toEqual(new Map())
         expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
