@@ -17,18 +17,19 @@ export function createTurnstile(clock: Clock) {
   return async <T>(work: () => Promise<T>): Promise<T | null> => {
     if (waiting >= mostWaiting) return null
     waiting++
+    let took = 0
     const turn = last.then(async () => {
       const began = clock.now()
       try {
         return await work()
       } finally {
         waiting--
-        const took = Math.max(1, clock.now() - began)
-        // Whoever waits for its turn waits for the rest, too; the answer itself does not.
-        last = last.then(() => clock.sleep(Math.min(longestRest, 2 * took)))
+        took = Math.max(1, clock.now() - began)
       }
     })
-    last = turn.catch(() => undefined)
+    // Whoever is next waits for the rest, too; the answer itself does not.
+    const rest = (): Promise<void> => clock.sleep(Math.min(longestRest, 2 * took))
+    last = turn.then(rest, rest)
     return turn
   }
 }

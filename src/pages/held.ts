@@ -13,7 +13,7 @@ import { feedPath, table, text } from './frame.ts'
 import type { Piece } from './frame.ts'
 
 /** Holds that are read for a page, and rows of a group that are not folded. */
-const mostRead = 5000
+const mostRead = 2000
 const unfolded = 200
 
 /** What is held, with the mark of exactly this: a decision is for what was shown. */
