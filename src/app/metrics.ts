@@ -46,7 +46,7 @@ function ranOf({ startedAt, finishedAt, result, counts, applied, delivery }: Rep
 }
 
 async function metricsOf(
-  { snapshot, runs, holds }: StoreReader,
+  { snapshot, runs, holds, deliveries }: StoreReader,
   { name, chatbot }: FeedConfig,
   own: Ran | undefined,
   now: number,
@@ -59,6 +59,7 @@ async function metricsOf(
     lastRun: last && lastRunOf(last),
     lastSuccess: await runs.lastSuccess(name),
     lastAccepted: await runs.lastAccepted(name),
+    written: (await deliveries.last(name)).written?.at ?? null,
     listings: await snapshot.count(chatbot, name),
     held: await holds.count(name),
     // Every rule has a figure, so that an alert sees it go to 0.
@@ -72,8 +73,9 @@ async function metricsOf(
 
 function lastRunOf({ startedAt, finishedAt, result, figures }: Ran): NonNullable<FeedMetrics['lastRun']> {
   const { counts = {}, outcomes = {}, calls = {}, delivery } = JSON.parse(figures) as Figures
-  const [seconds, records] = [Math.max(0, finishedAt - startedAt) / 1000, delivery?.records ?? null]
-  return { at: finishedAt, seconds, result, changes: counts, outcomes, calls, records }
+  const seconds = Math.max(0, finishedAt - startedAt) / 1000
+  const { records = null, bytes = null } = delivery ?? {}
+  return { at: finishedAt, seconds, result, changes: counts, outcomes, calls, records, bytes }
 }
 
 /** `RunRecord.figures`; older runs may lack parts. */
@@ -81,5 +83,5 @@ interface Figures {
   counts?: Record<string, number>
   outcomes?: Record<string, number>
   calls?: Record<string, number>
-  delivery?: { records: number }
+  delivery?: { records?: number; bytes?: number }
 }
