@@ -11,21 +11,30 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY bin bin
 COPY src src
-RUN npm run build
+# docker build --build-arg COMMIT="$(git rev-parse --short HEAD)" …: what --version says beside the version.
+ARG COMMIT=
+RUN COMMIT=${COMMIT} npm run build
 
 FROM ${BASE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The optional dependencies are Node itself for machines that lack it, and the tests' native parts.
+# What is optional are native parts of libraries, which do without.
 RUN npm ci --omit=dev --omit=optional
 
 FROM ${BASE}
+ARG COMMIT=
+LABEL org.opencontainers.image.title="listing-sync" \
+      org.opencontainers.image.description="Keeps a chatbot's real-estate listings equal to what an MLS-style feed says" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${COMMIT}" \
+      org.opencontainers.image.licenses="MIT"
 # Nothing is installed from here on, by us or by whoever gets in: no npm, yarn, corepack, apt or dpkg.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /var/lib/apt /var/cache/apt
 ENV NODE_ENV=production \
     LISTING_SYNC_CONFIG=/config/listing-sync.yaml \
-    LISTING_SYNC_UMASK=007
+    LISTING_SYNC_UMASK=007 \
+    TMPDIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -33,7 +42,8 @@ COPY package.json LICENSE ./
 COPY bin bin
 COPY config config
 COPY fixtures/demo fixtures/demo
-# /config is where the configuration is mounted; its store, ../data/listing-sync.db, is then on the volume.
+# /config is where the configuration is mounted; its store, ../data/listing-sync.db, is then on the volume, and so is what a run
+# keeps on the side (TMPDIR), which may be larger than memory.
 RUN mkdir -p /data /config && cp config/listing-sync.yaml /config/ && chown 10001:0 /data && chmod 770 /data
 # Any user of group 0 will do: some platforms choose one.
 USER 10001:0

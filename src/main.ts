@@ -1,11 +1,12 @@
 /** Arguments, signals, exit status. Modules are loaded when a command needs them, so that `--help` is fast. */
-import { readFileSync } from 'node:fs'
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { CommandContext, Machine } from './app/app.ts'
 import { createDoors } from './app/doors.ts'
 import type { Doors } from './app/doors.ts'
 import type { Offered, Shell } from './commands/completion.ts'
 import type { LogOptions } from './app/log.ts'
+import { programVersion } from './app/version.ts'
+import { examples } from './commands/examples.ts'
 import { UserError } from './core/errors.ts'
 import { exitStatus } from './core/exit.ts'
 import { printableLines } from './core/text.ts'
@@ -79,7 +80,9 @@ export async function execute(words: string[], machine: Machine, doors = createD
   const forms = words.some((word) => reporting.has(word))
     ? Object.keys((await import('./app/adapters.ts')).reportForms)
     : []
-  const program = commands(machine, doors, forms, (result) => (status = result))
+  // Found by asking git, or by reading files: for nobody else.
+  const version = words.some((word) => word === '--version' || word === '-V') ? programVersion() : ''
+  const program = commands(machine, doors, { forms, version }, (result) => (status = result))
   try {
     await program.parseAsync(words, { from: 'user' })
     return status
@@ -111,10 +114,15 @@ function offered(command: Command): Offered {
 }
 
 /** `forms`: the names of `reportForms`. */
-function commands(machine: Machine, doors: Doors, forms: readonly string[], done: (status: number) => void): Command {
+function commands(
+  machine: Machine,
+  doors: Doors,
+  { forms, version }: { forms: readonly string[]; version: string },
+  done: (status: number) => void,
+): Command {
   const program = new Command('listing-sync')
     .description("Keeps a chatbot's real-estate listings equal to an MLS-style feed.")
-    .version(version())
+    .version(version)
     .option('--config <file>', 'the configuration (default: config/listing-sync.yaml, or LISTING_SYNC_CONFIG)')
     .addOption(
       new Option(
@@ -293,10 +301,9 @@ function commands(machine: Machine, doors: Doors, forms: readonly string[], done
     .description('a short demo without setup: stand-in, sample feed, first load, changed feed, diff, sync')
     .option('--reso', 'from a local RESO Web API in place of a file')
     .action(async (options) => done(await (await import('./commands/demo.ts')).demoCommand(context(), options)))
-  for (const command of program.commands) command.exitOverride()
+  for (const command of program.commands) {
+    command.exitOverride()
+    command.addHelpText('after', ['', 'Examples:', ...examples[command.name()].map((line) => `  ${line}`)].join('\n'))
+  }
   return program
-}
-
-function version(): string {
-  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
 }

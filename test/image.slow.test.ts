@@ -31,7 +31,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'listing-sync-image-'))
   // Others must get through to what is in it, as to the root of an image.
   chmodSync(folder, 0o755)
-  image = carriedOut(join(import.meta.dirname, '..'), folder)
+  image = carriedOut(join(import.meta.dirname, '..'), folder, { COMMIT: 'abc1234' })
   standIn = await startStandIn({})
 })
 afterAll(async () => {
@@ -60,7 +60,10 @@ async function container(
     chownSync(data, user, group)
     chmodSync(temporary, 0o1777)
   }
-  const paths = { LISTING_SYNC_CONFIG: join(image.root, image.env['LISTING_SYNC_CONFIG']), TMPDIR: temporary }
+  const paths = {
+    LISTING_SYNC_CONFIG: join(image.root, image.env['LISTING_SYNC_CONFIG']),
+    TMPDIR: join(image.root, image.env['TMPDIR']),
+  }
   const child = spawn(command, args, {
     cwd: join(image.root, image.workdir),
     env: { ...image.env, ...paths, ...options.env },
@@ -88,7 +91,12 @@ test('holds the program and what it needs, and nothing that installs or builds',
 
 test('says its version, and helps', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  expect(await container(['--version'])).toMatchObject({ status: 0, said: expect.stringContaining(version) })
+  expect(await container(['--version'])).toMatchObject({ status: 0, said: `${version} (abc1234)\n` })
+  expect(image.labels).toMatchObject({
+    'org.opencontainers.image.title': 'listing-sync',
+    'org.opencontainers.image.version': version,
+    'org.opencontainers.image.revision': 'abc1234',
+  })
   expect(await container(['--help'])).toMatchObject({ status: 0, said: expect.stringContaining('daemon') })
 })
 

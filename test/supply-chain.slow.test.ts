@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { reportForms } from '../src/app/adapters.ts'
+import { executed } from './support/program.ts'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 
@@ -15,7 +16,9 @@ interface Lock {
 
 test('packages are locked by their hashes, and none runs a script when it is installed', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as Lock
-  const locked = Object.entries(packages).filter(([path]) => path !== '')
+  // The workspace of the development's own Node is a folder of the repository, and a link to it.
+  const own = (path: string): boolean => path === '' || path === 'scripts/node' || packages[path].link === true
+  const locked = Object.entries(packages).filter(([path]) => !own(path))
   expect(locked.length).toBeGreaterThan(100)
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([path]) => path)).toEqual([])
   const { dependencies, devDependencies, allowScripts } = JSON.parse(read('package.json')) as Record<
@@ -79,16 +82,26 @@ test('the image is of one digest, has no package manager, and its user is not ro
   expect(text).toContain('LISTING_SYNC_UMASK=007')
 })
 
-test('the compose example takes every right away that it can', () => {
-  const { services } = parse(read('deploy/compose.yaml')) as { services: Record<string, Record<string, unknown>> }
-  expect(services['listing-sync']).toMatchObject({
-    read_only: true,
-    cap_drop: ['ALL'],
-    security_opt: ['no-new-privileges:true'],
-  })
-  expect(services['listing-sync']).not.toHaveProperty('privileged')
-  expect(services['listing-sync']).not.toHaveProperty('ports')
-  expect(services['listing-sync']['user']).not.toMatch(/^(?:0|root)\b/)
+test('the compose example takes every right away that it can, of the daemon and of the stand-in to try it', async () => {
+  const { services, volumes } = parse(read('deploy/compose.yaml')) as {
+    services: Record<string, { command?: string[]; volumes: string[] } & Record<string, unknown>>
+    volumes: object
+  }
+  expect(Object.keys(services)).toEqual(['listing-sync', 'stand-in'])
+  for (const service of Object.values(services)) {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect(service).not.toHaveProperty('privileged')
+    expect(service).not.toHaveProperty('ports')
+    expect(service['user']).not.toMatch(/^(?:0|root)\b/)
+    // A large delivery would fill the memory.
+    expect(service).not.toHaveProperty('tmpfs')
+    const [name, mounted] = service.volumes.at(-1)!.split(':')
+    expect(volumes).toHaveProperty([name])
+    expect(mounted).toBe('/data')
+  }
+  expect(services['stand-in']).toMatchObject({ profiles: ['try'], network_mode: 'service:listing-sync' })
+  expect(await executed([...services['stand-in'].command!, '--help'])).toMatchObject({ status: 0 })
+  expect(read('Dockerfile')).toMatch(/TMPDIR=\/data\n/)
 })
 
 test('no report is a table that a spreadsheet opens', () => {

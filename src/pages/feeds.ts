@@ -92,7 +92,11 @@ function aboutFeed(state: State): Piece {
       ],
       [
         'Rejected',
-        rejected === 0 ? 'nothing' : html`<a href="${feedPath(name, 'rejected')}">${count(rejected)} records</a>`,
+        rejected === 0
+          ? 'nothing'
+          : html`<a href="${feedPath(name, 'rejected')}"
+              >${count(rejected)} ${rejected === 1 ? 'record' : 'records'}</a
+            >`,
       ],
     ])}
     ${stripOf(name, runs.slice(0, strip), reader)}`

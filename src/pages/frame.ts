@@ -1,5 +1,6 @@
 /** What all pages have around them. Text gets into a page through `html` of Hono alone, which escapes it. */
 import { html, raw } from 'hono/html'
+import { programVersion } from '../app/version.ts'
 import { printable, shorten } from '../core/text.ts'
 import { hashOf } from '../report/html.ts'
 import { pageStyle } from '../report/page-style.ts'
@@ -19,6 +20,7 @@ const style = `${pageStyle}
   .strip a, .strip span { display: block; width: 1.1rem; height: 1.4rem; background: var(--tone); border-radius: .15rem; }
   .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; margin: .5rem 0; }
   .facts dt { color: var(--dim); } .facts dd { margin: 0; overflow-wrap: anywhere; }
+  footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .5rem; }
   section.feed h2 a { text-decoration-thickness: 1px; }
 `
 
@@ -35,6 +37,9 @@ export interface Frame {
   /** In the box for a home. */
   sought?: string
 }
+
+/** Asked once: a checkout asks git. */
+const version = programVersion()
 
 /** A whole page. */
 export function page({ title, name, sought = '' }: Frame, content: Piece): string {
@@ -66,6 +71,7 @@ export function page({ title, name, sought = '' }: Frame, content: Piece): strin
           ${leave}
         </nav>
         ${content}
+        <footer class="dim">listing-sync ${version}</footer>
       </body>
     </html> ` as string
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDoors } from '../../src/app/doors.ts'
 import { approveCommand } from '../../src/commands/approve.ts'
+import { examples } from '../../src/commands/examples.ts'
 import { messageOf } from '../../src/core/errors.ts'
 import { homes, zillowEnd, zillowFeed, zillowRecord, zillowStart } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -338,7 +339,24 @@ test('--help and --version → 0', async () => {
   const [help, version] = await Promise.all([executed(['--help']), executed(['--version'])])
   expect(help).toMatchObject({ status: 0, stderr: '' })
   expect(help.stdout).toContain('backfill')
-  expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string })
+  expect(version).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+( \([0-9a-f]{7,}\))?\n$/) as string,
+  })
+})
+
+test('each command shows examples in its --help, with options that it has', async () => {
+  for (const [name, lines] of Object.entries(examples)) {
+    const { status, stdout } = await executed([name, '--help'])
+    expect(status).toBe(0)
+    for (const line of lines) {
+      expect(stdout).toContain(`  ${line}\n`)
+      const called = line.slice(line.indexOf('listing-sync ')).split(/[ |]+/)
+      expect(called).toContain(name)
+      for (const option of called.filter((word) => word.startsWith('--') && word !== '--config'))
+        expect(stdout.slice(0, stdout.indexOf('Examples:')), line).toContain(`${option} `)
+    }
+  }
 })
 
 test.each([['demo'], ['demo --reso']])('%s proves the main job and leaves nothing behind', async (words) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { heartbeatFile } from '../../bin/heartbeat.mjs'
 import { homes, zillowFeed } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
 import { until } from '../support/until.ts'
 import { Served, token } from './served.ts'
 
@@ -63,6 +64,33 @@ test('/readyz tells who lacks the token whether, and nothing more', async () => 
   await until(() => served.runs() === 1)
   expect(await served.ask('/readyz')).toMatchObject({ status: 503, text: '{"ready":false}' })
   expect(JSON.parse((await served.askAs('/readyz')).text)).toMatchObject({ reasons: [{ what: 'stale' }] })
+})
+
+test('a port that is taken ends the daemon with a sentence, before any run', async () => {
+  served = await Served.start({}, first)
+  await until(() => served.runs() === 1)
+  const other = await RunWorld.start()
+  try {
+    other.configure({ north: { schedule: '0 * * * *' } }, {}, undefined, { http: { listen: served.host } })
+    const ended = await other.executed('daemon')
+    expect(ended.status).toBe(1)
+    expect(ended.stderr).toContain(`http.listen: ${served.host}: another program listens there`)
+    expect(other.standIn.counts.List).toBe(0)
+  } finally {
+    await other.end()
+  }
+})
+
+test('another address needs a restart: the reload is refused, and the pages stay where they are', async () => {
+  served = await Served.start({}, first)
+  await until(() => served.runs() === 1)
+  const good = readFileSync(served.world.configFile, 'utf8')
+  writeFileSync(served.world.configFile, good.replace('127.0.0.1:0', '127.0.0.1:1'))
+  await served.clock.pass(30_000)
+  await until(() => served.logged.some(({ msg }) => msg.startsWith('the changed configuration has problems')))
+  expect(await ready()).toMatchObject({
+    reasons: [{ what: 'configuration', text: expect.stringContaining('http.listen: takes effect when the daemon is') }],
+  })
 })
 
 /** The value of one sample. */

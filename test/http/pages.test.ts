@@ -174,7 +174,7 @@ test('/feeds/N/rejected has the records by reason, with what they say and what t
   expect(text).toMatch(/1 record of north could not become a listing in the run that ended Nov 21, 2026/)
   expect(text).toContain('a few')
   expect(text).toContain('listing-sync inspect north')
-  expect(await read('/')).toContain('Rejected 1 records')
+  expect(await read('/')).toContain('Rejected 1 record')
 })
 
 describe('/listings', () => {

@@ -15,34 +15,40 @@ export interface Stage {
   entrypoint: string[]
   cmd: string[]
   healthcheck: string[]
+  labels: Record<string, string>
   /** As written: `10001:0`. */
   user: string
 }
 
-/** The last stage, in `folder`; `context` is the folder that it is built from. Throws where a step fails, with what it said. */
-export function carriedOut(context: string, folder: string): Stage {
-  const args: Record<string, string> = {}
+/** The last stage, in `folder`; `context` is the folder that it is built from, `given` its `--build-arg`s. Throws where a step fails, with what it said. */
+export function carriedOut(context: string, folder: string, given: Readonly<Record<string, string>> = {}): Stage {
+  const args: Record<string, string> = { ...given }
   const stages = new Map<string, Stage>()
   const ignored = ignoring(readFileSync(join(context, '.dockerignore'), 'utf8'))
   let stage: Stage | null = null
   for (const { name, rest } of instructions(readFileSync(join(context, 'Dockerfile'), 'utf8'))) {
     if (name === 'ARG') {
       const [key, value = ''] = rest.split('=')
-      args[key] = value
+      args[key] ??= value
     } else if (name === 'FROM') {
       const [image, as = `${stages.size}`] = rest.split(/\s+AS\s+/i)
       if (image !== '${BASE}' || args['BASE'] === undefined) throw new Error(`FROM ${image} is not the base image`)
       stage = begun(join(folder, as))
       stages.set(as, stage)
-    } else step(name, rest, stage!, { context, stages, ignored })
+    } else step(name, filled(rest, args), stage!, { context, stages, ignored })
   }
   return stage!
+}
+
+/** `${NAME}` of a build's argument; others are the shell's. */
+function filled(text: string, args: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => args[name] ?? whole)
 }
 
 function begun(root: string): Stage {
   for (const path of ['tmp', 'usr/local/bin', 'home']) mkdirSync(join(root, path), { recursive: true })
   symlinkSync(process.execPath, join(root, 'usr/local/bin/node'))
-  return { root, workdir: '/', env: {}, entrypoint: [], cmd: [], healthcheck: [], user: '' }
+  return { root, workdir: '/', env: {}, entrypoint: [], cmd: [], healthcheck: [], labels: {}, user: '' }
 }
 
 interface Surroundings {
@@ -60,11 +66,13 @@ function step(name: string, rest: string, stage: Stage, surroundings: Surroundin
     for (const [, key, value] of rest.matchAll(/(\w+)=(\S+)/g)) stage.env[key] = value
   } else if (name === 'COPY') copy(rest, stage, surroundings)
   else if (name === 'RUN') run(rest, stage)
-  else if (name === 'USER') stage.user = rest
+  else if (name === 'LABEL') {
+    for (const [, key, value] of rest.matchAll(/([\w.]+)="([^"]*)"/g)) stage.labels[key] = value
+  } else if (name === 'USER') stage.user = rest
   else if (name === 'ENTRYPOINT') stage.entrypoint = JSON.parse(rest) as string[]
   else if (name === 'CMD') stage.cmd = JSON.parse(rest) as string[]
   else if (name === 'HEALTHCHECK') stage.healthcheck = JSON.parse(rest.replace(/^.*?CMD\s+/, '')) as string[]
-  else if (!['VOLUME', 'STOPSIGNAL', 'LABEL', 'EXPOSE'].includes(name)) throw new Error(`${name} is not known`)
+  else if (!['VOLUME', 'STOPSIGNAL', 'EXPOSE'].includes(name)) throw new Error(`${name} is not known`)
 }
 
 function copy(rest: string, { root, workdir }: Stage, { context, stages, ignored }: Surroundings): void {

@@ -78,7 +78,11 @@ describe('any record', () => {
       const preset = loadPreset(yaml, name)
       const numbers = ['YearBuilt', 'LotArea', 'BuildingArea', 'ParkingSpots', 'Bathrooms', 'Bedrooms', 'DaysOnMarket']
       const mapping = createMapping(preset, {
-        defaults: { Url: 'https://a.example/', ...Object.fromEntries(numbers.map((field) => [field, 0])) },
+        defaults: {
+          Url: 'https://a.example/',
+          CurrencySymbol: '$',
+          ...Object.fromEntries(numbers.map((field) => [field, 0])),
+        },
         ...(name === 'rets-compact' && { fields: { MLSNumber: 'LIST_105' } }),
       })
       const pattern = preset.format === 'xml' ? /\b[A-Za-z-]+(?:\/[A-Za-z-]+)+/g : /\b[A-Z][A-Za-z0-9]+\b/g

@@ -1,0 +1,26 @@
+/** What `--help` of each command shows as examples, by the command's name; each line is a call as one would type it. */
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  diff: ['listing-sync diff north', 'listing-sync diff north --format html --out north.html'],
+  check: ['listing-sync check', 'listing-sync check north --format json'],
+  sync: ['listing-sync sync', 'listing-sync sync north --format markdown', 'cat homes.csv | listing-sync sync north'],
+  backfill: ['listing-sync backfill north'],
+  daemon: ['listing-sync daemon', 'listing-sync --config /etc/listing-sync/listing-sync.yaml daemon'],
+  status: ['listing-sync status', 'listing-sync status --ready', 'listing-sync status north --format json'],
+  runs: ['listing-sync runs north', 'listing-sync runs --run 12 --format html --out run-12.html'],
+  completion: ['source <(listing-sync completion bash)', 'listing-sync completion fish | source'],
+  backup: ['listing-sync backup /backups/listing-sync-2026-11-23.db'],
+  notify: ['listing-sync notify --test'],
+  approve: ['listing-sync approve north', 'listing-sync approve north --refuse', 'listing-sync approve north --revoke'],
+  repair: ['listing-sync repair north'],
+  probe: ['listing-sync probe --feed north'],
+  ask: ['listing-sync ask --feed north --session 4711 "Is 12 Oak Street still for sale?"'],
+  verify: ['listing-sync verify --feed north', 'listing-sync verify --feed north M1001 M1002'],
+  settings: ['listing-sync settings --feed north --dry-run', 'listing-sync settings --feed north'],
+  inspect: [
+    'listing-sync inspect homes.xml',
+    'listing-sync inspect https://feeds.example.com/homes.csv --init',
+    'listing-sync inspect homes.xml --preset zillow --records 100',
+  ],
+  'stand-in': ['listing-sync stand-in --port 8080', 'listing-sync stand-in reso --vendor bridge --homes 500'],
+  demo: ['listing-sync demo', 'listing-sync demo --reso'],
+}
