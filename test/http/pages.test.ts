@@ -64,8 +64,9 @@ test('a feed that never ran, and one that is out of date, say so', async () => {
   )
   await until(() => served.runs() === 2)
   expect(await read('/')).toContain('The last run failed')
-  const store = openStore(join(served.world.folder, 'store.db'))
-  await store.close()
+  // A run's report is on the page of its own feed.
+  const pagesOfRun = ['north', 'south'].map((feed) => served.ask(`/feeds/${feed}/runs/1`))
+  expect((await Promise.all(pagesOfRun)).map(({ status }) => status).toSorted()).toEqual([200, 404])
   served.clock.jump(5 * 3_600_000)
   expect(await read('/feeds/north')).toContain('It is out of date: no run has succeeded since')
 })
