@@ -8,6 +8,7 @@ import { configurationPage, sections } from '../scripts/write-configuration-page
 import { readSettingsFile } from '../src/config/chatbot-settings.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { makeMapping } from '../src/config/presets.ts'
+import { createMeter } from '../src/pages/meter.ts'
 import { exposition } from '../src/report/metrics.ts'
 import { readStandInSettings } from '../src/stand-in/settings.ts'
 import {
@@ -47,7 +48,8 @@ function load(page: string, text: string): ReturnType<typeof loadConfig> {
   const folder = folderOf(page)
   const file = join(folder, 'tried.yaml')
   writeFileSync(file, text)
-  const valueOf = (name: string): string => (/URL|WEBHOOK/.test(name) ? 'https://hooks.example.com/a-value' : 'a-value')
+  const valueOf = (name: string): string =>
+    /URL|WEBHOOK/.test(name) ? 'https://hooks.example.com/a-value' : 'a-value-of-some-length'
   const env = Object.fromEntries([...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => [name, valueOf(name)]))
   const readFile = (path: string): string =>
     path.startsWith('/run/secrets/') ? fingerprint : readFileSync(path, 'utf8')
@@ -77,7 +79,7 @@ const kinds: [caption: RegExp, tried: (block: Block) => unknown][] = [
     ({ page }) => readSettingsFile(join(folderOf(page), 'chatbot.yaml'), (path) => readFileSync(path, 'utf8')),
   ],
   [/^stand-in\.yaml$/, ({ text }) => readStandInSettings(text)],
-  [/^alerts\.yaml$/, ({ text }) => parse(text)],
+  [/^prometheus\.yaml$/, ({ text }) => parse(text)],
   [/^[\w-]+\.yaml$/, ({ page, text }) => load(page, text)],
 ]
 
@@ -149,7 +151,7 @@ test('docs/commands.md names every command, and only those', async () => {
   expect(named.toSorted()).toEqual(known.filter((name) => name !== 'help').toSorted())
 })
 
-test('docs/monitoring.md names every metric, and only those', () => {
+test('docs/monitoring.md names every metric, and only those', async () => {
   const numbers = { a: 1 }
   const text = exposition({
     isConfigRefused: false,
@@ -157,9 +159,19 @@ test('docs/monitoring.md names every metric, and only those', () => {
       {
         feed: 'north',
         chatbot: 'SN-1',
-        lastRun: { at: 1, seconds: 1, result: 'ok', changes: numbers, outcomes: numbers, calls: numbers, records: 1 },
+        lastRun: {
+          at: 1,
+          seconds: 1,
+          result: 'ok',
+          changes: numbers,
+          outcomes: numbers,
+          calls: numbers,
+          records: 1,
+          bytes: 1,
+        },
         lastSuccess: 1,
         lastAccepted: 1,
+        written: 1,
         listings: 1,
         heldByRule: numbers,
         held: 0,
@@ -167,7 +179,8 @@ test('docs/monitoring.md names every metric, and only those', () => {
       },
     ],
   })
-  const known = [...text.matchAll(/^# TYPE listing_sync_(\w+)/gm)].map(([, name]) => name)
+  const counted = await createMeter().text()
+  const known = [...`${text}${counted}`.matchAll(/^# TYPE listing_sync_(\w+)/gm)].map(([, name]) => name)
   const page = read('docs/monitoring.md')
   const table = page.slice(page.indexOf('| `listing_sync_…`'), page.indexOf('## Alerts'))
   const named = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell]) =>

@@ -1,6 +1,7 @@
 /** The assembled program, as commands and tests get it from `openApp`. */
 import type { Config, FeedConfig } from '../config/config.ts'
 import type { Clock, Runtime } from '../core/machine.ts'
+import type { Meter } from '../core/meter.ts'
 import type { FormOptions, ReportForm, Report } from '../report/report.ts'
 import type { Repaired, RepairPlan } from '../run/repair.ts'
 import type { ServiceClient } from '../service/client.ts'
@@ -38,6 +39,12 @@ export interface Tested {
   problem: string | null
 }
 
+/** What is measured of runs beside their calls. */
+export interface RunMeter extends Meter {
+  /** A run ended, and all that follows it. */
+  ran(report: Report): void
+}
+
 export interface App {
   readonly config: Config
   runtime: Runtime
@@ -56,6 +63,10 @@ export interface App {
   sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished>
   /** Tells people how a feed is, where that is news. Never throws, and nothing waits for it but `close`. */
   tell(feed: FeedConfig, occasion: Occasion): void
+  /** Has runs and calls measured from now on. */
+  measure(meter: RunMeter): void
+  /** The figures of every feed as the metrics file has them. */
+  metrics(): Promise<string>
   /** Sends one of each message to each place of `notify`. */
   testNotifications(): Promise<Tested[]>
   /** Deletes surplus copies on the service, if `agree` says so. Throws `UserError` if it can't begin. */

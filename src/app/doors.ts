@@ -53,6 +53,14 @@ export function createDoors() {
     /** Where reports go: a file, or standard output. */
     reports: (file?: string) =>
       reportStream(file === undefined ? process.stdout : createWriteStream(file), file, clean),
+    /** The text that answers a request, of plain data, which the form gets clean. */
+    answer: <T>(value: T, form: (value: T) => string): string => form(clean(value)),
+    /** A whole report as the text that answers a request. */
+    async answerReport(form: ReportForm, report: Report): Promise<string> {
+      let text = form.document.before
+      await form.write(cleanReport(report, clean), { write: (piece) => void (text += piece) })
+      return text + form.document.after
+    },
     /** Replaces a file: readers see the old one or the new one. */
     replace<T>(file: string, value: T, form: (value: T) => string): void {
       const unfinished = `${file}.${process.pid}.tmp`
@@ -68,7 +76,7 @@ export function createDoors() {
     },
     /** The store, with the sentences that runs leave in it scrubbed; `status` and `approve` show them. */
     store(store: Store): Store {
-      const { runs, holds } = store
+      const { runs, holds, changes } = store
       return {
         ...store,
         runs: {
@@ -89,6 +97,14 @@ export function createDoors() {
             }
             return holds.replace(feed, scrubbed(), run)
           },
+        },
+        changes: {
+          ...changes,
+          note: (feed, events) =>
+            changes.note(
+              feed,
+              events.map(({ why, error, ...event }) => ({ ...event, why: scrub(why), error: clean(error) })),
+            ),
         },
       }
     },

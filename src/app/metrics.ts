@@ -5,7 +5,7 @@ import { ruleNames } from '../plan/guard/hold.ts'
 import { exposition } from '../report/metrics.ts'
 import type { FeedMetrics } from '../report/metrics.ts'
 import type { Report } from '../report/report.ts'
-import type { HoldsReader, RunRecord, StoreReader } from '../store/store.ts'
+import type { RunRecord, StoreReader } from '../store/store.ts'
 import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
@@ -15,17 +15,21 @@ export function createMetrics(app: App) {
   // A run that could not be recorded because another holds the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
+  const figures = async () => {
+    const now = app.runtime.clock.now()
+    const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
+    return { feeds: await Promise.all(metrics), isConfigRefused: app.refusedReload !== null }
+  }
   return {
+    /** The same as text, for who asks. Rejects with `StoreError`. */
+    text: async (): Promise<string> => app.doors.answer(await figures(), exposition),
     /** Writes the file of all feeds, if the configuration names one; `report`: of a run that has just ended. */
     async write(report?: Report): Promise<void> {
       const file = app.config.metrics
-      if (file === null) return
       if (report !== undefined) ran.set(report.feed, ranOf(report))
+      if (file === null) return
       try {
-        const now = app.runtime.clock.now()
-        const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
-        const isConfigRefused = app.refusedReload !== null
-        app.doors.replace(file, { feeds: await Promise.all(metrics), isConfigRefused }, exposition)
+        app.doors.replace(file, await figures(), exposition)
         failure = null
       } catch (error) {
         const problem = messageOf(error)
@@ -42,7 +46,7 @@ function ranOf({ startedAt, finishedAt, result, counts, applied, delivery }: Rep
 }
 
 async function metricsOf(
-  { snapshot, runs, holds }: StoreReader,
+  { snapshot, runs, holds, deliveries }: StoreReader,
   { name, chatbot }: FeedConfig,
   own: Ran | undefined,
   now: number,
@@ -55,27 +59,23 @@ async function metricsOf(
     lastRun: last && lastRunOf(last),
     lastSuccess: await runs.lastSuccess(name),
     lastAccepted: await runs.lastAccepted(name),
+    written: (await deliveries.last(name)).written?.at ?? null,
     listings: await snapshot.count(chatbot, name),
     held: await holds.count(name),
-    heldByRule: await waitingByRule(holds, name, now),
+    // Every rule has a figure, so that an alert sees it go to 0.
+    heldByRule: {
+      ...Object.fromEntries(ruleNames.map((rule) => [rule, 0])),
+      ...Object.fromEntries(await holds.waitingByRule(name, now)),
+    },
     lastVerified: await runs.lastVerified(name),
   }
 }
 
-/** Every rule has a figure, so that an alert sees it go to 0. */
-async function waitingByRule(holds: HoldsReader, feed: string, now: number): Promise<Record<string, number>> {
-  const waiting: Record<string, number> = Object.fromEntries(ruleNames.map((rule) => [rule, 0]))
-  for (const one of await holds.held(feed, now)) {
-    if (one.part === null || one.decision?.is === 'approved') continue
-    for (const rule of one.rules) waiting[rule] = (waiting[rule] ?? 0) + 1
-  }
-  return waiting
-}
-
 function lastRunOf({ startedAt, finishedAt, result, figures }: Ran): NonNullable<FeedMetrics['lastRun']> {
   const { counts = {}, outcomes = {}, calls = {}, delivery } = JSON.parse(figures) as Figures
-  const [seconds, records] = [Math.max(0, finishedAt - startedAt) / 1000, delivery?.records ?? null]
-  return { at: finishedAt, seconds, result, changes: counts, outcomes, calls, records }
+  const seconds = Math.max(0, finishedAt - startedAt) / 1000
+  const { records = null, bytes = null } = delivery ?? {}
+  return { at: finishedAt, seconds, result, changes: counts, outcomes, calls, records, bytes }
 }
 
 /** `RunRecord.figures`; older runs may lack parts. */
@@ -83,5 +83,5 @@ interface Figures {
   counts?: Record<string, number>
   outcomes?: Record<string, number>
   calls?: Record<string, number>
-  delivery?: { records: number }
+  delivery?: { records?: number; bytes?: number }
 }

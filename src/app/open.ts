@@ -15,7 +15,7 @@ import type { RunRecord, Store, StoreReader } from '../store/store.ts'
 import { diff, sync } from '../sync.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import { reportForms, storeKind } from './adapters.ts'
-import type { App, Finished, CommandContext, RefusedReload } from './app.ts'
+import type { App, Finished, CommandContext, RefusedReload, RunMeter } from './app.ts'
 import { readTextFile } from './text-file.ts'
 import { createGates } from './gates.ts'
 import { createLog, logLevelOf, withFacts } from './log.ts'
@@ -41,6 +41,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
+  let meter: RunMeter | null = null
   let refusedReload: RefusedReload | null = null
   let refreshedAt = -Infinity
   let store: Store | null = null
@@ -102,6 +103,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         const settled = await withSettings(app, feed, finished, signal)
         const verified = await verifyRun(app, feed, settled, leaving, signal)
         await metrics.write(verified.report)
+        meter?.ran(verified.report)
         app.tell(feed, { report: verified.report })
         return verified
       } finally {
@@ -109,6 +111,11 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       }
     },
     tell: (feed, occasion) => notifier.tell(feed, occasion),
+    measure(by) {
+      meter = by
+      runtime.meter = by
+    },
+    metrics: () => metrics.text(),
     testNotifications: () => notifier.test(),
     async repair(feedConfig, agree) {
       const { parts, wired, abandon, end } = open(feedConfig)

@@ -11,7 +11,7 @@ import { callsToLookAgain, contextOf } from './context.ts'
 import type { ApplyContext, ApplyFeed, ApplyTools, Orders } from './context.ts'
 import { deleteLookedUp, listAgain, listIsOld, skipEdited, stillListed } from './look-again.ts'
 import { lookAtWritten } from './look-at-written.ts'
-import { adoptAll } from './outcomes.ts'
+import { adoptAll, tellChanges } from './outcomes.ts'
 import { takeOffOwnCopies } from './own-copies.ts'
 
 export interface Applied {
@@ -45,6 +45,7 @@ export async function apply(
   let seen: Seen = { notes: [], stillListed: null }
   try {
     seen = await carryOut(context)
+    await tellChanges(context, 1)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     context.stop.reason = error.message
@@ -132,6 +133,7 @@ async function guarded(context: ApplyContext, until: number, task: () => Promise
   if (stopping(context) || tooLate(context, until)) return
   try {
     await task()
+    await tellChanges(context, changesAtOnce)
   } catch (error) {
     if (!(error instanceof ServiceError)) {
       context.stop.reason ??= messageOf(error)
@@ -141,6 +143,9 @@ async function guarded(context: ApplyContext, until: number, task: () => Promise
     if (!stopping(context)) context.stop.reason = error.message
   }
 }
+
+/** So many changes are told the store in one write. */
+const changesAtOnce = 200
 
 function stopping(context: ApplyContext): boolean {
   if (context.signal.aborted && context.stop.reason === null) {

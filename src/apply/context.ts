@@ -4,7 +4,7 @@ import type { Counts } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
 import type { PlanConfig } from '../plan/settings.ts'
 import type { Chatbot } from '../service/service.ts'
-import type { Store } from '../store/store.ts'
+import type { Done, Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The feed, as far as apply goes by it. Times in milliseconds. */
@@ -29,6 +29,7 @@ export interface ApplyTools {
   store: Pick<Store, 'snapshot' | 'ledger'> & {
     holds: Pick<Store['holds'], 'use'>
     learnt: Pick<Store['learnt'], 'setNumber' | 'addForms'>
+    changes: Pick<Store['changes'], 'note'>
   }
   workspace: Workspace
   runtime: Runtime
@@ -71,6 +72,8 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
   deleteBatch: number
   /** By `seq`, what was sent and has no outcome yet. */
   underWay: Set<number>
+  /** What became of changes, and is not in the store yet. */
+  untold: Done[]
   /** Told after each outcome: how many changes are through. */
   progress(done: number): void
 }
@@ -111,6 +114,7 @@ export function contextOf(
     stop: { reason: null, interrupted: false, late: false },
     deleteBatch,
     underWay: new Set(),
+    untold: [],
     progress: (more) => progress('changes', (through += more), total),
   }
 }

@@ -11,6 +11,7 @@ import { homeOf } from '../plan/guard/home.ts'
 import type { Confirmation } from '../store/store.ts'
 import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
+import { homeIn } from './home.ts'
 
 /** The listing that a change is about, as it goes out now, and how its record is recognised next time. */
 export type Outgoing = MovingListing & Pick<Confirmation, 'record' | 'movesAt'>
@@ -103,13 +104,35 @@ export function confirmation(
 
 export function record(
   context: ApplyContext,
-  { seq }: Stored,
+  { seq, change }: Stored<Action>,
   result: OutcomeResult,
   error: string | null = null,
 ): void {
+  const { workspace, runtime, orders, untold } = context
+  const at = runtime.clock.now()
+  untold.push({
+    mlsNumber: change.mlsNumber,
+    at,
+    what: change.kind,
+    result,
+    why: change.why,
+    error,
+    home: homeIn(workspace, change, { now: at, today: orders.today }),
+    fields: change.kind === 'update' ? sentFields(change) : [],
+  })
   context.workspace.recordOutcomes([{ seq, outcome: { result, error } }])
   context.underWay.delete(seq)
   context.progress(1)
+}
+
+/** Without those that the guard keeps back. */
+function sentFields({ fields, withheld }: Update): readonly FieldChange[] {
+  return withheld === null ? fields : fields.filter(({ field }) => !withheld.fields.includes(field))
+}
+
+/** Brings to the store what became of changes, once there are so many. */
+export async function tellChanges({ store, feed, untold }: ApplyContext, least: number): Promise<void> {
+  if (untold.length >= least) await store.changes.note(feed.name, untold.splice(0))
 }
 
 /** What is done is held no more: an approval lets a change through once. */
@@ -134,5 +157,6 @@ export async function adoptAll(context: ApplyContext): Promise<void> {
     }))
     await store.snapshot.confirm(feed.chatbot, confirmations)
     for (const stored of batch) await done(context, stored)
+    await tellChanges(context, 1)
   }
 }

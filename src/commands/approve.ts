@@ -1,10 +1,11 @@
+import { userInfo } from 'node:os'
 import type { CommandContext } from '../app/app.ts'
+import { byRule, groupInWords, isApprovable, lineOf } from '../app/held.ts'
+import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
-import { byRule, groupInWords, isApprovable, lineOf, whoIsIt } from './held.ts'
-import type { Approvable } from './held.ts'
 
 /** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
 const pageLines = 20
@@ -83,4 +84,13 @@ export function approveCommand(
     )
     return exitStatus.right
   })
+}
+
+/** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */
+function whoIsIt(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return process.getuid === undefined ? 'unknown' : `uid ${process.getuid()}`
+  }
 }

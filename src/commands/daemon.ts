@@ -11,7 +11,10 @@ export function daemonCommand(context: CommandContext): Promise<number> {
   // First of all: a signal that nobody listens to ends the process.
   context.onHangup?.(() => hangup.hear())
   return withApp(openApp(context, { logLevel: 'info' }), async (app) => {
-    await runDaemon(app, context.signal, hangup)
+    await runDaemon(app, context.signal, hangup, async () => {
+      const { http } = app.config
+      return http === null ? null : (await import('../pages/pages.ts')).servePages(app, http)
+    })
     return exitStatus.right
   })
 }

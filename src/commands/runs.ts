@@ -1,16 +1,15 @@
 import type { App, CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
+import { storedReport } from '../app/stored-report.ts'
 import type { Config } from '../config/config.ts'
 import { UsageError, UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, printable } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { NumberedRun } from '../store/store.ts'
-import { revivedReport } from '../report/kept.ts'
-import type { KeptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import { chosenFeeds, withApp } from './command.ts'
-import { countsInWords, endInWords, endOf } from './run-in-words.ts'
+import { countsInWords, endInWords, endOf } from '../daemon/run-in-words.ts'
 import { formOptions } from './write-reports.ts'
 import type { ReportOptions } from './write-reports.ts'
 
@@ -43,7 +42,7 @@ export function runsCommand(
       found = [one]
     }
     if (number !== null) {
-      const report = await reportOf(app, number)
+      const report = await storedReport(app.reader(), number)
       if (isReport || out !== undefined) return writeReport(app, report, number, options)
       if (format === 'json') {
         const whole = { ...tellable(found[0]), report: report === null ? null : await asJson(app, report) }
@@ -58,12 +57,6 @@ export function runsCommand(
     else doors.out.document(found[0], (clean) => whole(clean, config))
     return exitStatus.right
   })
-}
-
-/** What the store keeps of a run's report; null: nothing. */
-async function reportOf(app: App, run: number): Promise<Report | null> {
-  const kept = await app.reader().runs.report(run)
-  return kept === null ? null : revivedReport(JSON.parse(kept) as KeptReport)
 }
 
 /** Throws `UserError` where nothing is kept of it. */

@@ -8,6 +8,7 @@ import { ConfigError, codeOf, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import { withoutScheme } from '../core/secrets.ts'
 import type { Mapping } from '../feed/mapping/mapping.ts'
+import type { HttpSettings } from '../http/settings.ts'
 import type { Target } from '../notify/settings.ts'
 import { resoSecrets } from '../feed/api/settings.ts'
 import type { ResoSettings } from '../feed/api/settings.ts'
@@ -91,6 +92,8 @@ export interface Config {
   locale: string
   /** Who is told how feeds are. */
   notify: readonly Target[]
+  /** null: no pages. */
+  http: HttpSettings | null
   /** Absolute path of the metrics file; null: none. */
   metrics: string | null
   service: ServiceSettings
@@ -192,6 +195,7 @@ function resolved(
     },
     locale: data.locale,
     notify: data.notify,
+    http: data.http ?? null,
     metrics: data.metrics === undefined ? null : resolve(directory, data.metrics),
     service,
     feeds,
@@ -212,7 +216,7 @@ function groupOf<Feed extends object, Key extends keyof Feed>(
 }
 
 /** Keys, header values (also without a scheme word such as Bearer), and what the addresses carry. */
-function secretsOf({ service, feeds, store, notify }: Omit<Config, 'literalSecrets'>): string[] {
+function secretsOf({ service, feeds, store, notify, http }: Omit<Config, 'literalSecrets'>): string[] {
   const secrets = schemeOf(store) === null ? [] : webSecrets(store)
   for (const { baseUrl, secretKey, sessionKey } of [service, ...feeds.map((feed) => feed.service)]) {
     secrets.push(...webSecrets(baseUrl), ...withoutScheme(secretKey ?? ''), ...withoutScheme(sessionKey ?? ''))
@@ -225,6 +229,7 @@ function secretsOf({ service, feeds, store, notify }: Omit<Config, 'literalSecre
     secrets.push(...sourceSecrets(feed.source), password, privateKey, passphrase)
     for (const value of Object.values(headers)) secrets.push(...withoutScheme(value))
   }
+  if (http?.token !== undefined) secrets.push(http.token)
   const told = [...notify.map(({ url }) => url), ...feeds.map(({ heartbeat }) => heartbeat ?? '')]
   secrets.push(...told.flatMap(callSecrets))
   return [...new Set(secrets.filter((secret) => secret !== ''))]

@@ -4,8 +4,8 @@ import { configJsonSchema } from './schema.ts'
 
 /** Keys whose values are no secrets, by nature: words, numbers, times and names. */
 const plain = new Set(
-  `adopt allowNetworkStore allowPrivateRedirects attempts base chatbot clear concurrency confirm deadline deleteBatch
-  delivery drift encoding endsWithLineBreak grace growth max maxBytes maxRecordBytes ownership pageSize patience preset
+  `adopt allowNetworkStore allowPrivateRedirects approve attempts base chatbot clear concurrency confirm deadline deleteBatch
+  delivery drift encoding endsWithLineBreak grace growth listen max maxBytes maxRecordBytes ownership pageSize patience preset
   rate repair schedule settle share timeout timezone transferTimeout unchanged virtualCount`.split(/\s+/),
 )
 

@@ -7,7 +7,7 @@ import { mappingOf, mergeService } from './check.ts'
 
 /** Their paths, in a tree as it was written. Keys for a service on this machine protect nothing. */
 export function literalSecrets(tree: unknown): string[] {
-  const { service, feeds, store, notify, heartbeat } = mappingOf(tree)
+  const { service, feeds, store, notify, heartbeat, http } = mappingOf(tree)
   const found: string[] = []
   const look = (value: unknown, path: string): void => {
     if (typeof value === 'string' && value !== '' && !value.includes('${')) found.push(path)
@@ -29,6 +29,7 @@ export function literalSecrets(tree: unknown): string[] {
   for (const [number, target] of (Array.isArray(notify) ? notify : []).entries())
     lookAtCall(mappingOf(target).url, `notify.${number}.url`)
   lookAtCall(heartbeat, 'heartbeat')
+  look(mappingOf(http).token, 'http.token')
   for (const [name, feed] of Object.entries(mappingOf(feeds))) {
     const { source, headers, login, service: own, heartbeat: ownHeartbeat } = mappingOf(feed)
     lookAtAddress(source, `feeds.${name}.source`)

@@ -104,13 +104,14 @@ function fixed(before: Config, after: Config): string[] {
   const problems: string[] = []
   if (before.store !== after.store) problems.push(`store: ${restart}`)
   if (before.place.allowNetwork !== after.place.allowNetwork) problems.push(`allowNetworkStore: ${restart}`)
+  if (before.http?.listen !== after.http?.listen) problems.push(`http.listen: ${restart}`)
   for (const [old, name] of after.place.formerly)
     if (before.place.formerly.get(old) !== name) problems.push(`feeds.${name}.formerly: ${restart}`)
   return problems
 }
 
 function sameSecrets(one: Config, other: Config): boolean {
-  const used = ({ service, feeds }: Config): string =>
-    JSON.stringify([service, feeds.map(({ mapping: _mapping, settings: _settings, ...feed }) => feed)])
+  const used = ({ service, http, feeds }: Config): string =>
+    JSON.stringify([service, http, feeds.map(({ mapping: _mapping, settings: _settings, ...feed }) => feed)])
   return used(one) === used(other)
 }

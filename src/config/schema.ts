@@ -9,6 +9,7 @@ import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
 import { schemes, sourceProblem } from '../feed/transport/transports.ts'
+import { httpSchema } from '../http/settings.ts'
 import { heartbeatSchema, notifySchema } from '../notify/settings.ts'
 import { planSettings } from '../plan/settings.ts'
 import { serviceSchema, writtenSettings } from '../service/settings-file.ts'
@@ -112,6 +113,7 @@ export const configSchema = z.strictObject({
   }),
   locale: locale('How reports write numbers, money and dates, as "de-DE"').prefault('en-US'),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
+  http: httpSchema.optional(),
   notify: notifySchema.prefault([]),
   heartbeat: heartbeatSchema.optional(),
   verify: verifySchema

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Meter } from './meter.ts'
 
 /** The time, passed in everywhere so that tests can pass their own. */
 export interface Clock {
@@ -9,11 +10,12 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
-/** What the machine gives: the clock, randomness in [0, 1), and the log. */
+/** What the machine gives: the clock, randomness in [0, 1), the log, and who measures, if anybody does. */
 export interface Runtime {
   clock: Clock
   random(): number
   log: Log
+  meter?: Meter
 }
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>

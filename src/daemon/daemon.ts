@@ -19,14 +19,24 @@ import type { DueTimes, Schedule } from './schedule.ts'
 
 /**
  * Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. Throws `UserError`
- * where another daemon has the store.
+ * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end.
  */
-export async function runDaemon(app: App, signal: AbortSignal, hangup: Hangup): Promise<void> {
+export async function runDaemon(
+  app: App,
+  signal: AbortSignal,
+  hangup: Hangup,
+  alongside: () => Promise<{ close(): Promise<void> } | null> = async () => null,
+): Promise<void> {
   const problems = withoutSchedule(app.config)
   if (problems.length > 0) throw new ConfigError(app.config.file, problems)
   const life = signsOfLife(app)
   try {
-    await keepTime(app, signal, hangup, life.beat)
+    const beside = await alongside()
+    try {
+      await keepTime(app, signal, hangup, life.beat)
+    } finally {
+      await beside?.close()
+    }
   } finally {
     life.end()
   }

@@ -26,14 +26,14 @@ export function htmlForm({ images = [], feeds = 1 }: Partial<FormOptions> = {}):
 }
 
 /** What a policy names of a text that it lets through. */
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+export const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
  * What a browser may do with the page, should feed text ever get into it as markup: nothing but run this very script and
  * apply this very style. A policy in a file can't forbid the page to be framed, nor to lead elsewhere by a refresh; that
  * is for the escaping.
  */
-function policyOf(images: readonly string[]): string {
+export function policyOf(images: readonly string[]): string {
   const from = images.flatMap((host) => [`https://${host}`, `http://${host}`])
   const pictures = from.length === 0 ? '' : `; img-src ${from.join(' ')}`
   return `default-src 'none'; style-src ${hashOf(pageStyle)}; script-src ${hashOf(pageScript)}${pictures}; base-uri 'none'; form-action 'none'`

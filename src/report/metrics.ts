@@ -12,10 +12,13 @@ export interface FeedMetrics {
     outcomes: Readonly<Record<string, number>>
     calls: Readonly<Record<string, number>>
     records: number | null
+    bytes: number | null
   } | null
   lastSuccess: number | null
   /** Last delivery that was complete and not doubted. */
   lastAccepted: number | null
+  /** When the last delivery that was carried out says that it was written. */
+  written: number | null
   listings: number
   held: number
   /** Changes that wait, by the rule of the guard that holds them. */
@@ -52,6 +55,11 @@ const families: Readonly<Record<string, [help: string, samples: (feed: FeedMetri
   ],
   last_run_duration_seconds: ['How long the last run took.', ({ lastRun }) => single(lastRun?.seconds)],
   last_run_records: ['Records in the delivery of the last run.', ({ lastRun }) => single(lastRun?.records)],
+  last_run_bytes: ['Bytes of that delivery, after decompression.', ({ lastRun }) => single(lastRun?.bytes)],
+  delivery_written_timestamp_seconds: [
+    'When the last delivery that was carried out says that it was written.',
+    ({ written }) => seconds(written),
+  ],
   last_run_changes: [
     'Changes that the last run planned, by kind; hold, unchanged and reject (records) are among them.',
     ({ lastRun }) => each('kind', lastRun?.changes),

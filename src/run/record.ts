@@ -2,6 +2,7 @@
  * What every run has around it, also one that fails: its report. A run that writes also has the chatbot's lease, the end of
  * calls when it is told to stop, and its record in the store.
  */
+import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { Change } from '../plan/change.ts'
@@ -10,7 +11,6 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
-import { homeIn } from './homes.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -133,6 +133,7 @@ async function record(
       outcomes: figures?.outcomes,
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
+      remote: { listings: report.remote.listings, complete: report.remote.complete },
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
       accepted: guarded?.isAccepted ?? false,
     }),

@@ -1,4 +1,5 @@
 /** The report of a run, made from what the run left in the workspace. */
+import { homeIn } from '../apply/home.ts'
 import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
@@ -9,7 +10,6 @@ import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
 import type { Guarded } from './guard.ts'
-import { homeIn } from './homes.ts'
 import type { Run } from './run.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 

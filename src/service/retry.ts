@@ -134,21 +134,27 @@ export class Caller {
     beforeSend: BeforeSend | undefined,
   ): Promise<T> {
     const [limiter, lane] = [this.#limiter, this.#lane]
+    const { clock, meter } = this.#runtime
+    const cameAt = clock.now()
     await limiter.take(lane, this.#ending, this.#settings.patience).catch(() => {
       throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused(lane)))
     })
+    meter?.waited(Math.max(0, clock.now() - cameAt) / 1000)
     try {
       // The breaker may have tripped since the limiter let the call through, or a stop come while `beforeSend` ran.
       if (this.#ending.aborted) throw this.#ended()!
       await beforeSend?.()
       if (this.#ending.aborted) throw this.#ended()!
       this.calls[kind] = (this.calls[kind] ?? 0) + 1
-      const sentAt = this.#runtime.clock.now()
+      const sentAt = clock.now()
+      const measure = (answer: string): void => meter?.called(kind, answer, Math.max(0, clock.now() - sentAt) / 1000)
       try {
         const value = await exchange()
+        measure('ok')
         this.#breaker?.answered()
         return value
       } catch (thrown) {
+        measure(answerOf(thrown))
         throw this.#judge(thrown, sentAt)
       }
     } finally {
@@ -196,6 +202,13 @@ export class Caller {
     if (error) return new ServiceError(error.kind, error.message, { code: error.code })
     return this.#ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
   }
+}
+
+/** What came of a call, in few words: a service can't make more of them than there are statuses of HTTP. */
+function answerOf(thrown: unknown): string {
+  const code = thrown instanceof ServiceError ? thrown.code : null
+  if (code === null) return 'none'
+  return code >= 100 && code <= 599 ? String(code) : 'other'
 }
 
 function withEffect(error: ServiceError, effect: Effect): ServiceError {

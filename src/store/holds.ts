@@ -1,5 +1,6 @@
 /** The holds on SQLite: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
 import { createHash } from 'node:crypto'
+import type Database from 'better-sqlite3'
 import type { Home } from '../core/home.ts'
 import { asking } from '../plan/guard/hold.ts'
 import type { Decision } from '../plan/guard/hold.ts'
@@ -37,9 +38,17 @@ const isSame = '(content IS NULL OR content = excluded.content)'
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
-  const held = database.prepare<[{ feed: string; expired: number }], HeldRow>(
-    `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy, decided_at AS decidedAt,
-      ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld} ORDER BY key, part`,
+  const heldWhere = `SELECT key AS mlsNumber, part, why, home, rules, since, clock, decided_by AS decidedBy,
+    decided_at AS decidedAt, ${decisionNow} FROM hold WHERE feed = @feed AND ${isHeld}`
+  const held = database.prepare<[{ feed: string; expired: number; most: number }], HeldRow>(
+    `${heldWhere} ORDER BY key, part LIMIT @most`,
+  )
+  const heldOf = database.prepare<[{ feed: string; expired: number; key: string }], HeldRow>(
+    `${heldWhere} AND key = @key ORDER BY part`,
+  )
+  const byRule = database.prepare<[{ feed: string; expired: number }], { rule: string; holds: number }>(
+    `SELECT rule.value AS rule, count(*) AS holds FROM hold, json_each(hold.rules) AS rule
+    WHERE ${waits} AND part <> '' GROUP BY rule.value`,
   )
   const count = column<number>(database, `SELECT count(*) FROM hold WHERE feed = ? AND ${isHeld}`)
   const waiting = column<number>(database, `SELECT count(*) FROM hold WHERE ${waits}`)
@@ -77,6 +86,13 @@ export function createHolds(connection: Connection): Holds {
   const noteEvent = (feed: string, at: number, what: HoldEvent['what'], holds: number, by: string | null): void => {
     if (holds > 0) addEvent.run(feed, at, what, holds, by)
   }
+  // Once for each home, however many parts of it are held.
+  const tell = (what: string, which: string): Database.Statement =>
+    database.prepare(`INSERT INTO home_event (feed, key, at, what, why, by_whom, home)
+      SELECT feed, key, @now, ${what}, why, @by, home FROM hold WHERE feed = @feed AND ${isHeld} AND ${which} GROUP BY key`)
+  const tellHeld = tell("'held'", 'since = @now')
+  const tellEnded = tell("'ended'", 'current = 0')
+  const tellDecided = tell('@what', "part <> '' AND (@what <> 'revoked' OR decision IS NOT NULL)")
   const total = column<number>(database, "SELECT count(*) FROM hold WHERE feed = ? AND part <> ''")
   const fresh = column<number>(database, "SELECT count(*) FROM hold WHERE feed = ? AND part <> '' AND since = ?")
 
@@ -88,8 +104,11 @@ export function createHolds(connection: Connection): Holds {
 
   return {
     ...promised<HoldsReader>(connection, {
-      held(feed, now) {
-        const rows = held.all({ feed, expired: now - approvalLasts }).map((row) => ({
+      held(feed, now, { mlsNumber, most = -1 } = {}) {
+        const expired = now - approvalLasts
+        const found =
+          mlsNumber === undefined ? held.all({ feed, expired, most }) : heldOf.all({ feed, expired, key: mlsNumber })
+        const rows = found.map((row) => ({
           ...row,
           rules: JSON.parse(row.rules) as string[],
         }))
@@ -109,6 +128,8 @@ export function createHolds(connection: Connection): Holds {
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
+      waitingByRule: (feed, now) =>
+        new Map(byRule.all({ feed, expired: now - approvalLasts }).map(({ rule, holds }) => [rule, holds])),
       isHeldBy: (feed, rule, now) => heldBy.get({ feed, rule, expired: now - approvalLasts }) !== undefined,
       fingerprint,
       events: (feed, since) => events.all(feed, since),
@@ -132,6 +153,8 @@ export function createHolds(connection: Connection): Holds {
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }
+        tellHeld.run({ feed, now, by: null })
+        if (isWhole) tellEnded.run({ feed, now, by: null })
         if (isWhole) drop.run(feed)
         const added = fresh.get(feed, now)!
         noteEvent(feed, now, 'held', added, null)
@@ -141,6 +164,7 @@ export function createHolds(connection: Connection): Holds {
       },
       decide(feed, decision, by, now, shown) {
         if (shown !== null && fingerprint(feed) !== shown) return null
+        tellDecided.run({ feed, now, by, what: decision ?? 'revoked' })
         const { changes } = decide.run({ feed, decision, by, now })
         noteEvent(feed, now, decision ?? 'revoked', changes, by)
         return changes

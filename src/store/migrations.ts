@@ -361,6 +361,25 @@ CREATE TABLE report (
 ) STRICT;
 CREATE INDEX report_by_feed ON report (feed, run);
 `,
+
+  /** What was done about each home, and what was held of it: the latest 90 days. Home and fields are JSON. */
+  `
+CREATE TABLE home_event (
+  number INTEGER PRIMARY KEY,
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  result TEXT,
+  why TEXT NOT NULL,
+  error TEXT,
+  by_whom TEXT,
+  home TEXT,
+  fields TEXT
+) STRICT;
+CREATE INDEX home_event_by_key ON home_event (key, number);
+CREATE INDEX home_event_by_time ON home_event (at);
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Stamp } from '../core/mark.ts'
+import { changesPruning } from './changes.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
@@ -78,6 +79,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   const noteFeed = database.prepare(`INSERT INTO feed (name, last_success) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET last_success = coalesce(excluded.last_success, last_success)`)
   const pruneLedger = ledgerPruning(database)
+  const pruneChanges = changesPruning(database)
   const addVerified = database.prepare(
     `UPDATE run SET figures = json_set(figures, '$.verified', json(?)) WHERE feed = ? AND started_at = ?`,
   )
@@ -131,6 +133,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         const succeeded = result === 'ok' || result === 'held' || result === 'partial'
         noteFeed.run(feed, succeeded ? finishedAt : null)
         pruneLedger(finishedAt)
+        pruneChanges(finishedAt)
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { assertSound, connect, makeDurable } from './connection.ts'
+import { createChanges } from './changes.ts'
 import { createDeliveries } from './deliveries.ts'
 import { promised } from './door.ts'
 import type { Connection } from './door.ts'
@@ -145,5 +146,6 @@ function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => bo
     deliveries: createDeliveries(connection),
     records: createRecords(connection),
     learnt: createLearnt(connection),
+    changes: createChanges(connection),
   }
 }

@@ -7,6 +7,7 @@
  */
 import type { RunResult } from '../core/exit.ts'
 import type { Home } from '../core/home.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
 import type { FeedFigures } from '../core/figures.ts'
 import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } from '../core/listing.ts'
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
@@ -24,6 +25,7 @@ export interface StoreReader {
   readonly deliveries: DeliveriesReader
   readonly records: RecordsReader
   readonly learnt: LearntReader
+  readonly changes: ChangesReader
   /**
    * Whether the store is a copy of another one, was put back from a backup, or lost its end. Of a store opened for writing a
    * `Lease` finds it, and it is so until that is released.
@@ -41,6 +43,7 @@ export interface Store extends StoreReader {
   readonly deliveries: Deliveries
   readonly records: Records
   readonly learnt: Learnt
+  readonly changes: Changes
   /** Takes the right to run; rejects with a `StoreError` naming the holder where another process has it. Freed when the process dies. */
   lease(chatbot: string, now: number): Promise<Lease>
 }
@@ -200,8 +203,10 @@ export interface AbsenceNotes extends HistoryReader {
 
 /** What the last runs of a feed held, and what people decided about it. */
 export interface HoldsReader {
-  /** Sorted by MLSNumber; without those that another feed has. */
-  held(feed: string, now: number): Promise<Held[]>
+  /** Sorted by MLSNumber; without those that another feed has. `only`: of one MLSNumber, or the first so many. */
+  held(feed: string, now: number, only?: { mlsNumber?: string; most?: number }): Promise<Held[]>
+  /** How much each rule of the guard holds that nobody has approved; without those that hold nothing. */
+  waitingByRule(feed: string, now: number): Promise<ReadonlyMap<string, number>>
   count(feed: string): Promise<number>
   /** How much a rule of the guard holds that nobody has approved. */
   waiting(feed: string, now: number): Promise<number>
@@ -466,6 +471,42 @@ export interface Learnt extends LearntReader {
   setSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): Promise<void>
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): Promise<void>
+}
+
+/** What was done about each home in the last 90 days. */
+export interface ChangesReader {
+  /** Of all feeds, the latest first. */
+  of(mlsNumber: string, most: number): Promise<HomeEvent[]>
+  /** MLSNumbers of homes whose address or city has these words in it, among those that changed lately, the latest first. */
+  find(words: string, most: number): Promise<string[]>
+}
+
+export interface Changes extends ChangesReader {
+  note(feed: string, events: readonly Done[]): Promise<void>
+}
+
+/** A change that was carried out, or was to be. */
+export interface Done {
+  mlsNumber: string
+  /** In milliseconds. */
+  at: number
+  what: 'create' | 'update' | 'delete' | 'adopt' | 'forget'
+  result: 'done' | 'failed' | 'unknown' | 'skipped'
+  /** A sentence. */
+  why: string
+  error: string | null
+  /** null: nothing is known of it. */
+  home: Home | null
+  /** Of an update; a field whose values are too long to keep has neither. */
+  fields: readonly FieldChange[]
+}
+
+/** Something that happened to a home: of what is held there is no result, and `by` says who decided. */
+export interface HomeEvent extends Omit<Done, 'what' | 'result'> {
+  feed: string
+  what: Done['what'] | 'held' | 'ended' | Decision | 'revoked'
+  result: Done['result'] | null
+  by: string | null
 }
 
 /** Another store, as far as marks on the service tell of it. Times in milliseconds. */

@@ -6,7 +6,7 @@ import { compareKeys } from '../../src/core/listing.ts'
 import type { Listing, MovingListing } from '../../src/core/listing.ts'
 import type { HeldPart, HoldRecord, PartHeld } from '../../src/plan/guard/hold.ts'
 import type { CallKind, History, SnapshotRow } from '../../src/plan/inputs.ts'
-import type { Writer, Begun, Confirmation, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
+import type { Writer, Begun, Confirmation, Done, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
 import { flattened } from '../support/pages.ts'
 
 const chatbot = 'SN-1001'
@@ -109,10 +109,10 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
 export function storeContract(name: string, open: () => Store): void {
   describe(`store contract: ${name}`, () => {
     let store: Store
-    let { snapshot, ledger, history, holds, runs, deliveries, learnt } = {} as Store
+    let { snapshot, ledger, history, holds, runs, deliveries, learnt, changes } = {} as Store
     beforeEach(() => {
       store = open()
-      ;({ snapshot, ledger, history, holds, runs, deliveries, learnt } = store)
+      ;({ snapshot, ledger, history, holds, runs, deliveries, learnt, changes } = store)
     })
     afterEach(() => store.close())
 
@@ -1378,6 +1378,101 @@ export function storeContract(name: string, open: () => Store): void {
         minPrice: { amount: 189_000.5, currency: '$' },
       })
       expect((await snapshot.figures('SN-2002', 'north')).listings).toBe(0)
+    })
+
+    describe('what was done about each home', () => {
+      const home = {
+        address: '12 Oak Street',
+        city: 'Raleigh',
+        saleType: 'for_sale',
+        currency: '$',
+        areaUnit: null,
+        price: { from: null, to: 320_000 },
+      } as const
+      const created: Done = {
+        mlsNumber: 'A',
+        at: now,
+        what: 'create',
+        result: 'done',
+        why: 'new in the feed',
+        error: null,
+        home,
+        fields: [],
+      }
+
+      it('is told by home, the latest first, with what was sent', async () => {
+        const price = { field: 'SalePrice', from: 320_000, to: 310_000 } as const
+        const long = { field: 'Description', from: 'x'.repeat(5000), to: 'y' } as const
+        const updated: Done = { ...created, at: now + 1, what: 'update', fields: [price, long] }
+        const refused: Done = { ...created, mlsNumber: 'B', result: 'failed', error: 'no such type', home: null }
+        await changes.note('north', [created, refused])
+        await changes.note('south', [updated])
+        expect(await changes.of('A', 10)).toEqual([
+          { ...updated, feed: 'south', by: null, fields: [price, { field: 'Description', from: null, to: null }] },
+          { ...created, feed: 'north', by: null },
+        ])
+        expect(await changes.of('A', 1)).toMatchObject([{ what: 'update' }])
+        expect(await changes.of('B', 10)).toEqual([{ ...refused, feed: 'north', by: null }])
+        expect(await changes.of('C', 10)).toEqual([])
+      })
+
+      it('is found by words of its address, as they are written', async () => {
+        await changes.note('north', [created, { ...created, mlsNumber: 'B', home: { ...home, city: 'Cary' } }])
+        expect(await changes.find('oak street, raleigh', 10)).toEqual(['A'])
+        expect((await changes.find('OAK', 10)).toSorted()).toEqual(['A', 'B'])
+        expect(await changes.find('OAK', 1)).toHaveLength(1)
+        // Nothing in it is a pattern.
+        expect(await changes.find('12%', 10)).toEqual([])
+        expect(await changes.find('1_ Oak', 10)).toEqual([])
+      })
+
+      it('has what was held of it, once, how that ended, and who decided', async () => {
+        const [one, other] = [
+          { ...newHeld('A', 'delete'), home },
+          { ...newHeld('B', 'update price'), home },
+        ]
+        await hold([one, newHeld('A', 'update price'), other])
+        await hold([one, newHeld('A', 'update price'), other], now + 1)
+        await holds.decide('north', 'approved', 'anna', now + 2, null)
+        await holds.decide('north', null, 'bert', now + 3, null)
+        // Nothing is decided any more that could be taken back.
+        await holds.decide('north', null, 'bert', now + 4, null)
+        await hold([one], now + 5, { isWhole: false })
+        await hold([one, newHeld('A', 'update price')], now + 6)
+        const told = async (key: string) => (await changes.of(key, 10)).map(({ at, what, by }) => [at - now, what, by])
+        const decided = [
+          [3, 'revoked', 'bert'],
+          [2, 'approved', 'anna'],
+          [0, 'held', null],
+        ]
+        expect(await told('A')).toEqual(decided)
+        expect(await told('B')).toEqual([[6, 'ended', null], ...decided])
+        expect(await changes.of('B', 1)).toMatchObject([{ why: 'too many', home, result: null, error: null }])
+      })
+
+      it('which each rule holds, and of one home alone', async () => {
+        await hold([newHeld('A', 'delete'), newHeld('B', 'delete', { rules: ['leaving', 'facts'] }), lacking('C')])
+        expect(await holds.waitingByRule('north', now)).toEqual(
+          new Map([
+            ['leaving', 2],
+            ['facts', 1],
+          ]),
+        )
+        expect((await holds.held('north', now, { mlsNumber: 'B' })).map(({ mlsNumber }) => mlsNumber)).toEqual(['B'])
+        expect(await holds.held('north', now, { mlsNumber: 'D' })).toEqual([])
+        expect((await holds.held('north', now, { most: 2 })).map(({ mlsNumber }) => mlsNumber)).toEqual(['A', 'B'])
+        await holds.decide('north', 'approved', 'anna', now, null)
+        expect(await holds.waitingByRule('north', now)).toEqual(new Map())
+        expect((await holds.waitingByRule('north', now + 31 * day)).get('leaving')).toBe(2)
+      })
+
+      it('is forgotten by runs after 90 days', async () => {
+        await changes.note('north', [created, { ...created, at: now + 1 }])
+        await runs.record(runRecord({ finishedAt: now + 90 * day }))
+        expect(await changes.of('A', 10)).toHaveLength(2)
+        await runs.record(runRecord({ startedAt: now + 1, finishedAt: now + 90 * day + 1 }))
+        expect((await changes.of('A', 10)).map(({ at }) => at)).toEqual([now + 1])
+      })
     })
 
     describe('what happened last', () => {

@@ -33,6 +33,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
       deliveredAt: () => ({ listing: one, moving: {}, raw: 'raw', parts: 1, movesAt: null }),
       recordOutcomes: (all: { outcome: unknown }[]) => outcomes.push(...all.map(({ outcome }) => outcome)),
       changes: (): unknown[] => [],
+      notedListing: () => one,
     },
     runtime: { clock: { now: () => now } },
     feed: {
@@ -44,6 +45,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
     },
     orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false, counts: { forget: 0 } },
     underWay: new Set(),
+    untold: [],
     progress: () => {},
     deleteBatch: 5,
   }

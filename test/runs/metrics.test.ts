@@ -204,6 +204,7 @@ test('whatever a feed and its chatbot are called, the parser gets the same names
     lastRun: null,
     lastSuccess: null,
     lastAccepted: null,
+    written: null,
     listings: 0,
     held: 0,
     heldByRule: {},

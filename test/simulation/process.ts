@@ -43,6 +43,7 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
   deliveries: { record: true, notePending: true, prunePending: true, endPending: true },
   records: { begin: true, keep: true, drop: true },
   learnt: { setNumber: true, setKeys: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
+  changes: { note: true },
 }
 
 /** Writes to the store that find no room, by number: the first of them, and the first one after. */

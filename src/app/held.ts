@@ -1,5 +1,4 @@
-/** What is held of a feed, as `approve` and `status` tell it. */
-import { userInfo } from 'node:os'
+/** What is held of a feed, as `approve`, `status` and the pages tell it. */
 import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
@@ -47,13 +46,4 @@ export function lineOf({ part, mlsNumber, why, home, since }: Approvable, reader
   const which = [placeText(home), saleText(home), homePrice(home, reader)].filter((one) => one !== '').join(', ')
   const rest = [which, `since ${minuteIn(reader.timezone, since)}`, printable(why)].filter((one) => one !== '')
   return `${part} ${printable(mlsNumber)}: ${rest.join('; ')}`
-}
-
-/** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */
-export function whoIsIt(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return process.getuid === undefined ? 'unknown' : `uid ${process.getuid()}`
-  }
 }

@@ -1,0 +1,49 @@
+/** Which home a change is about, as far as the workspace knows it. */
+import { homeOf } from '../core/home.ts'
+import type { Home, Known } from '../core/home.ts'
+import { listingAt } from '../core/listing.ts'
+import type { Listing } from '../core/listing.ts'
+import type { FieldChange } from '../core/compare-listings.ts'
+import type { Action, Change } from '../plan/change.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+export const actionOf = (change: Change): Action | null => (change.kind === 'hold' ? change.action : change)
+
+/** The position of what is wanted in the delivery; null: it is not there. */
+export function deliveredFor(action: Action | null): number | null {
+  return action !== null && 'wanted' in action && 'delivered' in action.wanted ? action.wanted.delivered : null
+}
+
+/** The home that a change is about; null: nothing is known of it. */
+export function homeIn(
+  workspace: Workspace,
+  change: Change,
+  { now, today }: { now: number; today: string },
+): Home | null {
+  const action = actionOf(change)
+  const position = deliveredFor(action)
+  if (action !== null && position !== null) {
+    const wanted = listingAt(workspace.deliveredAt(position), now, today)
+    if (action.kind === 'create') return homeOf(null, wanted)
+    return homeOf(action.kind === 'update' ? before(wanted, action.fields) : wanted, wanted)
+  }
+  const { mlsNumber } = change
+  const known: Known =
+    workspace.notedListing(mlsNumber) ??
+    workspace.shownAs(mlsNumber)[0]?.shown()?.fields ??
+    deliveredAs(workspace, mlsNumber)
+  const kind = action?.kind ?? (change.kind === 'hold' ? change.held : null)
+  if (kind === 'delete' || kind === 'forget') return homeOf(known, null)
+  if (kind === 'create') return homeOf(null, known)
+  return homeOf(action?.kind === 'update' && known !== null ? before(known, action.fields) : known, known)
+}
+
+function deliveredAs(workspace: Workspace, mlsNumber: string): Known {
+  for (const one of workspace.deliveredAs(mlsNumber)) if (one.kind === 'listing') return one.listing
+  return null
+}
+
+/** What it was before these fields changed. */
+function before(wanted: Partial<Listing>, fields: readonly FieldChange[]): Partial<Listing> {
+  return { ...wanted, ...Object.fromEntries(fields.map(({ field, from }) => [field, from ?? undefined])) }
+}

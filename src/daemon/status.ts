@@ -1,0 +1,129 @@
+/** How feeds are and what is wrong with them, as `status`, the pages and whatever alerts tell it. */
+import type { App } from '../app/app.ts'
+import { byRule, groupInWords, isWaiting } from '../app/held.ts'
+import { lastGood } from '../app/last-good.ts'
+import type { FeedConfig } from '../config/config.ts'
+import { minuteIn } from '../core/zone.ts'
+import { approvalLasts } from '../store/holds.ts'
+import type { Held, StoreReader } from '../store/store.ts'
+import { staleness } from './health.ts'
+import { isAlive } from './one-daemon.ts'
+import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
+import { dueTimes } from './schedule.ts'
+
+/** Something that is wrong; `feed` null: it concerns them all. */
+export interface Unready {
+  feed: string | null
+  what: 'daemon' | 'configuration' | 'stale' | 'held'
+  /** A sentence. */
+  text: string
+}
+
+/** All that is wrong with the daemon, its configuration and these feeds. */
+export async function readinessOf(app: App, store: StoreReader, feeds: readonly FeedConfig[]): Promise<Unready[]> {
+  const now = app.runtime.clock.now()
+  const problems: Unready[] = []
+  if (!isAlive(app.config.beside, now))
+    problems.push({ feed: null, what: 'daemon', text: 'no daemon is alive on this store' })
+  for (const problem of app.refusedReload?.problems ?? [])
+    problems.push({
+      feed: null,
+      what: 'configuration',
+      text: `the changed configuration has problems, and the one before is in use: ${problem}`,
+    })
+  for (const feed of feeds) {
+    const problem = await staleOf(app, store, feed)
+    if (problem !== null) problems.push({ feed: feed.name, what: 'stale', text: problem })
+    for (const text of await waitingInWords(store, feed, now)) problems.push({ feed: feed.name, what: 'held', text })
+  }
+  return problems
+}
+
+/** Holds that are read to tell of them; beyond that they are counted. */
+const mostRead = 5000
+
+async function waitingInWords({ holds }: StoreReader, feed: FeedConfig, now: number): Promise<string[]> {
+  const counted = await holds.waitingByRule(feed.name, now)
+  if (counted.size === 0) return []
+  if ((await holds.count(feed.name)) > mostRead)
+    return Array.from(counted, ([rule, count]) => `${count} changes held by ${rule}`)
+  const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
+  return Array.from(byRule(waiting), ([rules, held]) => groupInWords(rules, held, feed))
+}
+
+async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {
+  const { schedule, timezone } = feed
+  if (schedule === null) return null
+  const good = await lastGood(store, feed)
+  return staleness({ expression: schedule, timezone }, good, app.runtime.clock.now())
+}
+
+/** Plain data for programs, and in words. */
+export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
+  const { name, chatbot } = feed
+  const now = app.runtime.clock.now()
+  const { snapshot, runs, holds } = store
+  const iso = (at: number): string => new Date(at).toISOString()
+  const held = await holds.held(name, now)
+  const heldEntry = ({ mlsNumber, part, why, since }: Held) => {
+    const kind = part?.split(' ')[0] ?? null
+    return { mlsNumber, kind, why, since: iso(since), hours: Math.floor((now - since) / 3_600_000) }
+  }
+  const lastRun = await runs.last(name)
+  const begun = await runs.underWay(name)
+  const { schedule, timezone } = feed
+  const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
+  const waiting = held.filter(isWaiting)
+  const lastSuccess = await runs.lastSuccess(name)
+  return {
+    feed: name,
+    chatbot,
+    listings: await snapshot.count(chatbot, name),
+    /** The run that has begun and not ended; `ended`: its process is gone. */
+    underWay: begun && {
+      run: begun.number,
+      command: begun.command,
+      startedAt: iso(begun.startedAt),
+      seenAt: iso(begun.seenAt),
+      progress: begun.progress,
+      ended: isGone(begun, now),
+      inWords: underWayInWords(begun, timezone, now),
+    },
+    nextRun: next === null ? null : { at: iso(next), local: `${minuteIn(timezone, next)} (${timezone})` },
+    lastRun: lastRun && {
+      run: lastRun.number,
+      inWords: endOf(lastRun, timezone),
+      counts: countsInWords(lastRun.figures),
+      command: lastRun.command,
+      startedAt: iso(lastRun.startedAt),
+      finishedAt: iso(lastRun.finishedAt),
+      result: lastRun.result,
+      interrupted: lastRun.interrupted,
+      error: lastRun.error,
+    },
+    lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
+    /** Seconds since the last run that was not a failure; null: never. */
+    age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
+    /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
+    stale: await staleOf(app, store, feed),
+    held: held.map(heldEntry),
+    /** What the guard holds, by rule, in words. */
+    heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed)),
+    approvals: approvalsOf(held),
+  }
+}
+
+/** Each time that somebody approved something that no run has carried out yet. */
+function approvalsOf(held: readonly Held[]) {
+  const approvals = new Map<string, { by: string; at: string; until: string; changes: number }>()
+  for (const { decision } of held) {
+    if (decision?.is !== 'approved') continue
+    const { by, at } = decision
+    const name = `${at} ${by}`
+    const until = new Date(at + approvalLasts).toISOString()
+    const approval = approvals.get(name) ?? { by, at: new Date(at).toISOString(), until, changes: 0 }
+    approval.changes++
+    approvals.set(name, approval)
+  }
+  return [...approvals.values()]
+}

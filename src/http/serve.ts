@@ -1,0 +1,51 @@
+/** The server under the pages: small limits, as whoever can reach it may be anybody. */
+import { createAdaptorServer } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { UserError, codeOf, messageOf } from '../core/errors.ts'
+import type { Entry } from './door.ts'
+import { listenPlace } from './settings.ts'
+
+/** Milliseconds for a request to arrive. */
+const patience = 10_000
+const mostConnections = 256
+
+export interface Serving {
+  /** As "http://127.0.0.1:9464". */
+  address: string
+  close(): Promise<void>
+}
+
+/** Listens. Throws `UserError` where that can't be done. */
+export async function serve(pages: Hono<Entry>, listen: string): Promise<Serving> {
+  const { hostname, port } = listenPlace(listen)!
+  const server = createAdaptorServer({
+    fetch: pages.fetch,
+    overrideGlobalObjects: false,
+    serverOptions: { headersTimeout: patience, requestTimeout: patience, maxHeaderSize: 16_384 },
+  })
+  if ('maxConnections' in server) server.maxConnections = mostConnections
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const why =
+        codeOf(error) === 'EADDRINUSE'
+          ? 'another program listens there; stop it, or take another port'
+          : codeOf(error) === 'EACCES'
+            ? 'this user may not listen there; take a port from 1024 on'
+            : codeOf(error) === 'EADDRNOTAVAIL'
+              ? 'this machine has no such address'
+              : messageOf(error)
+      reject(new UserError(`http.listen: ${listen}: ${why}`))
+    })
+    server.listen(port, hostname, () => resolve())
+  })
+  const bound = server.address()
+  const actual = bound !== null && typeof bound === 'object' ? bound.port : port
+  return {
+    address: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${actual}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      }),
+  }
+}

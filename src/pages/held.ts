@@ -1,0 +1,103 @@
+/** What the guard holds of a feed, and the forms that let it go. */
+import { html } from 'hono/html'
+import type { App } from '../app/app.ts'
+import { byRule, groupInWords, isApprovable } from '../app/held.ts'
+import type { Approvable } from '../app/held.ts'
+import type { FeedConfig } from '../config/config.ts'
+import { numberText, timeText } from '../core/intl.ts'
+import type { Reader } from '../core/intl.ts'
+import { homePrice, placeText, saleText } from '../report/values.ts'
+import type { Held } from '../store/store.ts'
+import { readerOf } from './feeds.ts'
+import { feedPath, table, text } from './frame.ts'
+import type { Piece } from './frame.ts'
+
+/** Holds that are read for a page, and rows of a group that are not folded. */
+const mostRead = 2000
+const unfolded = 200
+
+/** What is held, with the mark of exactly this: a decision is for what was shown. */
+export async function heldOf(app: App, feed: FeedConfig) {
+  const { holds } = app.store()
+  const now = app.runtime.clock.now()
+  // Before the list: what is added between them makes the mark an old one, never an unseen hold approved.
+  const shown = await holds.fingerprint(feed.name)
+  const held = await holds.held(feed.name, now, { most: mostRead })
+  return { name: feed.name, reader: readerOf(app, feed), shown, count: await holds.count(feed.name), held }
+}
+
+type HeldNow = Awaited<ReturnType<typeof heldOf>>
+
+/** `notice`: what became of the visitor's wish. `approves`: forms are shown. */
+export function heldPage(
+  { name, reader, shown, count, held }: HeldNow,
+  feed: FeedConfig,
+  { notice, approves }: { notice: string | null; approves: boolean },
+): Piece {
+  const approvable = held.filter(isApprovable)
+  const others = held.filter((one) => !isApprovable(one))
+  const all = `${numberText(count, reader)} ${count === 1 ? 'change' : 'changes'}`
+  const isDecided = approvable.some(({ decision }) => decision !== null)
+  const isOpen = approvable.some(({ decision }) => decision?.is !== 'approved')
+  return html`${notice === null ? '' : html`<p class="note" role="status">${notice}</p>`}
+    <h1 class="${count === 0 ? 'ok' : 'held'}">
+      ${count === 0 ? `Nothing of ${name} is held.` : `${all} of ${name} ${count === 1 ? 'is' : 'are'} held.`}
+    </h1>
+    ${count > held.length ? html`<p class="left">The first ${numberText(held.length, reader)} are shown. A decision is for all ${numberText(count, reader)}.</p>` : ''}
+    ${
+      approvable.length === 0
+        ? ''
+        : approves
+          ? forms(name, shown, { isOpen, isDecided })
+          : html`<p>To let them through:</p>
+              <code class="command">listing-sync approve ${name}</code>`
+    }
+    ${Array.from(byRule(approvable), ([rules, group]) => groupOf(groupInWords(rules, group, feed), group, reader))}
+    ${others.length === 0 ? '' : groupOf('These wait for a proof or another delivery; no approval ends that', others, reader)}`
+}
+
+function forms(name: string, shown: string, { isOpen, isDecided }: { isOpen: boolean; isDecided: boolean }): Piece {
+  const form = (action: string, label: string): Piece =>
+    html`<form method="post" action="${feedPath(name, 'held')}">
+      <input type="hidden" name="shown" value="${shown}" /><button type="submit" name="action" value="${action}">
+        ${label}
+      </button>
+    </form>`
+  return html`<div class="actions">
+    ${isOpen ? form('approve', 'Approve: let all of these through with the next run') : ''}${isDecided ? form('revoke', 'Revoke what was decided') : ''}
+  </div>`
+}
+
+function groupOf(title: string, group: readonly (Approvable | Held)[], reader: Reader): Piece {
+  const rows = (some: readonly Held[]): Piece =>
+    table(
+      ['MLS number', 'Home', 'Price', 'Would', 'Why'],
+      some.map((one) => rowOf(one, reader)),
+    )
+  const rest = group.slice(unfolded)
+  return html`<section>
+    <h2 class="hold">${text(title)}</h2>
+    ${rows(group.slice(0, unfolded))}
+    ${
+      rest.length === 0
+        ? ''
+        : html`<details class="page">
+            <summary>${numberText(rest.length, reader)} more</summary>
+            ${rows(rest)}
+          </details>`
+    }
+  </section> `
+}
+
+function rowOf({ mlsNumber, home, part, why, since, decision }: Held, reader: Reader): (string | Piece)[] {
+  const decided =
+    decision === null ? '' : `; ${decision.is} by ${text(decision.by, 100)}, ${timeText(decision.at, reader)}`
+  return [
+    html`<a href="/listings?q=${encodeURIComponent(mlsNumber)}">${text(mlsNumber, 100)}</a>`,
+    html`<div>${placeText(home)}</div>
+      <div>${saleText(home)}</div>`,
+    homePrice(home, reader),
+    part ?? '',
+    `${text(why)}; since ${timeText(since, reader)}${decided}`,
+  ]
+}
