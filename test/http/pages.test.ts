@@ -341,8 +341,16 @@ test('a token that is written anew is asked for from the next run on', async () 
   )
   await until(() => served.runs() === 1)
   expect((await served.askAs('/')).status).toBe(200)
+  const login = await served.ask('/login', {
+    form: { name: 'Anna', token, to: '/' },
+    headers: { Origin: served.address },
+  })
+  const headers = { Cookie: login.headers['set-cookie']![0].split(';')[0] }
+  expect((await served.ask('/', { headers })).status).toBe(200)
   writeFileSync(file, `${other}\n`)
   await served.runAgain()
   expect((await served.askAs('/')).status).toBe(401)
+  // Who logged in with the old one is out, too.
+  expect((await served.ask('/', { headers })).status).toBe(401)
   expect((await served.ask('/', { headers: { Authorization: `Bearer ${other}` } })).status).toBe(200)
 })
