@@ -17,14 +17,61 @@ export function isPlain(key: string | number | undefined): boolean {
 /** A line as far as it may be shown: `rate: 5`, `password: …`, or `…`. */
 export function excerpt(line: string): string {
   const [, key = '', value = ''] = /^\s*(?:- +)?([\w-]+) *:(?: +(.*?))?\s*$/.exec(line) ?? []
-  known ??= new Set(namesIn(configJsonSchema()))
-  if (!known.has(key)) return '…'
+  if (!isSetting(key)) return '…'
   // Anything beyond one plain word or a few may be more than this key's value.
   return isPlain(key) && /^(["']?)[\w.*/ -]{1,60}\1$/.test(value) ? `${key}: ${value}` : `${key}: …`
 }
 
+/**
+ * The line at `column` (from 1) of `line` (from 1) with its neighbours, and a caret under the place. What is no name of a
+ * setting, no plain value and no bracket is `…`; a blank at the beginning is `·`.
+ */
+export function excerptAt(lines: readonly string[], line: number, column: number): string {
+  const shown: string[] = []
+  for (let number = Math.max(1, line - 1); number <= Math.min(lines.length, line + 1); number++) {
+    const { text, caret } = masked(lines[number - 1], column - 1)
+    const margin = `${number} | `.padStart(7)
+    shown.push(`${margin}${text}`)
+    if (number === line) shown.push(`${' '.repeat(margin.length + caret)}^`)
+  }
+  return shown.join('\n')
+}
+
+/** A line without what may be a secret, and where its `column` (from 0) has come to. */
+function masked(line: string, column: number): { text: string; caret: number } {
+  const indent = /^\s*/.exec(line)![0].length
+  const whole = excerpt(line)
+  // Runs of blanks don't reach a terminal.
+  const blanks = '·'.repeat(Math.min(indent, 40))
+  // One setting with a value that may be shown stands there as it is.
+  if (!whole.endsWith('…')) {
+    const dash = /^\s*(?:- +)?/.exec(line)![0].length
+    return { text: blanks + whole, caret: blanks.length + Math.max(0, Math.min(column - dash, whole.length)) }
+  }
+  let text = blanks
+  let caret = 0
+  for (const { 0: part, index } of line
+    .slice(indent)
+    .slice(0, 500)
+    .matchAll(/[\w-]+ *:(?=\s|$)|[{}[\]]|[^\s{}[\]]+|\s+/g)) {
+    const isMore = /… ?$/.test(text) && !/^[{}[\]]$|:$/.test(part)
+    if (index + indent <= column) caret = isMore ? text.lastIndexOf('…') : text.length
+    const name = /^([\w-]+) *:$/.exec(part)?.[1]
+    if (name !== undefined && isSetting(name)) text += part
+    else if (/^[{}[\]]$/.test(part)) text += part
+    else if (/^\s+$/.test(part)) text += text.endsWith(' ') ? '' : ' '
+    else if (!/… ?$/.test(text)) text += '…'
+  }
+  return { text: text.trimEnd(), caret }
+}
+
 /** The name of every setting. */
 let known: ReadonlySet<string> | null = null
+
+function isSetting(name: string): boolean {
+  known ??= new Set(namesIn(configJsonSchema()))
+  return known.has(name)
+}
 
 function namesIn(schema: unknown): string[] {
   if (schema === null || typeof schema !== 'object') return []

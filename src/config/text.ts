@@ -4,9 +4,9 @@
  * last line break; `$${` stands for `${` itself.
  */
 import { LineCounter, isNode, parseDocument, visit } from 'yaml'
-import { codeOf, messageOf } from '../core/errors.ts'
+import { messageOf, systemReason } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
-import { aliasSentence, excerpt, yamlSentence } from './excerpt.ts'
+import { aliasSentence, excerpt, excerptAt, yamlSentence } from './excerpt.ts'
 
 export interface ConfigDocument {
   value: unknown
@@ -40,8 +40,8 @@ export function readDocument(text: string): ConfigDocument {
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' })
   const lines = text.split('\n')
   const at = (position: number, sentence: string): string => {
-    const { line } = lineCounter.linePos(position)
-    return `line ${line}: ${sentence}: ${excerpt(lines[line - 1] ?? '')}`
+    const { line, col } = lineCounter.linePos(position)
+    return `line ${line}: ${sentence}: ${excerpt(lines[line - 1] ?? '')}\n${excerptAt(lines, line, col)}`
   }
   const lineAt = (position: number): number => lineCounter.linePos(position).line
   const wrong = [...document.errors, ...document.warnings]
@@ -112,7 +112,7 @@ function lookUp(inner: string, closed: boolean, sources: ReferenceSources): Foun
       const value = sources.readFile(file).replace(/\r?\n$/, '')
       return value === '' ? { problem: `file ${file} is empty` } : { value, isDefault: false }
     } catch (error) {
-      return { problem: `file ${file} can't be read: ${codeOf(error) || messageOf(error)}` }
+      return { problem: `file ${file} can't be read: ${systemReason(error) ?? messageOf(error)}` }
     }
   }
   const variable = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner)

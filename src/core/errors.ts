@@ -69,9 +69,60 @@ export class ServiceError extends Error {
   }
 }
 
-/** The text of anything thrown. */
+/** The text of anything thrown; of what the system refuses, what that means, where, and its code in brackets. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  // One of several addresses of a name: the error of them all has no text of its own.
+  if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
+    return messageOf(error.errors[0])
+  const reason = systemReason(error)
+  // Libraries give the same codes to errors with words of their own.
+  if (reason === null || !('syscall' in error)) return error.message
+  const { path, hostname, address, port } = error as {
+    path?: string
+    hostname?: string
+    address?: string
+    port?: number
+  }
+  const place = path ?? hostname ?? (address === undefined ? '' : `${address}:${port}`)
+  return `${place === '' ? '' : `${place}: `}${reason}`
+}
+
+/** What an error of system or network means, with its code, for a message that has named the place; null: its code is unknown. */
+export function systemReason(error: unknown): string | null {
+  const words = systemErrors[codeOf(error)]
+  return words === undefined ? null : `${words} (${codeOf(error)})`
+}
+
+const systemErrors: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is of no authority that is known here; name yours with ca',
+  EACCES: 'this user has no right to',
+  EADDRINUSE: 'another program has this port',
+  EAI_AGAIN: 'its name cannot be looked up at the moment',
+  ECONNREFUSED: 'nothing takes connections there',
+  ECONNRESET: 'the other side ended the connection',
+  EDQUOT: 'the quota of this user is used up',
+  EEXIST: 'it is there already',
+  EHOSTUNREACH: 'no way leads to this host',
+  EIO: 'the disk or volume failed',
+  EISDIR: 'it is a folder',
+  EMFILE: 'this process has too many files open',
+  ENETUNREACH: 'there is no network',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ENOTFOUND: 'there is no host of this name',
+  EPERM: 'this user has no right to',
+  EPIPE: 'the other side ended the connection',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  EROFS: 'it is on a volume that is read-only',
+  ETIMEDOUT: 'it did not answer in time',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of no authority that is known here; name yours with ca',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of no authority that is known here; name yours with ca',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of its certificate is not whole, or of no authority known here',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_SOCKET: 'the connection broke',
 }
 
 /** The code of a system or library error, such as ENOENT; '' if it has none. */

@@ -1,8 +1,9 @@
 /** One daemon a store: a second one is told at once who has it, and does not wait until their runs meet. */
-import { lstatSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { lstatSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { UserError } from '../core/errors.ts'
+import { makeFolder } from '../store/file.ts'
 import { takeLock } from '../store/lock.ts'
 import { isFresh } from '../../bin/heartbeat.mjs'
 
@@ -20,7 +21,7 @@ export interface OneDaemon {
  * another one has it, and what the system throws where the folder can't be written to.
  */
 export function beTheOne(beside: string, now: number): OneDaemon {
-  mkdirSync(dirname(beside), { recursive: true, mode: 0o770 })
+  makeFolder(dirname(beside))
   const lock = takeLock(`${beside}.daemon`, 0)
   if (lock === null)
     throw new UserError(`a daemon already runs on the store ${beside}: ${holder(beside)}. Stop that one first`)

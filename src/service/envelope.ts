@@ -101,6 +101,14 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
   if (code >= 500 && code < 600) return transient('unknown', `The service failed (${details})`, code)
   if (envelope && !envelope.Success && rateLimitMessage.test(message))
     return transient('none', `The service accepts no more calls at the moment (${details})`, code)
+  if (envelope === null && [404, 405, 410].includes(status))
+    return new ServiceError(
+      'refused',
+      `No listing service answers at this address (${details}); check service.baseUrl`,
+      {
+        code,
+      },
+    )
   return new ServiceError('refused', message || `The service refused without a message (${details})`, { code })
 }
 

@@ -133,9 +133,13 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    // An AggregateError of several addresses has no message of its own.
     const reason = tooLong.get(codeOf(error)) ?? (messageOf(error) || codeOf(error))
-    this.#fail(this.#controller ? `The answer was lost: ${reason}` : `No connection to the service: ${reason}`, error)
+    this.#fail(
+      this.#controller
+        ? `The answer was lost: ${reason}`
+        : `No connection to the service: ${reason}; check service.baseUrl, and that the service is up`,
+      error,
+    )
   }
 
   /** Ends the exchange; `why` becomes the message. */

@@ -1,6 +1,6 @@
 /** A whole copy of the store while it is in use. */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
-import { UserError, codeOf, messageOf } from '../core/errors.ts'
+import { UserError, codeOf, messageOf, systemReason } from '../core/errors.ts'
 import { inStore } from './failure.ts'
 import { migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
@@ -28,19 +28,9 @@ export function backUp(store: string, to: string): void {
       if (isOurs) rmSync(to, { force: true })
       if (codeOf(error) === 'EEXIST')
         throw new UserError(`${to} is there already: name a new file, or remove that one first`)
-      throw new UserError(`the backup can't be written to ${to}: ${inWords[codeOf(error)] ?? messageOf(error)}`)
+      throw new UserError(`the backup can't be written to ${to}: ${systemReason(error) ?? messageOf(error)}`)
     } finally {
       source.close()
     }
   })
-}
-
-const inWords: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder; make it first',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'it is on a volume that is read-only',
-  ENOSPC: 'the disk is full',
-  SQLITE_FULL: 'the disk is full',
 }

@@ -1,8 +1,8 @@
 /** The store's file: made whole or not at all, brought up to date behind a copy, refused where it is not one. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { messageOf } from '../core/errors.ts'
+import { codeOf, messageOf, systemReason } from '../core/errors.ts'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { handOver, isLeft } from './formerly.ts'
@@ -49,13 +49,25 @@ export function assertStoreFile(file: string): void {
     )
 }
 
+/** With the folders above it, one by one: told to make all, Node never ends where a file system makes none, as /proc does. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o770 })
+  } catch (error) {
+    // Another process made it meanwhile.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
 /** Makes the store under another name and moves it into place whole, so that a crash leaves either no store or a good one. */
 function create(file: string, steps: readonly string[]): void {
   const directory = dirname(file)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o770 })
+    makeFolder(directory)
   } catch (error) {
-    throw storeError(file, `its folder cannot be made: ${messageOf(error)}`, error)
+    throw storeError(file, `its folder cannot be made: ${systemReason(error) ?? messageOf(error)}`, error)
   }
   whileLocked(file, () => {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return

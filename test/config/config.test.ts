@@ -87,7 +87,8 @@ describe('one mistake a file', () => {
       expect(error.exitStatus).toBe(78)
       problems = error.problems
     }
-    expect(problems).toEqual(expected)
+    // Below a place in the YAML stand its lines.
+    expect(problems.map((problem) => problem.split('\n')[0])).toEqual(expected)
   })
 
   test('a file that is not there', () => {
@@ -122,7 +123,7 @@ describe('one mistake a file', () => {
 test("a feed's own preset that can't be read is named, with what is wrong beside it", () => {
   const yaml = minimal.replace('preset: zillow', 'preset: ./none.yaml, defaults: { Citty: x }')
   expect(() => load(yaml, {}, {}, makeMapping)).toThrow(
-    /feeds\.north\.preset: can't be read: ENOENT.*\n {2}feeds\.north\.defaults\.Citty: .* did you mean City\? \(line 4\)$/,
+    /feeds\.north\.preset: can't be read: .*there is no such file or folder \(ENOENT\).*\n {2}feeds\.north\.defaults\.Citty: .* did you mean City\? \(line 4\)$/,
   )
 })
 
@@ -452,10 +453,36 @@ test.each([
   }
   expect(found).toBeInstanceOf(ConfigError)
   const { problems } = found as ConfigError
-  if (problem !== null) expect(problems).toContain(asFeed ? `feeds.north.${problem}` : problem)
+  if (problem !== null)
+    expect(problems.map((text) => text.split('\n')[0])).toContain(asFeed ? `feeds.north.${problem}` : problem)
   expect(String(found)).not.toMatch(/hunter2|60607/)
   expect(warned).not.toHaveBeenCalled()
   warned.mockRestore()
+})
+
+test('the place of a mistake is shown in three lines, with a caret', () => {
+  const problemOf = (yaml: string): string => {
+    try {
+      load(yaml)
+      return ''
+    } catch (error) {
+      return (error as ConfigError).message
+    }
+  }
+  expect(
+    problemOf('feeds:\n  north: { chatbot: SN, schedule: */30 * * * *, preset: zillow }\n').split('\n').slice(2),
+  ).toEqual([
+    '   1 | feeds:',
+    '   2 | ··… { chatbot: … schedule: … preset: … }',
+    '                                  ^',
+    '   3 | ',
+  ])
+  expect(problemOf('service:\n    rate: 5\n    rate: 6\n    password: hunter2\n').split('\n').slice(2)).toEqual([
+    '   2 | ····rate: 5',
+    '   3 | ····rate: 6',
+    '           ^',
+    '   4 | ····password: …',
+  ])
 })
 
 test('what came from a reference is a secret, except where only words and numbers stand, and a default', () => {

@@ -58,7 +58,7 @@ test('an existing file, a folder that is not there and a missing store: a senten
   const nowhere = await world.executed('backup', at('no/such/copy.db'))
   expect(nowhere).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('copy.db: there is no such folder; make it first'),
+    stderr: expect.stringContaining('copy.db: there is no such file or folder (ENOENT)'),
   })
   expect(existsSync(at('no'))).toBe(false)
 })

@@ -58,7 +58,13 @@ const verdicts: [what: string, reply: Reply, ...Verdict][] = [
   ['Success true, Code 0', { body: { ...success('1'), Code: 0 } }, 'refused', 'none', /Code 0/],
   ['HTTP 422 with an envelope', { status: 422, body: refusal(200, 'No State') }, 'refused', 'none', /^No State$/],
   ['HTTP 400 that says success', { status: 400, body: success('1') }, 'refused', 'none', /HTTP 400/],
-  ['HTTP 404', { status: 404, body: html }, 'refused', 'none', /HTTP 404/],
+  [
+    'HTTP 404',
+    { status: 404, body: html },
+    'refused',
+    'none',
+    /^No listing service answers at this address \(HTTP 404\); check service\.baseUrl$/,
+  ],
 ]
 
 describe('what an answer means', () => {
@@ -132,7 +138,11 @@ describe('what an answer means', () => {
     const world = await startWorld(() => 'silence', { attempts: 1 })
     await world.server.close()
     const create = world.chatbot('SN').create(testListing(), () => {})
-    await expect(create).rejects.toMatchObject({ kind: 'transient', effect: 'none', message: /ECONNREFUSED/ })
+    await expect(create).rejects.toMatchObject({
+      kind: 'transient',
+      effect: 'none',
+      message: /: nothing takes connections there \(ECONNREFUSED\); check service\.baseUrl/,
+    })
     await world.client.close()
   })
 

@@ -8,6 +8,8 @@ export class Census {
   /** Most changes of a kind that the executor had taken from the plan and not yet ended. */
   mostUnderWay = 0
   #underWay = new Set<number>()
+  /** The executor begins with what to forget; who asks for what is held comes after it: the report reads, and holds nothing. */
+  #phase: 'before' | 'applying' | 'after' = 'before'
 
   /** The workspace as a run has it. */
   workspace(workspace: Workspace): Workspace {
@@ -17,6 +19,7 @@ export class Census {
         this.mostInOneGo = Math.max(this.mostInOneGo, rows.length)
         hand(rows)
       }
+    this.#phase = 'before'
     return {
       ...workspace,
       addDelivered: counted((rows) => workspace.addDelivered(rows)),
@@ -29,6 +32,8 @@ export class Census {
       }),
       changes: <Kind extends ChangeKind>(kind?: Kind): Iterable<Stored<OfKind<Kind>>> => {
         this.#underWay.clear()
+        if (kind === 'hold') this.#phase = 'after'
+        else if (kind === 'forget' && this.#phase === 'before') this.#phase = 'applying'
         const changes = workspace.changes(kind!)
         // Deletes and adoptions go in batches.
         return kind === 'create' || kind === 'update' || kind === 'forget' ? this.#taken(changes) : changes
@@ -38,7 +43,7 @@ export class Census {
 
   *#taken<C extends Stored>(changes: Iterable<C>): Generator<C> {
     for (const change of changes) {
-      if (change.outcome === null) this.#underWay.add(change.seq)
+      if (change.outcome === null && this.#phase === 'applying') this.#underWay.add(change.seq)
       this.mostUnderWay = Math.max(this.mostUnderWay, this.#underWay.size)
       yield change
     }

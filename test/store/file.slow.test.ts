@@ -216,6 +216,8 @@ it('says so where the folder cannot be made', () => {
   writeFileSync(file, '')
   expect(() => openStore(join(file, 'inside', 'store.db'))).toThrow(StoreError)
   expect(() => openStore(join(file, 'inside', 'store.db'))).toThrow('its folder cannot be made')
+  // Told to make this and all above it, Node would try for ever.
+  expect(() => openStore('/proc/none/store.db')).toThrow(/its folder cannot be made: .*\(ENOENT\)/)
 })
 
 it('keeps every finished step where the disk takes no more', async () => {

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Agent, request } from 'undici'
-import { FeedError, codeOf } from '../../core/errors.ts'
+import { FeedError, codeOf, systemReason } from '../../core/errors.ts'
 import { nameOf } from '../transport/address.ts'
 import { reachOf } from '../transport/reach.ts'
 
@@ -67,7 +67,7 @@ export function createExchange(maxBytes: number): { exchange: Exchange; close: (
     } catch (error) {
       if (error instanceof FeedError) throw error
       signal.throwIfAborted()
-      throw new Lost(codeOf(error) || (error instanceof Error ? error.name : 'unknown'))
+      throw new Lost(systemReason(error) ?? (codeOf(error) || (error instanceof Error ? error.name : 'unknown')))
     }
   }
   return { exchange, close: () => Promise.all(Array.from(agents.values(), (agent) => agent.destroy())) }

@@ -1,5 +1,6 @@
 /** Files and pages found in place of a feed. */
 import { FeedError } from '../../core/errors.ts'
+import { printable, shorten } from '../../core/text.ts'
 
 const magics: [string, string][] = [
   ['504b0304', 'a ZIP archive or Excel workbook'],
@@ -27,6 +28,13 @@ export function looksLikeHtml(text: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text)
 }
 
+/** What is said of a page in a feed's place, with the page's title. */
+export function htmlPage(beginning: Buffer): string {
+  const title = /<title\b[^>]{0,200}>([^<]{0,300})/i.exec(beginning.toString('utf8', 0, 16_384))?.[1].trim() ?? ''
+  const named = title === '' ? '' : ` ("${shorten(printable(title), 80)}")`
+  return `the document is an HTML page${named}, such as a log-in or an error page in the feed's place; check address, user and password of the source`
+}
+
 /** Whether a text begins as JSON does. */
 export function looksLikeJson(text: string): boolean {
   return /^(?:\{|\[\s*[{["\d\]])/.test(text)
@@ -39,5 +47,7 @@ export function refuseOthers(beginning: Buffer, title: string, others: readonly 
   const start = beginning.toString('latin1', 0, 1024).trimStart()
   const isXml = start.startsWith('<?xml') || /^<[A-Za-z_][^,;|\t\n]*>/.test(start)
   const found = looksLikeHtml(start) ? 'an HTML page' : isXml ? 'XML' : start.startsWith('{') ? 'JSON' : null
-  if (found !== null && others.includes(found)) throw new FeedError(`the document is ${found}, not ${title}`)
+  if (found === null || !others.includes(found)) return
+  if (found === 'an HTML page') throw new FeedError(htmlPage(beginning))
+  throw new FeedError(`the document is ${found}, not ${title}; \`listing-sync check\` names the preset that fits`)
 }

@@ -5,7 +5,7 @@ import { blm } from './blm.ts'
 import { csv } from './csv.ts'
 import { headAsUtf8 } from './encoding.ts'
 import type { EncodingHints } from './encoding.ts'
-import { foreignKind, looksLikeHtml } from './foreign.ts'
+import { foreignKind, htmlPage, looksLikeHtml } from './foreign.ts'
 import type { Detected, Format, FormatOptions } from './format.ts'
 import { json } from './json.ts'
 import { ndjson } from './ndjson.ts'
@@ -43,7 +43,7 @@ export function kindOf(
   if (bytes.subarray(0, 64 * 1024).includes(0)) refuse('is binary data of an unknown kind')
   const start = bytes.toString('latin1', 0, 4096).trimStart()
   if (start === '') refuse('contains only white space')
-  if (looksLikeHtml(start)) refuse("is an HTML page, such as a log-in or an error page in the feed's place")
+  if (looksLikeHtml(start)) throw new FeedError(htmlPage(head))
   for (const [name, format] of Object.entries(formats).toReversed()) {
     const own = presets.flatMap((preset) => (preset.format === name ? [preset.formatOptions] : []))
     const detected = format.detect(bytes, own)

@@ -80,7 +80,9 @@ export class XmlOutline {
     if (start === undefined) return
     if (this.root !== null) return this.doubt('there is text after the root element')
     if (start === '{' || start === '[') throw new FeedError('the document is JSON, not XML')
-    throw new FeedError('the document is not XML: it does not begin with an element')
+    throw new FeedError(
+      'the document is not XML: it does not begin with an element; `listing-sync check` names the preset that fits',
+    )
   }
 
   /** Index of the `>` that ends a DOCTYPE; -1: not in this buffer. External subsets are never fetched. */

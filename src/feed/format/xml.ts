@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { FeedError } from '../../core/errors.ts'
 import { decoded } from './encoding.ts'
+import { htmlPage } from './foreign.ts'
 import { shortHash } from '../../core/hash.ts'
 import { RecordError, hasOwnName, partsOf, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
@@ -181,7 +183,12 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   const severalNames = hasOwnName(records)
   async function* batches(): AsyncGenerator<RawRecord[]> {
     parseRecord = (await import('./xml-record.ts')).parseXmlRecord
+    let isFirst = true
     for await (const block of source.blocks(undefined, () => splitter.waiting)) {
+      // The page's title is in the first bytes; the outline refuses the rest, unless the preset's own root is named so.
+      if (isFirst && /^\s*<(?:!doctype\s+)?html\b/i.test(block.toString('latin1', 0, 1024)))
+        throw new FeedError(htmlPage(block))
+      isFirst = false
       const batch = splitter.push(block)
       if (batch.length > 0) yield batch
     }

@@ -3,7 +3,7 @@ import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Stats } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
-import { FeedError, codeOf } from '../../core/errors.ts'
+import { FeedError, codeOf, systemReason } from '../../core/errors.ts'
 import { fileAt, holdUnchanged, waitUnchanged } from './folder.ts'
 import type { Entry } from './folder.ts'
 import type { Opened, Transport, TransportOptions } from './transport.ts'
@@ -122,7 +122,7 @@ async function* blocksOf(handle: FileHandle, { before, reasons, maxBytes, signal
       reasons.push('the file changed while it was read')
     }
   } catch (error) {
-    reasons.push(`reading the file failed: ${codeOf(error) || String(error)}`)
+    reasons.push(`reading the file failed: ${systemReason(error) ?? String(error)}`)
   } finally {
     await handle.close()
   }
@@ -132,5 +132,5 @@ function refused(path: string, error: unknown): never {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') throw new FeedError(`${path} does not exist`)
   if (code === 'EACCES' || code === 'EPERM') throw new FeedError(`${path} may not be read by this user`)
-  throw new FeedError(`${path} can't be opened: ${code || String(error)}`)
+  throw new FeedError(`${path} can't be opened: ${systemReason(error) ?? String(error)}`)
 }

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
-import { FeedError, codeOf } from '../../core/errors.ts'
+import { FeedError, codeOf, systemReason } from '../../core/errors.ts'
 import type { Clock } from '../../core/machine.ts'
 import { nameOf } from './address.ts'
 import { reachOf } from './reach.ts'
@@ -149,10 +149,18 @@ function opened(
   }
 }
 
+const remedies: Readonly<Record<number, string>> = {
+  401: ': it wants a user and password, or other ones; check those of the source, and its headers',
+  403: ': it does not let us in; check user, password and headers of the source, and whether it lets this machine in',
+  404: ': there is nothing at this address; check the source',
+  410: ': there is nothing at this address any more; ask for the new one',
+}
+
 function refusal(name: string, response: Dispatcher.ResponseData): FeedError {
   const wait = header(response, 'retry-after')
   const seconds = wait !== null && /^\d{1,9}$/.test(wait) ? `; it asks to wait ${wait} s` : ''
-  return new FeedError(`${name} answers HTTP ${response.statusCode}${seconds}`)
+  const { statusCode } = response
+  return new FeedError(`${name} answers HTTP ${statusCode}${seconds}${remedies[statusCode] ?? ''}`)
 }
 
 function parsedUrl(source: string): URL {
@@ -168,10 +176,10 @@ function header(response: Dispatcher.ResponseData, name: string): string | null 
   return (Array.isArray(value) ? value[0] : value) ?? null
 }
 
-/** The first code in a chain of causes; else the name of the last error. */
+/** The first reason or code in a chain of causes; else the name of the last error. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  return codeOf(error) || (error.cause instanceof Error ? causeOf(error.cause) : error.name)
+  return systemReason(error) ?? (codeOf(error) || (error.cause instanceof Error ? causeOf(error.cause) : error.name))
 }
 
 /** Fewest bytes accepted in so many milliseconds of waiting. */

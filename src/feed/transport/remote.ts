@@ -4,7 +4,7 @@
  */
 import { mkdtemp } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { FeedError, UserError, codeOf, messageOf } from '../../core/errors.ts'
+import { FeedError, UserError, codeOf, messageOf, systemReason } from '../../core/errors.ts'
 import { printable, shorten } from '../../core/text.ts'
 import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
@@ -185,5 +185,6 @@ export function networkWords(error: unknown, printed: (text: string) => string):
   if (code === 'ECONNREFUSED') return 'the server refused the connection'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was lost'
   if (code === 'ENOSPC' || message.includes('ENOSPC')) return "the disk of the run's scratch folder is full"
-  return /^E[A-Z]+$/.test(code) ? `the server can't be reached (${code})` : printed(message)
+  const reason = systemReason(error)
+  return reason !== null || /^E[A-Z]+$/.test(code) ? `the server can't be reached: ${reason ?? code}` : printed(message)
 }

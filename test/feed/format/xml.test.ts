@@ -284,7 +284,14 @@ describe('what makes a document doubtful', () => {
       '<!DOCTYPE Listings [<!ENTITY a "b">]><Listings/>',
       'the document declares entities of its own in its DOCTYPE, which is not accepted',
     ],
-    ['Service unavailable', 'the document is not XML: it does not begin with an element'],
+    [
+      '<!DOCTYPE html>\n<html lang="en"><head><title>Sign in to\u0007 Northwind</title></head></html>',
+      `the document is an HTML page ("Sign in to Northwind"), such as a log-in or an error page in the feed's place; check address, user and password of the source`,
+    ],
+    [
+      'Service unavailable',
+      'the document is not XML: it does not begin with an element; `listing-sync check` names the preset that fits',
+    ],
   ])('%s is refused', async (text, message) => {
     await expect(read(xml, text, options)).rejects.toThrow(new FeedError(message))
   })

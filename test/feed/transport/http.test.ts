@@ -103,7 +103,7 @@ describe('how the bytes ended', () => {
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n',
       false,
       false,
-      [/lost after 5 bytes \((HTTPParserError|UND_ERR_SOCKET)\)/],
+      [/lost after 5 bytes \((HTTPParserError|the connection broke \(UND_ERR_SOCKET\))\)/],
     ],
   ])('%s', async (_, bytes, reset, proven, reasons) => {
     expect(await receive(http, await raw(bytes, reset), optionsWith())).toMatchObject({
@@ -271,7 +271,7 @@ describe('what is asked and answered', () => {
   })
 
   test.each<[string, number, Record<string, string>, RegExp]>([
-    ['401', 401, {}, /answers HTTP 401$/],
+    ['401', 401, {}, /answers HTTP 401: it wants a user and password, .*check those of the source/],
     ['503 with a wait', 503, { 'retry-after': '120' }, /answers HTTP 503; it asks to wait 120 s$/],
     ['206, unasked', 206, {}, /answers HTTP 206$/],
     ['304, unasked', 304, {}, /answers HTTP 304$/],
@@ -306,7 +306,7 @@ describe('what is asked and answered', () => {
     const free = await raw('', true)
     await receive(http, free, optionsWith()).catch(() => {})
     await expect(http(free.replace('//', '//user:hidden@'), optionsWith())).rejects.toThrow(
-      /^http:\/\/127\.0\.0\.1:\d+\/feed can't be reached: (?:ECONNREFUSED|UND_ERR_SOCKET)$/,
+      /^http:\/\/127\.0\.0\.1:\d+\/feed can't be reached: (?:nothing takes connections there \(ECONNREFUSED\)|the connection broke \(UND_ERR_SOCKET\))$/,
     )
   })
 })
