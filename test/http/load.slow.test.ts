@@ -39,6 +39,7 @@ test('100 requests at once during a sync: every page comes, and no call waits fo
 
   let answers: Answer[] = []
   let longest = 0
+  let pace = 0
   let log = ''
   const updated = (): number => world.standIn.counts.Update
   await world.started(async (child) => {
@@ -48,20 +49,23 @@ test('100 requests at once during a sync: every page comes, and no call waits fo
     const paths = ['/', '/feeds/north/held', '/feeds/north/runs/2', '/feeds/north/held', '/listings?q=olive']
     const asked = Promise.all(Array.from({ length: 100 }, (_, at) => ask(address, paths[at % paths.length])))
     let [count, since] = [updated(), performance.now()]
+    const [countBefore, began] = [count, since]
     while (updated() < updates) {
       await delay(5)
       longest = Math.max(longest, performance.now() - since)
       if (updated() > count) [count, since] = [updated(), performance.now()]
     }
+    pace = (updated() - countBefore) / ((performance.now() - began) / 1000)
     answers = await asked
     await until(() => log.includes('"run finished"'))
     child.kill('SIGTERM')
   }, 'daemon')
   const [line] = log.split('\n').filter((one) => one.includes('"run finished"'))
-  const { seconds, outcomes } = JSON.parse(line) as { seconds: number; outcomes: object }
+  const { outcomes } = JSON.parse(line) as { outcomes: object }
   expect(outcomes).toMatchObject({ done: updates, failed: 0 })
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(100).fill(200))
-  // A page may lie between two calls, not a hundred.
-  expect(longest).toBeLessThan(500 * slowness())
-  expect(seconds).toBeLessThan((updates / rate + 3) * slowness())
+  // A page may lie between two calls, not a hundred: without the rest between pages it is more than 1,000.
+  expect(longest).toBeLessThan(400 * slowness())
+  // Calls a second while pages are made: what the rate allows, or little less.
+  expect(pace).toBeGreaterThan((rate * 0.7) / slowness())
 })
