@@ -68,7 +68,8 @@ test('the check of .ci/run fails on known faults, and says where nobody answered
 })
 
 test('a linter has nothing to say of the Dockerfile', () => {
-  const said = (text: string) => validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${message}`)
+  const said = (text: string) =>
+    validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${JSON.stringify(message)}`)
   expect(said(read('Dockerfile'))).toEqual([])
   expect(said(read('Dockerfile').replace('USER ', 'USRE '))).not.toEqual([])
 })
