@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { reportForms } from '../src/app/adapters.ts'
@@ -64,6 +65,13 @@ test('the check of .ci/run fails on known faults, and says where nobody answered
     /npm audit --omit=dev --json[^]*node scripts\/audit\.mjs .* \|\| echo 'audit' >> "\$folder\/failed"/,
   )
   expect(ci).toContain('npm run -s sbom')
+})
+
+test('a linter has nothing to say of the Dockerfile', () => {
+  const said = (text: string) =>
+    validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${JSON.stringify(message)}`)
+  expect(said(read('Dockerfile'))).toEqual([])
+  expect(said(read('Dockerfile').replace('USER ', 'USRE '))).not.toEqual([])
 })
 
 test('the image is of one digest, has no package manager, and its user is not root', () => {

@@ -75,6 +75,7 @@ function startingConfiguration({ findings, preset, feed }: Inspected, source: st
     '  secretKey: stand-in # any text for the stand-in; for your service: ${LISTING_SECRET_KEY}',
     '  # sessionKey: ${LISTING_SESSION_KEY}',
     'store: ./data/listing-sync.db',
+    '# http: { listen: 127.0.0.1:9464 } # a page of the feeds, for the daemon: http://127.0.0.1:9464',
     'feeds:',
   ]
   const add = (depth: number, text: string): void =>
