@@ -106,12 +106,14 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'what a delta deleted is done once it is counted',
+    test: 'test/runs/delta.test.ts › a delete that was counted and not done is done by the next delta',
     file: 'src/run/record.ts',
     from: "if (kind === 'delete') return stillListed !== null && !stillListed.has(mlsNumber)",
     to: "if (kind === 'delete') return true",
   },
   {
     name: 'what a delta changed is done once it is confirmed',
+    test: 'test/runs/delta.test.ts › an update that was confirmed and not done is sent again by the next delta',
     file: 'src/run/record.ts',
     from: "return kind === 'forget' || seen.has(mlsNumber)",
     to: 'return true',
