@@ -28,12 +28,14 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'a create without answer is done although a look-up lacks it',
+    test: 'test/runs/doubts.test.ts › nor that %s did, whose answer was lost',
     file: 'src/apply/calls.ts',
     from: 'if (isNew ? shown.length === 1 : arrived)',
     to: 'if (isNew || arrived)',
   },
   {
     name: 'a delete that may land late is forgotten',
+    test: 'test/runs/doubts.test.ts › a delete that was done stays marked from then on (%s)',
     file: 'src/apply/calls.ts',
     from: 'unsettled || change.unsettled ? runtime.clock.now() : null',
     to: 'null',

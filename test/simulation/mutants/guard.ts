@@ -68,6 +68,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'a record without MLSNumber holds what went after it came',
+    test: 'test/runs/guard.test.ts › of no home keeps those that went with it and may be it, also a year later; all others go',
     file: 'src/plan/proof.ts',
     from: '(absentSince >= since && (notedAt === null || absentSince <= notedAt))',
     to: 'absentSince >= since',
@@ -123,6 +124,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'a home is created beside what the list lacks',
+    test: 'test/plan/guard.test.ts › renumbered: the pair, every other create, and of other deletes those of homes without an address',
     file: 'src/plan/guard/rules.ts',
     from: "if (pair === 'missing') return true",
     to: "if (pair === 'missing' && action.kind !== 'create') return true",

@@ -76,7 +76,6 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'a lost store goes unnoticed',
-    test: 'test/runs/two-stores.test.ts › the other is a lost store at first, another program once its marks go on changing; then nothing is created',
     file: 'src/run/plan.ts',
     from: '(past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0',
     to: 'others.isBehind',
