@@ -92,6 +92,10 @@ export const notHere: readonly { commands: RegExp; why: string }[] = [
   { commands: /^npm ci && npm test$/, why: 'a test run within a test run' },
   { commands: /^npm ci$/, why: 'it would replace the modules that this test runs on' },
   {
+    commands: /^npm ci && npm run build && npm pack$/,
+    why: 'the same; test/package.slow.test.ts builds and installs it',
+  },
+  {
     commands: /^npm ci && npm run build:client && npm pack \.\/scripts\/client$/,
     why: 'the same; test/client-package.slow.test.ts builds and installs it',
   },
