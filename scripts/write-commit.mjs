@@ -5,8 +5,11 @@ import { writeFileSync } from 'node:fs'
 let commit = process.env.COMMIT ?? ''
 try {
   if (commit === '')
-    commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
 } catch {
   // No checkout: the version has to do.
 }
-writeFileSync('dist/commit.txt', String(commit))
+writeFileSync('dist/commit.txt', commit)

@@ -1,12 +1,13 @@
 /**
- * The client of the listing service as a library: `import { ListingServiceClient } from 'listing-sync'`. Importing it has no
- * side effects.
+ * The client of the listing service as a library, exported by `listing-sync` and, as a package of its own with undici alone,
+ * by `listing-sync-client`. Importing it has no side effects; on a Node that is too old it fails with a sentence.
  */
 import { UserError } from './core/errors.ts'
 export { ServiceError, UserError } from './core/errors.ts'
 export type { ExtensionEntry, Listing } from './core/listing.ts'
 import { systemClock, systemRandom } from './core/machine.ts'
 import type { Runtime } from './core/machine.ts'
+import { nodeProblem } from './core/node-version.ts'
 export type { Clock, Log, Runtime } from './core/machine.ts'
 import { baseUrlProblem } from './service/base-url.ts'
 export { BrokenAnswerError } from './service/chat.ts'
@@ -18,7 +19,10 @@ export type { CallOptions, ListingCallOptions, ListingInput } from './service/cl
 export type { ListFilter, ListPage, RealEstateListItem } from './service/list-item.ts'
 export { RequestError } from './service/operations.ts'
 export type { KeyType } from './service/operations.ts'
-export type { ChatbotSettings } from './service/settings-file.ts'
+export type { ChatbotSettings } from './service/settings.ts'
+
+const tooOld = nodeProblem(process.versions.node)
+if (tooOld !== null) throw new UserError(tooOld)
 
 /**
  * How to reach a service: address, keys, and changes to the defaults. All times in milliseconds. `rate`: calls per second,
@@ -59,6 +63,17 @@ export class ListingServiceClient extends ServiceClient {
     if (problems.length > 0) throw new UserError(problems.join('; '))
     super(settings, { clock: systemClock, random: systemRandom, log: silent, ...given(runtime ?? {}) })
   }
+}
+
+/**
+ * The client of a service.
+ * @throws UserError for an invalid address, key or number.
+ * @example
+ * const service = createService({ baseUrl: 'https://listings.example.com', secretKey: process.env.LISTING_SECRET_KEY })
+ * for await (const listing of service.listAll({ SerialNumber: 'SN-1001' })) console.log(listing.MLSNumber)
+ */
+export function createService(options: ClientOptions): ListingServiceClient {
+  return new ListingServiceClient(options)
 }
 
 /** Without the options that are undefined, which mean their default. */

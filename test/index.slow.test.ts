@@ -51,7 +51,14 @@ test('importing it does nothing, and the process ends by itself', async () => {
   const { status, stdout, stderr } = await run('import.js', code)
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(JSON.parse(stdout)).toEqual({
-    exports: ['BrokenAnswerError', 'ListingServiceClient', 'RequestError', 'ServiceError', 'UserError'],
+    exports: [
+      'BrokenAnswerError',
+      'ListingServiceClient',
+      'RequestError',
+      'ServiceError',
+      'UserError',
+      'createService',
+    ],
     more: 0,
     handles: [],
   })

@@ -19,7 +19,7 @@ test('docs/library.md: its program runs', async () => {
   standIn.seed('SN-1001', [{ MLSNumber: 'A-1', City: 'Cedar Falls' }])
   const place = await Place.open()
   onTestFinished(() => place.close())
-  const code = text.replace("'listing-sync'", `'${join(root, 'src/index.ts')}'`)
+  const code = text.replace("'listing-sync-client'", `'${join(root, 'src/index.ts')}'`)
   writeFileSync(join(place.folder, 'program.mts'), code.replace('https://listings.example.com', standIn.url))
   expect(await place.quietly('node program.mts')).toMatch(/^1 listings\n[^]+\n\d+ tokens\n$/)
 })

@@ -4,7 +4,7 @@ import { ServiceError, UserError } from '../core/errors.ts'
 import { usesFigures, withFigures } from '../core/figures.ts'
 import type { FigureName, FeedFigures } from '../core/figures.ts'
 import type { Report } from '../report/report.ts'
-import type { ChatbotSettings } from '../service/settings-file.ts'
+import type { ChatbotSettings } from '../service/settings.ts'
 import type { SettingValue, StoreReader } from '../store/store.ts'
 import type { App, Finished } from './app.ts'
 

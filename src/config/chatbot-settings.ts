@@ -4,7 +4,7 @@ import { ConfigError, messageOf } from '../core/errors.ts'
 import { issueSentence } from '../core/schema-words.ts'
 import type { Located } from '../core/schema-words.ts'
 import { writtenSettings } from '../service/settings-file.ts'
-import type { ChatbotSettings } from '../service/settings-file.ts'
+import type { ChatbotSettings } from '../service/settings.ts'
 import { mappingOf, problemLines, schemaProblems } from './check.ts'
 import { readDocument } from './text.ts'
 

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Meter } from './meter.ts'
 
 /** The time, passed in everywhere so that tests can pass their own. */
@@ -18,7 +17,13 @@ export interface Runtime {
   meter?: Meter
 }
 
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+/** One line of the log: facts and a sentence, or a sentence alone; pino's loggers have it, and the console nearly. */
+interface LogLine {
+  (facts: object, sentence: string, ...values: unknown[]): void
+  (sentence: string, ...values: unknown[]): void
+}
+
+export type Log = Record<'debug' | 'info' | 'warn' | 'error', LogLine>
 
 /** The machine's clock and randomness, for the program and for users of the library. */
 

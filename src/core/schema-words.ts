@@ -2,7 +2,7 @@
  * Messages for what zod finds wrong in a configuration or preset. A value with several allowed forms is judged by the one it is written in.
  */
 import type { z } from 'zod'
-import { nearestName } from './text.ts'
+import { nearestName, unknownName } from './text.ts'
 
 export type Path = (string | number)[]
 
@@ -48,14 +48,6 @@ export function issueSentence(issue: RawIssue): string | undefined {
     default:
       return undefined
   }
-}
-
-/** "unknown key; did you mean …?", or all known names if none is similar. */
-export function unknownName(name: string, known: readonly string[], what: string): string {
-  const nearest = nearestName(name, known)
-  return nearest === null
-    ? `unknown ${what}; use one of ${known.join(', ')}`
-    : `unknown ${what}; did you mean "${nearest}"?`
 }
 
 /** A finding as problems, each with the path of its value. */

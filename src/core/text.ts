@@ -96,3 +96,11 @@ export function editDistance(from: string, to: string): number {
   }
   return row[to.length]
 }
+
+/** "unknown key; did you mean …?", or all known names if none is similar. */
+export function unknownName(name: string, known: readonly string[], what: string): string {
+  const nearest = nearestName(name, known)
+  return nearest === null
+    ? `unknown ${what}; use one of ${known.join(', ')}`
+    : `unknown ${what}; did you mean "${nearest}"?`
+}

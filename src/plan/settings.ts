@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { fieldNames } from '../core/listing.ts'
 import type { FieldName } from '../core/listing.ts'
-import { unknownName } from '../core/schema-words.ts'
+import { unknownName } from '../core/text.ts'
 import { choice, duration, number, percent, positiveDuration, whole } from '../core/setting-kinds.ts'
 
 const year = 365 * 86_400_000

@@ -4,7 +4,7 @@
  */
 import type { Runtime } from '../core/machine.ts'
 import type { ServiceKeys } from '../service/headers.ts'
-import type { ServiceProfile } from '../service/settings-file.ts'
+import type { ServiceProfile } from '../service/settings.ts'
 import type { Calls } from './calls.ts'
 import type { Sentinels } from './sentinels.ts'
 

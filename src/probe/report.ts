@@ -1,6 +1,6 @@
 /** The findings of a probe, as text and as JSON. */
 import { escapeUnseen, jsonDocument, printable } from '../core/text.ts'
-import type { ServiceProfile } from '../service/settings-file.ts'
+import type { ServiceProfile } from '../service/settings.ts'
 import type { Asked } from './ask.ts'
 
 /** Times in milliseconds since the epoch. */

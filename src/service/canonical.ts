@@ -6,7 +6,7 @@ import { shortHash } from '../core/hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
 import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
 import { readMark } from '../core/mark.ts'
-import type { ServiceProfile } from './settings-file.ts'
+import type { ServiceProfile } from './settings.ts'
 
 /** A list item as parsed from JSON, unchecked. */
 export type ListItem = Record<string, unknown>

@@ -1,5 +1,6 @@
 /** The ClientAsk operation (docs/service.md, "Message a chatbot"), whole or streamed. */
 import { ServiceError } from '../core/errors.ts'
+import { unknownName } from '../core/text.ts'
 import { failureIn, notUnderstood } from './envelope.ts'
 import type { Cleaner } from './envelope.ts'
 import { ObjectSplitter } from './framing.ts'
@@ -78,10 +79,14 @@ export const askOperation: Operation<ChatAnswer> = {
   lost: 'the chatbot may have received the message, so it was not sent again',
 }
 
+const members: readonly (keyof ChatQuestion)[] = ['sessionID', 'content', 'chatAskType', 'fileIds']
+
 /** The body to send. Throws `RequestError` with every problem. */
 export function askBody(question: ChatQuestion, stream: boolean): object {
-  const { sessionID, content, chatAskType = null, fileIds = null } = question
-  const problems: string[] = []
+  const { sessionID, content, chatAskType = null, fileIds = null, ...others } = question
+  const problems = Object.entries(others).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${unknownName(name, members, 'field')}`],
+  )
   const type = chatAskType ?? 'Text'
   if (!Number.isSafeInteger(sessionID)) problems.push(`sessionID: takes a whole number, not ${String(sessionID)}`)
   const isType = ['Text', 'Audio', 'Image', 'Video'].includes(type)

@@ -12,7 +12,7 @@ import type { WalkOptions } from './observe.ts'
 import { createOperation, deleteOperation, listOperation, updateOperation } from './operations.ts'
 import type { Operation } from './operations.ts'
 import type { Answer, BeforeSend, Calls, Chatbot } from './service.ts'
-import type { ServiceProfile } from './settings-file.ts'
+import type { ServiceProfile } from './settings.ts'
 
 export interface Binding {
   profile: ServiceProfile

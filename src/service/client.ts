@@ -31,7 +31,8 @@ import type { KeyType, ListingOperation, Operation } from './operations.ts'
 import { Breaker, Caller } from './retry.ts'
 import type { ConnectionSettings, Connections, SendRequest } from './send.ts'
 import type { Chatbot } from './service.ts'
-import type { ChatbotSettings, ServiceSettings } from './settings-file.ts'
+import { settingsProblems } from './settings.ts'
+import type { ChatbotSettings, ServiceSettings } from './settings.ts'
 
 /** One service, shared by all its callers: connections, rate, and accepted page size. */
 export class Endpoint {
@@ -163,8 +164,7 @@ export class ServiceClient {
         : serialNumber.trim() === ''
           ? ['serialNumber: must not be empty']
           : []
-    // Loaded late: it changes the process's globals, and importing a client should not.
-    problems.push(...(await import('./settings-file.ts')).settingsProblems(fields))
+    problems.push(...settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
     const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
     if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit; only 1 means success`)

@@ -2,7 +2,7 @@
 import { UserError } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Cleaner } from './envelope.ts'
-import type { ServiceSettings } from './settings-file.ts'
+import type { ServiceSettings } from './settings.ts'
 
 /** null: no such key. */
 export type ServiceKeys = Pick<ServiceSettings, 'secretKey' | 'sessionKey'>

@@ -166,12 +166,17 @@ export function checkBody({ name: operation, rules }: ListingOperation<unknown>,
 function problemOf({ type, choices, filled }: MemberRule, value: unknown): string | null {
   if (choices !== undefined) {
     const words = choices.map((choice) => choice || '""').join(' or ')
-    return choices.includes(value as string) ? null : `takes ${words}, not ${JSON.stringify(value)}`
+    return choices.includes(value as string) ? null : `takes ${words}, not ${told(value)}`
   }
   if (filled && isEmpty(value)) return 'must not be empty'
   if (filled && Array.isArray(value) && value.some(isEmpty))
     return `has an empty entry, number ${value.findIndex(isEmpty) + 1}`
-  return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${JSON.stringify(value)}`
+  return kinds[type].holds(value) ? null : `takes ${kinds[type].words}, not ${told(value)}`
+}
+
+/** JSON has no words for NaN, and none at all for a bigint. */
+function told(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
 const kinds: Record<MemberRule['type'], { words: string; holds(value: unknown): boolean }> = {

@@ -7,7 +7,7 @@ import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Lane, Limiter } from '../core/limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
-import type { ServiceSettings } from './settings-file.ts'
+import type { ServiceSettings } from './settings.ts'
 
 /** After so many failures in a row a run makes no more calls. */
 const failuresInARow = 10

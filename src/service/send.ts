@@ -6,7 +6,7 @@ import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { codeOf, messageOf, ServiceError } from '../core/errors.ts'
 import type { Clock } from '../core/machine.ts'
-import type { ServiceSettings } from './settings-file.ts'
+import type { ServiceSettings } from './settings.ts'
 
 /** A POST to `path` under the base address. */
 export interface SendRequest {

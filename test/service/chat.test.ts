@@ -115,6 +115,7 @@ describe('what the document forbids is not sent', () => {
     [{ chatAskType: 'Audio' }, 'fileIds: Audio takes exactly one file, not 0'],
     [{ chatAskType: 'Image', fileIds: ['1'] as unknown as number[] }, 'fileIds: takes a list of whole numbers'],
     [{ chatAskType: 'Picture' as 'Image' }, 'chatAskType: takes Text, Audio, Image or Video, not "Picture"'],
+    [{ stram: true } as object, 'stram: unknown field; use one of sessionID, content, chatAskType, fileIds'],
   ]
   test.each(forbidden)('%j', async (changes, problem) => {
     const { client, seen } = await world((_, response) => response.end(JSON.stringify(success(data))))

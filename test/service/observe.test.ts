@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RemoteSummary, Shown } from '../../src/core/listing.ts'
 import { walkPages } from '../../src/service/observe.ts'
-import type { ServiceProfile } from '../../src/service/settings-file.ts'
+import type { ServiceProfile } from '../../src/service/settings.ts'
 import { refusal, startWorld, stopWorld, success, testItem } from './server.ts'
 import type { Reply, TestWorld } from './server.ts'
 

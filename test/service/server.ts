@@ -8,7 +8,7 @@ import type { Log } from '../../src/core/machine.ts'
 import { Endpoint, ServiceClient } from '../../src/service/client.ts'
 import type { Limiter } from '../../src/core/limiter.ts'
 import type { Chatbot } from '../../src/service/service.ts'
-import type { ServiceSettings } from '../../src/service/settings-file.ts'
+import type { ServiceSettings } from '../../src/service/settings.ts'
 import { ManualClock } from './clock.ts'
 
 /** A request as the server saw it. */

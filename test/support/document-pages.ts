@@ -93,9 +93,13 @@ export const notHere: readonly { commands: RegExp; why: string }[] = [
   { commands: /^npm ci$/, why: 'it would replace the modules that this test runs on' },
   {
     commands: /^npm ci && npm run build && npm pack$/,
-    why: 'the same; test/index.slow.test.ts builds and installs it',
+    why: 'the same; test/package.slow.test.ts builds and installs it',
   },
-  { commands: /^npm install /, why: 'it needs the packed program; test/index.slow.test.ts installs it' },
+  {
+    commands: /^npm ci && npm run build:client && npm pack \.\/scripts\/client$/,
+    why: 'the same; test/client-package.slow.test.ts builds and installs it',
+  },
+  { commands: /^npm install |example\/server\.mjs$/, why: 'test/client-package.slow.test.ts installs and runs it' },
   { commands: /^docker /, why: 'there is no Docker engine' },
   { commands: /^(systemctl|journalctl) /, why: 'there is no systemd' },
   { commands: /^ssh-keyscan /, why: "it asks a server of the reader's" },

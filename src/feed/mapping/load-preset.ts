@@ -1,6 +1,7 @@
 import { isMap, parseDocument } from 'yaml'
 import { ConfigError } from '../../core/errors.ts'
-import { anyOf, issueSentence, located, unknownName } from '../../core/schema-words.ts'
+import { anyOf, issueSentence, located } from '../../core/schema-words.ts'
+import { unknownName } from '../../core/text.ts'
 import type { Format } from '../format/format.ts'
 import { formats } from '../format/formats.ts'
 import { createMapping } from './create-mapping.ts'
