@@ -192,6 +192,8 @@ export class Source {
       if (choices.mishap('feed repeats differing', feed.twiceDiffering)) {
         records.push(recordOf({ ...entry, price: entry.price + 1 }, state))
         delivery.repeated.add(key)
+        // Which one is right is not known until a delta says it again.
+        this.#told.set(key, 'told twice')
       }
     }
     const lines = records.map(({ line }) => line)
