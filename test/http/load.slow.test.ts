@@ -58,8 +58,9 @@ test('100 requests at once during a sync: every page comes, and no call waits fo
   const { outcomes } = JSON.parse(line) as { outcomes: object }
   expect(outcomes).toMatchObject({ done: updates, failed: 0 })
   expect(answers.map(({ status }) => status)).toEqual(Array<number>(100).fill(200))
-  // Some pages may lie between two calls, not a hundred: without the rest between pages nearly all do.
-  expect(longestStreak(updatesAt)).toBeLessThan(25)
+  // Some pages may lie between two calls, not a hundred: without the rest between pages nearly all do. On a slow machine the
+  // last ones come when no call is left.
+  expect(longestStreak(updatesAt.filter((count) => count < updates))).toBeLessThan(25)
 })
 
 /** Most equal numbers in a row. */
