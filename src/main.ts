@@ -249,8 +249,21 @@ function commands(
     .command('ask [text]')
     .description("send a message to a feed's chatbot; without a text, every line that you type")
     .requiredOption('--feed <name>', 'the feed whose service to ask')
-    .requiredOption('--session <number>', 'ID of a chat session created in the service')
+    .option('--session <number>', 'ID of a chat session created in the service; it has to be given')
     .option('--stream', 'print the answer as it comes')
+    .addOption(
+      new Option(
+        '--format <form>',
+        'text; json: one document; jsonl: a line for each part, with --stream, and each answer',
+      )
+        .choices(['text', 'json', 'jsonl'])
+        .default('text'),
+    )
+    .addOption(
+      new Option('--type <kind>', 'kind of the message (default: Text)').choices(['Text', 'Image', 'Audio', 'Video']),
+    )
+    .option('--files <ids>', 'IDs of uploaded files, for the kinds but Text (a,b)')
+    .option('--transcript <file>', 'add each question and answer to this file, as lines of JSON')
     .action(async (text, options) =>
       done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
     )
