@@ -187,7 +187,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   #wake: () => void = () => undefined
   readonly #clock: Clock
   #heardAt: number
-  #hasBegun = false
+  readonly #begun = new AbortController()
   readonly #over = new AbortController()
 
   constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest) {
@@ -197,7 +197,7 @@ class StreamExchange extends Exchange<StreamResponse> {
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
     signal?.addEventListener('abort', interrupt, { signal: this.#over.signal })
-    this.#listen(timeout, idle).catch(() => undefined)
+    void this.#listen(timeout, idle)
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
@@ -206,13 +206,14 @@ class StreamExchange extends Exchange<StreamResponse> {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#heardAt = this.#clock.now()
-    this.#hasBegun = true
+    this.#begun.abort()
     this.#chunks.push(chunk)
     this.#wake()
   }
 
   protected finish(error: ServiceError | null): void {
     this.#error = error
+    this.#begun.abort()
     this.#over.abort()
     this.#wake()
   }
@@ -231,14 +232,14 @@ class StreamExchange extends Exchange<StreamResponse> {
     }
   }
 
-  /** Ends the exchange after a silence of `first`, or of `idle` once a piece has come. */
+  /** Ends the exchange after a silence of `first` or, once a piece has come, of `idle`. */
   async #listen(first: number, idle: number): Promise<void> {
-    for (;;) {
-      const longest = this.#hasBegun ? idle : first
-      const left = this.#heardAt + longest - this.#clock.now()
-      if (left <= 0) return this.end(`The service was silent for ${longest / 1000} s`)
-      await this.#clock.sleep(Math.min(left, idle), this.#over.signal)
-    }
+    for (const [longest, until] of [[first, this.#begun.signal] as const, [idle, this.#over.signal] as const])
+      while (!until.aborted) {
+        const left = this.#heardAt + longest - this.#clock.now()
+        if (left <= 0) return this.end(`The service was silent for ${longest / 1000} s`)
+        await this.#clock.sleep(left, until).catch(() => undefined)
+      }
   }
 }
 
