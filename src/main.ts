@@ -268,6 +268,22 @@ function commands(
       done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
     )
   program
+    .command('evaluate <file>')
+    .description("ask a feed's chatbot the questions of a file, judge its answers, and say what share passed")
+    .requiredOption('--feed <name>', 'the feed whose chatbot to ask, and whose listings fill the placeholders')
+    .option('--session <number>', 'ID of a chat session created in the service; it has to be given')
+    .option('--init', 'write the file: ten questions about each of a few listings')
+    .option('--tries <number>', 'how often each question is asked', '1')
+    .option('--threshold <percent>', 'exit status 4 if fewer tries pass', '100')
+    .option('--sample <number>', 'how many of the last confirmed listings, for tests that name none', '3')
+    .option('--transcript <file>', 'add each try to this file, as lines of JSON')
+    .option('--junit <file>', 'write the result as JUnit XML')
+    .option('--compare <file>', 'an earlier transcript: show which answers turned')
+    .addOption(format)
+    .action(async (file, options) =>
+      done(await (await import('./commands/evaluate.ts')).evaluateCommand(context(), file, options)),
+    )
+  program
     .command('verify [mlsNumbers...]')
     .description("ask a feed's chatbot about listings and check its answers against what was synced")
     .requiredOption('--feed <name>', 'the feed whose chatbot to ask')
