@@ -300,6 +300,13 @@ function commands(
     .option('--file <file>', 'the settings, as YAML or JSON (default: those of the configuration)')
     .option('--force', 'apply all settings, not only changed ones')
     .option('--dry-run', 'only show what would change')
+    .option('--diff', 'the same, with exit status 2 if anything would')
+    .option('--history', 'list the latest changes, with their numbers')
+    .option(
+      '--rollback [number]',
+      'take back the latest change, or all since the one with this number, itself included',
+    )
+    .addOption(format)
     .action(async (options) => done(await (await import('./commands/settings.ts')).settingsCommand(context(), options)))
   program
     .command('inspect <source>')
