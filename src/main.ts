@@ -157,7 +157,7 @@ function commands(
     )
   program
     .command('check [feeds...]')
-    .description('try out what a daemon needs: configuration, secrets, sources, service, store; write nothing')
+    .description('try out what a daemon needs: configuration, secrets, sources, service, store, page; write nothing')
     .addOption(format)
     .action(async (feeds, options) =>
       done(await (await import('./commands/check.ts')).checkCommand(context(), feeds, options)),

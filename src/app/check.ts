@@ -16,7 +16,7 @@ import { inspectBeginning } from './inspect.ts'
 
 /** One thing that was looked at. */
 export interface Checked {
-  what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'source' | 'service' | 'schedule'
+  what: 'configuration' | 'secrets' | 'store' | 'scratch' | 'page' | 'source' | 'service' | 'schedule'
   /** null: it is not of one feed. */
   feed: string | null
   ok: boolean
@@ -34,14 +34,14 @@ const leastRoom = 64 * 1024 * 1024
 const patience = 15_000
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MB`
-const fine = (what: Checked['what'], found: string, feed: string | null = null): Checked => ({
+export const fine = (what: Checked['what'], found: string, feed: string | null = null): Checked => ({
   what,
   feed,
   ok: true,
   found,
   remedy: null,
 })
-const wrong = (what: Checked['what'], found: string, remedy: string, feed: string | null = null): Checked => ({
+export const wrong = (what: Checked['what'], found: string, remedy: string, feed: string | null = null): Checked => ({
   what,
   feed,
   ok: false,

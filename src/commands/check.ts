@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import type { CommandContext } from '../app/app.ts'
 import { checkScratch, checkSecrets, checkService, checkSource, checkStore } from '../app/check.ts'
 import type { Checked } from '../app/check.ts'
@@ -9,6 +10,7 @@ import { exitStatus } from '../core/exit.ts'
 import { jsonDocument } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from '../daemon/schedule.ts'
+import { checkPage } from '../pages/check.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 /**
@@ -41,6 +43,7 @@ export async function checkCommand(
       checkSecrets(config),
       await checkStore(config),
       checkScratch(config),
+      ...(await checkPage(config, isFresh(heartbeatFile(config.file), runtime.clock.now()))),
     ]
     for (const feed of feeds) {
       checks.push(await checkSource(context, feed))

@@ -1,6 +1,6 @@
 /** The server under the pages: small limits, as whoever can reach it may be anybody. */
 import { createAdaptorServer } from '@hono/node-server'
-import type { Hono } from 'hono'
+import { Hono } from 'hono'
 import { UserError, codeOf, messageOf } from '../core/errors.ts'
 import type { Entry } from './door.ts'
 import { listenPlace } from './settings.ts'
@@ -48,4 +48,9 @@ export async function serve(pages: Hono<Entry>, listen: string): Promise<Serving
         if ('closeAllConnections' in server) server.closeAllConnections()
       }),
   }
+}
+
+/** Listens and stops at once, for `check`. Throws `UserError` where that can't be done. */
+export async function tryToListen(listen: string): Promise<void> {
+  await (await serve(new Hono(), listen)).close()
 }

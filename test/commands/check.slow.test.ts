@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
 
 let world: RunWorld
 beforeEach(async () => {
@@ -69,6 +70,33 @@ test('all is right: a line each, the next run in local time, status 0, and nothi
   const after = traces()
   expect((await told()).checks.find(({ what }) => what === 'store')?.found).toContain('store.db is sound')
   expect(traces()).toEqual(after)
+})
+
+test("the page's address is tried, too: free, taken, or the running daemon's own", async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  // As a process, on the machine's clock: a daemon that runs is known by its heartbeat.
+  const page = async () => {
+    const { stdout } = await world.command('check', '--format', 'json')
+    return (JSON.parse(stdout) as { checks: { what: string }[] }).checks.find(({ what }) => what === 'page')
+  }
+  world.configure({ north: { schedule: '0 0 1 1 *' } }, {}, undefined, { http: { listen: `127.0.0.1:${port}` } })
+  expect(await page()).toMatchObject({
+    ok: false,
+    found: expect.stringContaining('another program listens there'),
+    remedy: expect.stringContaining('http.listen'),
+  })
+  await new Promise((resolve) => server.close(resolve))
+  expect(await page()).toMatchObject({ ok: true, found: `the daemon will show it at http://127.0.0.1:${port}` })
+  await world.started(async (child) => {
+    let log = ''
+    child.stderr!.on('data', (text: string) => (log += text))
+    await until(() => log.includes('"daemon started"'))
+    const found = await page()
+    child.kill('SIGTERM')
+    expect(found).toMatchObject({ ok: true, found: `the daemon that runs has http://127.0.0.1:${port}` })
+  }, 'daemon')
 })
 
 test('everything that is wrong is named at once, with its remedy', async () => {

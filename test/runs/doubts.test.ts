@@ -25,10 +25,11 @@ function service(shown: readonly Partial<Listing>[], count: number) {
   }
   const calls = { create: vi.fn(answer), update: vi.fn(answer), delete: vi.fn(answer) }
   const ledger = { begin: vi.fn(async () => {}), end: vi.fn(async () => {}) }
+  const forget = vi.fn(async () => {})
   const outcomes: unknown[] = []
   const context = {
     service: { ...calls, lookUp, mark: null },
-    store: { ledger, snapshot: { confirm: vi.fn(async () => {}) }, holds: { use: vi.fn(async () => {}) } },
+    store: { ledger, snapshot: { confirm: vi.fn(async () => {}), forget }, holds: { use: vi.fn(async () => {}) } },
     workspace: {
       deliveredAt: () => ({ listing: one, moving: {}, raw: 'raw', parts: 1, movesAt: null }),
       recordOutcomes: (all: { outcome: unknown }[]) => outcomes.push(...all.map(({ outcome }) => outcome)),
@@ -49,7 +50,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
     progress: () => {},
     deleteBatch: 5,
   }
-  return { context: context as unknown as ApplyContext, workspace: context.workspace, calls, ledger, outcomes }
+  return { context: context as unknown as ApplyContext, workspace: context.workspace, calls, ledger, forget, outcomes }
 }
 
 const stored = <Change extends Action>(change: Change) => ({ seq: 1, change, heldSince: null, outcome: null })
@@ -68,6 +69,13 @@ describe('an earlier call without answer may still land:', () => {
     await deleteBatch(context, [stored(deleteOf('A', { unsettled }))])
     expect(outcomes).toMatchObject([{ result: 'failed' }])
     expect(ledger.end).toHaveBeenCalledTimes(unsettled ? 0 : 1)
+  })
+
+  test.each([true, false])('a delete that was done stays marked from then on (%s)', async (unsettled) => {
+    const { context, forget, outcomes } = service(other, 1)
+    await deleteBatch(context, [stored(deleteOf('A', { unsettled }))])
+    expect(outcomes).toMatchObject([{ result: 'done' }])
+    expect(forget).toHaveBeenCalledWith('SN-1', ['A'], unsettled ? now : null)
   })
 })
 

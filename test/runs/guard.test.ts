@@ -427,6 +427,26 @@ describe('homes under other MLSNumbers', () => {
     expect(await night(changed(count, renumbered, forty))).toMatchObject(expected)
   })
 
+  test.each([
+    ['leading zeros', (number: string) => `00${number}`],
+    ['another case', (number: string) => number.toLowerCase()],
+    ['a prefix', (number: string) => `MLS-${number}`],
+    ['a blank', (number: string) => `${number.slice(0, 3)} ${number.slice(3)}`],
+  ])('half of them with %s: no home is ever there twice, or missing', async (_, respelled) => {
+    const addresses = (): string[] => world.listings().map((one) => `${String(one.Address)}, ${String(one.City)}`)
+    await loaded(forty)
+    const before = addresses().toSorted()
+    expect(new Set(before).size).toBe(40)
+    const feed = changed(20, (one) => ({ ...one, mlsNumber: respelled(one.mlsNumber) }), forty)
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 40 } })
+    for (let nightsSaid = 1; nightsSaid < 4; nightsSaid++) {
+      expect(addresses().toSorted()).toEqual(before)
+      await night(feed)
+    }
+    expect(there()).toEqual(keys(feed))
+    expect(addresses().toSorted()).toEqual(before)
+  })
+
   test('count over 24 hours', async () => {
     await loaded(forty)
     expect(await night(changed(8, renumbered, forty))).toMatchObject({ result: 'ok' })

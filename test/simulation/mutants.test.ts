@@ -9,6 +9,11 @@ test.each(mutants)('$name: its place is found once', (mutant) => {
     expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split(from), from).toHaveLength(2)
 })
 
+test.each(mutants.filter(({ test: noticing }) => noticing !== undefined))('$name: its test is there', (mutant) => {
+  const [file, name] = mutant.test!.split(' › ')
+  expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(name)
+})
+
 test('each is in the table', () => {
   const table = readFileSync(new URL('MUTANTS.md', import.meta.url), 'utf8')
   const names = [...table.matchAll(/^\| (.+?) \| src\//gm)].map(([, name]) => name)

@@ -28,12 +28,14 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'a create without answer is done although a look-up lacks it',
+    test: 'test/runs/doubts.test.ts › nor that %s did, whose answer was lost',
     file: 'src/apply/calls.ts',
     from: 'if (isNew ? shown.length === 1 : arrived)',
     to: 'if (isNew || arrived)',
   },
   {
     name: 'a delete that may land late is forgotten',
+    test: 'test/runs/doubts.test.ts › a delete that was done stays marked from then on (%s)',
     file: 'src/apply/calls.ts',
     from: 'unsettled || change.unsettled ? runtime.clock.now() : null',
     to: 'null',
@@ -106,12 +108,14 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'what a delta deleted is done once it is counted',
+    test: 'test/runs/delta.test.ts › a delete that was counted and not done is done by the next delta',
     file: 'src/run/record.ts',
     from: "if (kind === 'delete') return stillListed !== null && !stillListed.has(mlsNumber)",
     to: "if (kind === 'delete') return true",
   },
   {
     name: 'what a delta changed is done once it is confirmed',
+    test: 'test/runs/delta.test.ts › an update that was confirmed and not done is sent again by the next delta',
     file: 'src/run/record.ts',
     from: "return kind === 'forget' || seen.has(mlsNumber)",
     to: 'return true',

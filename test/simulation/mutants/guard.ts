@@ -17,12 +17,14 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'an approval outlasts another content',
+    test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
     file: 'src/store/holds.ts',
     from: 'decision = iif(${isSame}, decision, NULL)',
     to: 'decision = decision',
   },
   {
     name: 'a clock outlasts another content',
+    test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
     file: 'src/store/holds.ts',
     from: 'clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock)',
     to: 'clock = coalesce(clock, excluded.clock)',
@@ -66,6 +68,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'a record without MLSNumber holds what went after it came',
+    test: 'test/runs/guard.test.ts › %s keeps those that went with it and may be it, also a year later; all others go',
     file: 'src/plan/proof.ts',
     from: '(absentSince >= since && (notedAt === null || absentSince <= notedAt))',
     to: 'absentSince >= since',
@@ -121,6 +124,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'a home is created beside what the list lacks',
+    test: 'test/plan/guard.test.ts › renumbered: the pair, every other create, and of other deletes those of homes without an address',
     file: 'src/plan/guard/rules.ts',
     from: "if (pair === 'missing') return true",
     to: "if (pair === 'missing' && action.kind !== 'create') return true",

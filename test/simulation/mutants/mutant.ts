@@ -5,6 +5,8 @@ export interface Mutant {
   /** Must be in the file exactly once. */
   from: string
   to: string
+  /** A test that fails with it, of what random histories hardly meet: `file › name`. */
+  test?: string
   /** Where one place is not enough; in `file`, unless another is named. */
   also?: readonly { file?: string; from: string; to: string }[]
 }

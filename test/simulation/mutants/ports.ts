@@ -53,6 +53,7 @@ export const portMutants: readonly Mutant[] = [
   },
   {
     name: 'approvals not used up',
+    test: 'test/runs/notify.test.ts › what is held: how many, three homes, what to type; a reminder; its end',
     file: 'src/store/holds.ts',
     from: 'for (const part of parts) use.run(feed, mlsNumber, part)',
     to: '',
