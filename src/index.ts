@@ -38,7 +38,8 @@ export type ClientOptions = Pick<ClientSettings, 'baseUrl'> &
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
- * A client with the defaults of the daemon: 5 calls per second, 4 at a time, 30 s for an answer (for a stream: of silence),
+ * A client with the defaults of the daemon: 5 calls per second, 4 at a time, 30 s for an answer (of the chatbot: 60 s until it
+ * begins, 30 s of silence),
  * 5 attempts, waits of up to 30 s between them and of up to 5 minutes if the service asks for them.
  */
 export class ListingServiceClient extends ServiceClient {
@@ -57,6 +58,8 @@ export class ListingServiceClient extends ServiceClient {
       patience: 300_000,
       attempts: 5,
       backoff: { base: 500, max: 30_000 },
+      // Who gives one time for all gets it for chat, too.
+      ...(options.timeout === undefined && { chat: { first: 60_000, idle: 30_000 } }),
       ...given(options),
     }
     const problems = optionProblems(settings)

@@ -249,10 +249,39 @@ function commands(
     .command('ask [text]')
     .description("send a message to a feed's chatbot; without a text, every line that you type")
     .requiredOption('--feed <name>', 'the feed whose service to ask')
-    .requiredOption('--session <number>', 'ID of a chat session created in the service')
+    .option('--session <number>', 'ID of a chat session created in the service; it has to be given')
     .option('--stream', 'print the answer as it comes')
+    .addOption(
+      new Option(
+        '--format <form>',
+        'text; json: one document; jsonl: a line for each part, with --stream, and each answer',
+      )
+        .choices(['text', 'json', 'jsonl'])
+        .default('text'),
+    )
+    .addOption(
+      new Option('--type <kind>', 'kind of the message (default: Text)').choices(['Text', 'Image', 'Audio', 'Video']),
+    )
+    .option('--files <ids>', 'IDs of uploaded files, for the kinds but Text (a,b)')
+    .option('--transcript <file>', 'add each question and answer to this file, as lines of JSON')
     .action(async (text, options) =>
       done(await (await import('./commands/ask.ts')).askCommand(context(), text, options)),
+    )
+  program
+    .command('evaluate <file>')
+    .description("ask a feed's chatbot the questions of a file, judge its answers, and say what share passed")
+    .requiredOption('--feed <name>', 'the feed whose chatbot to ask, and whose listings fill the placeholders')
+    .option('--session <number>', 'ID of a chat session created in the service; it has to be given')
+    .option('--init', 'write the file: ten questions about each of a few listings')
+    .option('--tries <number>', 'how often each question is asked', '1')
+    .option('--threshold <percent>', 'exit status 4 if fewer tries pass', '100')
+    .option('--sample <number>', 'how many of the last confirmed listings, for tests that name none', '3')
+    .option('--transcript <file>', 'add each try to this file, as lines of JSON')
+    .option('--junit <file>', 'write the result as JUnit XML')
+    .option('--compare <file>', 'an earlier transcript: show which answers turned')
+    .addOption(format)
+    .action(async (file, options) =>
+      done(await (await import('./commands/evaluate.ts')).evaluateCommand(context(), file, options)),
     )
   program
     .command('verify [mlsNumbers...]')
@@ -271,6 +300,13 @@ function commands(
     .option('--file <file>', 'the settings, as YAML or JSON (default: those of the configuration)')
     .option('--force', 'apply all settings, not only changed ones')
     .option('--dry-run', 'only show what would change')
+    .option('--diff', 'the same, with exit status 2 if anything would')
+    .option('--history', 'list the latest changes, with their numbers')
+    .option(
+      '--rollback [number]',
+      'take back the latest change, or all since the one with this number, itself included',
+    )
+    .addOption(format)
     .action(async (options) => done(await (await import('./commands/settings.ts')).settingsCommand(context(), options)))
   program
     .command('inspect <source>')

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { configurationPage, sections } from '../scripts/write-configuration-page.ts'
 import { readSettingsFile } from '../src/config/chatbot-settings.ts'
+import { readQuestions } from '../src/config/questions.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { makeMapping } from '../src/config/presets.ts'
 import { createMeter } from '../src/pages/meter.ts'
@@ -77,6 +78,10 @@ const kinds: [caption: RegExp, tried: (block: Block) => unknown][] = [
   [
     /^chatbot\.yaml$/,
     ({ page }) => readSettingsFile(join(folderOf(page), 'chatbot.yaml'), (path) => readFileSync(path, 'utf8')),
+  ],
+  [
+    /^questions\.yaml$/,
+    ({ page }) => readQuestions(join(folderOf(page), 'questions.yaml'), (path) => readFileSync(path, 'utf8')),
   ],
   [/^stand-in\.yaml$/, ({ text }) => readStandInSettings(text)],
   [/^prometheus\.yaml$/, ({ text }) => parse(text)],

@@ -3,14 +3,15 @@ import type { FeedConfig } from '../config/config.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import { usesFigures, withFigures } from '../core/figures.ts'
 import type { FigureName, FeedFigures } from '../core/figures.ts'
+import { printableText, shorten } from '../core/text.ts'
 import type { Report } from '../report/report.ts'
 import type { ChatbotSettings } from '../service/settings.ts'
-import type { SettingValue, StoreReader } from '../store/store.ts'
+import type { SettingChange, SettingValue, StoreReader } from '../store/store.ts'
 import type { App, Finished } from './app.ts'
 
 export interface SettingsPlan {
   /** `from` null: not applied before, or not known. */
-  changes: { name: string; from: SettingValue | null; to: SettingValue }[]
+  changes: SettingChange[]
   /** Settings that use a figure without a value; they are not changed. */
   lacking: { name: string; figure: FigureName }[]
 }
@@ -49,7 +50,10 @@ export function lackingSentence({ name, figure }: SettingsPlan['lacking'][number
   return `${name} was not changed: {${figure}} has no value because no listing on offer has a price`
 }
 
-/** Sends the changes in one Edit, under the chatbot's lease. Throws `ServiceError` and `UserError`. */
+/**
+ * Sends the changes in one Edit, under the chatbot's lease. If the service refuses it, each is sent alone: those that it takes
+ * are applied, and the error names the others with their values. Throws `ServiceError` and `UserError`.
+ */
 export async function sendSettings(
   app: App,
   feed: FeedConfig,
@@ -57,32 +61,89 @@ export async function sendSettings(
   signal: AbortSignal,
 ): Promise<void> {
   if (changes.length === 0) return
-  const { chatbot } = feed
-  const store = app.store()
-  const { learnt } = store
-  const now = app.runtime.clock.now()
-  const lease = await store.lease(chatbot, now)
+  const lease = await app.store().lease(feed.chatbot, app.runtime.clock.now())
   try {
-    // After a crash before the answer, the old values must not count as known.
-    await learnt.forgetSettings(
-      chatbot,
-      changes.map(({ name }) => name),
+    const refusal = await edit(app, feed, changes, signal)
+    if (refusal === null) return
+    const refusals: string[] = []
+    for (const change of changes) {
+      const own = changes.length === 1 ? refusal : await edit(app, feed, [change], signal)
+      if (own !== null) refusals.push(`${change.name} ${valueText(change.to)}: ${own.message}`)
+    }
+    if (refusals.length === 0) return
+    const taken = changes.length - refusals.length
+    throw new ServiceError(
+      'refused',
+      `the service refuses ${refusals.join('; ')}${taken > 0 ? ` (${taken} other ${taken === 1 ? 'setting was' : 'settings were'} applied)` : ''}`,
     )
-    const settings: ChatbotSettings = Object.fromEntries(changes.map(({ name, to }) => [name, to]))
-    await app
-      .client(feed)
-      .edit({ serialNumber: chatbot, ...settings }, { signal })
-      .catch(async (error: unknown) => {
-        if (error instanceof ServiceError && error.effect === 'none') {
-          const before = changes.flatMap(({ name, from }) => (from === null ? [] : [[name, from] as const]))
-          await learnt.setSettings(chatbot, new Map(before), now)
-        }
-        throw error
-      })
-    await learnt.setSettings(chatbot, new Map(changes.map(({ name, to }) => [name, to])), now)
   } finally {
     await lease.release()
   }
+}
+
+/** One Edit, and what the store knows of it; gives the refusal of the service. Throws every other `ServiceError`. */
+async function edit(
+  app: App,
+  { chatbot, ...feed }: FeedConfig,
+  changes: SettingsPlan['changes'],
+  signal: AbortSignal,
+): Promise<ServiceError | null> {
+  const { learnt } = app.store()
+  const now = app.runtime.clock.now()
+  // After a crash before the answer, the old values must not count as known.
+  await learnt.forgetSettings(
+    chatbot,
+    changes.map(({ name }) => name),
+  )
+  const settings: ChatbotSettings = Object.fromEntries(changes.map(({ name, to }) => [name, to]))
+  try {
+    await app.client({ chatbot, ...feed }).edit({ serialNumber: chatbot, ...settings }, { signal })
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    if (error.effect === 'none') {
+      const before = changes.flatMap(({ name, from }) => (from === null ? [] : [[name, from] as const]))
+      await learnt.setSettings(chatbot, new Map(before), now)
+    }
+    if (error.kind === 'refused') return error
+    throw error
+  }
+  await learnt.applySettings(chatbot, changes, now)
+  return null
+}
+
+/** A value for a person. */
+export function valueText(value: SettingValue): string {
+  return typeof value === 'string' ? JSON.stringify(shorten(printableText(value), 200)) : String(value)
+}
+
+/**
+ * What takes back all changes since the one with this number, itself included; without a number the latest. `unknown`:
+ * settings whose value before is not known. Throws `UserError`.
+ */
+export async function planRollback(
+  chatbot: string,
+  { learnt }: StoreReader,
+  number: number | null,
+): Promise<{ plan: SettingsPlan; unknown: string[] }> {
+  const history = await learnt.settingsHistory(chatbot)
+  const from = number ?? history.at(0)?.number
+  const undone = history.filter((each) => from !== undefined && each.number >= from)
+  if (undone.every((each) => each.number !== from))
+    throw new UserError(
+      number === null
+        ? 'no settings were applied yet, so there is nothing to take back'
+        : `there is no change of settings with the number ${number}; --history lists those that there are`,
+    )
+  const before = new Map(undone.flatMap(({ changes }) => changes.map((change) => [change.name, change.from] as const)))
+  const now = await learnt.settings(chatbot)
+  const plan: SettingsPlan = { changes: [], lacking: [] }
+  const unknown: string[] = []
+  for (const [name, to] of before) {
+    const current = now.get(name) ?? null
+    if (to === null) unknown.push(name)
+    else if (current !== to) plan.changes.push({ name, from: current, to })
+  }
+  return { plan, unknown }
 }
 
 /** Adds notes on the settings to a run; `ok` becomes `partial` if not all were applied. */

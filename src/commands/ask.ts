@@ -2,16 +2,36 @@ import { createInterface } from 'node:readline'
 import type { App, CommandContext } from '../app/app.ts'
 import type { Channel } from '../app/doors.ts'
 import { openApp } from '../app/open.ts'
-import type { FeedConfig } from '../config/config.ts'
 import { ServiceError, UsageError, UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
-import { printable, printableText } from '../core/text.ts'
-import { chosenFeeds, withApp } from './command.ts'
+import { jsonDocument, printable, printableText } from '../core/text.ts'
+import { chosenFeeds, sessionOf, withApp } from './command.ts'
+import { jsonLine, openTranscript, questionsOf } from './transcript.ts'
 
 interface AskOptions {
   feed: string
-  session: string
+  session?: string
   stream?: true
+  format: 'text' | 'json' | 'jsonl'
+  type?: 'Text' | 'Image' | 'Audio' | 'Video'
+  files?: string
+  transcript?: string
+}
+
+/** A message and what came of it, as `--format` and `--transcript` write it. Times are ISO 8601. */
+interface Told {
+  at: string
+  session: number
+  question: string
+  /** null: none came. */
+  answer: string | null
+  noAnswer: boolean
+  /** null: the service doesn't say. */
+  tokens: number | null
+  /** Milliseconds until the answer was whole. */
+  took: number
+  /** Why there is no whole answer; null: there is one. */
+  problem: string | null
 }
 
 /**
@@ -19,39 +39,109 @@ interface AskOptions {
  * token counts to standard error.
  */
 export function askCommand(context: CommandContext, text: string | undefined, options: AskOptions): Promise<number> {
-  if (!/^-?\d+$/.test(options.session) || !Number.isSafeInteger(Number(options.session)))
-    throw new UsageError(`--session takes the number of a chat session, not "${options.session}"`)
-  if (text?.trim() === '') throw new UsageError('ask takes a text that is not empty')
+  const { format, type } = options
+  const sessionID = sessionOf('ask', options.session)
+  const fileIds = fileIdsOf(options)
+  if (text?.trim() === '' && fileIds.length === 0) throw new UsageError('ask takes a text that is not empty')
   return withApp(openApp(context, { logLevel: 'error' }), async (app) => {
     const [feed] = chosenFeeds(app.config, [options.feed])
+    const { out, err } = app.doors
+    const { clock } = app.runtime
+    // One attempt: a 429 is often the chatbot's own word to its visitor, and a message sent twice is counted twice.
+    const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
+    const transcript = openTranscript(options.transcript, app.doors)
+    const answers: Told[] = []
     const ask = options.stream ? askStreaming : askOnce
     const one = async (content: string): Promise<number> => {
-      const pieces = app.doors.out.pieces()
+      const pieces = out.pieces()
       const printer = new ChatPrinter(pieces.write)
       const end = (): void => {
         printer.end()
         pieces.end()
       }
+      const startedAt = clock.now()
+      const iso = (): string => new Date(clock.now()).toISOString()
+      const told: Told = {
+        at: iso(),
+        session: sessionID,
+        question: content,
+        answer: null,
+        noAnswer: false,
+        tokens: null,
+        took: 0,
+        problem: null,
+      }
+      const note = (): void => {
+        told.took = clock.now() - startedAt
+        answers.push(told)
+        transcript?.add(told)
+        if (format === 'jsonl') out.document(told, jsonLine)
+      }
+      const listener: Listener = {
+        piece(piece) {
+          told.answer = (told.answer ?? '') + piece
+          if (format === 'text') printer.print(piece)
+          else if (format === 'jsonl' && options.stream) out.document({ at: iso(), content: piece }, jsonLine)
+        },
+        differs(whole) {
+          if (format !== 'text') return
+          printer.end()
+          err.write('the complete answer differs from its pieces:\n')
+          printer.print(whole)
+        },
+      }
       try {
-        const question = { sessionID: Number(options.session), content }
-        const { tokens, answered } = await ask(app, feed, question, printer, context.signal)
-        end()
+        const question = { sessionID, content, ...(type && { chatAskType: type }), fileIds }
+        const { answer, tokens, noAnswer } = await ask(client, question, listener, context.signal)
+        if (format === 'text') end()
+        Object.assign(told, { answer, tokens, noAnswer })
+        note()
         const cost = tokens === null ? 'the service says no number of tokens' : `${tokens} tokens`
-        app.doors.err.write(`${cost}${answered ? '' : '; the chatbot had no answer'}\n`)
-        return answered ? exitStatus.right : exitStatus.partial
+        err.write(`${cost}${noAnswer ? '; the chatbot had no answer' : ''}\n`)
+        return noAnswer ? exitStatus.partial : exitStatus.right
       } catch (error) {
-        end()
-        throw error instanceof ServiceError ? new UserError(`${feed.name}: ${error.message}`, { cause: error }) : error
+        if (format === 'text') end()
+        if (!(error instanceof ServiceError)) throw error
+        told.problem = error.message
+        note()
+        throw new UserError(`${feed.name}: ${error.message}`, { cause: error })
       }
     }
-    return text === undefined ? chat(one, app.doors.err, context.signal) : one(text)
+    try {
+      return await (text === undefined
+        ? chat(one, { err, signal: context.signal, history: questionsOf(options.transcript) })
+        : one(text))
+    } finally {
+      if (format === 'json') out.document({ version: 1, feed: feed.name, chatbot: feed.chatbot, answers }, jsonDocument)
+      transcript?.close()
+    }
   })
 }
 
+/** The IDs of --files. The client checks number and kind together, before sending. */
+function fileIdsOf({ files, type = 'Text' }: AskOptions): number[] {
+  const ids = files === undefined ? [] : files.split(',').map((id) => id.trim())
+  const problems = ids.filter((id) => !/^\d{1,15}$/.test(id)).map((id) => `"${id}" is no file ID, which is a number`)
+  if (type === 'Text' && ids.length > 0) problems.push('files need --type Image, Audio or Video')
+  if ((type === 'Audio' || type === 'Video') && ids.length !== 1)
+    problems.push(`--type ${type} takes exactly one file, not ${ids.length}`)
+  if (type === 'Image' && ids.length === 0) problems.push('--type Image takes at least one file')
+  if (problems.length > 0) throw new UsageError(`--files: ${problems.join('; ')}`)
+  return ids.map(Number)
+}
+
+interface ChatDoors {
+  err: Channel
+  signal: AbortSignal
+  /** For the arrow keys, the latest first. */
+  history: string[]
+}
+
 /** Asks line after line. On a terminal, a failed message does not end the chat. */
-async function chat(one: (content: string) => Promise<number>, err: Channel, signal: AbortSignal): Promise<number> {
+async function chat(one: (content: string) => Promise<number>, { err, signal, history }: ChatDoors): Promise<number> {
   const isTerminal = process.stdin.isTTY && err.isTTY
-  const lines = createInterface({ input: process.stdin, ...(isTerminal && { output: process.stderr }), signal })
+  const terminal = { output: process.stderr, history, historySize: 1000, removeHistoryDuplicates: true }
+  const lines = createInterface({ input: process.stdin, ...(isTerminal && terminal), signal })
   // On a terminal, readline handles Ctrl-C itself.
   lines.on('SIGINT', () => lines.close())
   const prompt = (): void => {
@@ -73,36 +163,38 @@ async function chat(one: (content: string) => Promise<number>, err: Channel, sig
   return isTerminal ? exitStatus.right : status
 }
 
-type Ask = (
-  app: App,
-  feed: FeedConfig,
-  question: { sessionID: number; content: string },
-  printer: ChatPrinter,
-  signal: AbortSignal,
-) => Promise<{ tokens: number | null; answered: boolean }>
-
-const askOnce: Ask = async (app, feed, question, printer, signal) => {
-  const { content, totalToken, noAnswer } = await app.client(feed).ask(question, { signal })
-  printer.print(content)
-  return { tokens: totalToken, answered: !noAnswer }
+/** Hears an answer as it comes. */
+interface Listener {
+  piece(text: string): void
+  /** The whole answer, where it is not what its pieces said. */
+  differs(whole: string): void
 }
 
-const askStreaming: Ask = async (app, feed, question, printer, signal) => {
+type Ask = (
+  client: ReturnType<App['client']>,
+  question: Parameters<ReturnType<App['client']>['ask']>[0],
+  listener: Listener,
+  signal: AbortSignal,
+) => Promise<{ answer: string; tokens: number | null; noAnswer: boolean }>
+
+const askOnce: Ask = async (client, question, listener, signal) => {
+  const { content, totalToken, noAnswer } = await client.ask(question, { signal })
+  listener.piece(content)
+  return { answer: content, tokens: totalToken, noAnswer }
+}
+
+const askStreaming: Ask = async (client, question, listener, signal) => {
   let came = ''
-  for await (const part of app.client(feed).askStreaming(question, { signal })) {
+  for await (const part of client.askStreaming(question, { signal })) {
     if ('content' in part) {
-      printer.print(part.content)
+      listener.piece(part.content)
       came += part.content
       continue
     }
     const { Answer, TotalToken, noAnswer = Answer.trim() === '' } = part
-    if (Answer.startsWith(came)) printer.print(Answer.slice(came.length))
-    else {
-      printer.end()
-      app.doors.err.write('the complete answer differs from its pieces:\n')
-      printer.print(Answer)
-    }
-    return { tokens: TotalToken, answered: !noAnswer }
+    if (!Answer.startsWith(came)) listener.differs(Answer)
+    else if (Answer.length > came.length) listener.piece(Answer.slice(came.length))
+    return { answer: Answer, tokens: TotalToken, noAnswer }
   }
   throw new Error('a stream ended without its final object and without an error')
 }

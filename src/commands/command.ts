@@ -16,6 +16,18 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
   })
 }
 
+/** The number of --session. Throws `UsageError`. */
+export function sessionOf(command: string, written: string | undefined): number {
+  if (written === undefined)
+    throw new UsageError(
+      `${command} needs --session N, the ID of a chat session: the service's Create Chat Session operation gives it, and listing-sync can't create one`,
+    )
+  const session = Number(written)
+  if (!/^-?\d+$/.test(written) || !Number.isSafeInteger(session))
+    throw new UsageError(`--session takes the number of a chat session, not "${written}"`)
+  return session
+}
+
 /** Runs a command on an app and closes it, whatever happens. */
 export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
   try {

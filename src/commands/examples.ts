@@ -14,6 +14,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   repair: ['listing-sync repair north'],
   probe: ['listing-sync probe --feed north'],
   ask: ['listing-sync ask --feed north --session 4711 "Is 12 Oak Street still for sale?"'],
+  evaluate: [
+    'listing-sync evaluate --feed north --init questions.yaml',
+    'listing-sync evaluate --feed north --session 4711 questions.yaml --tries 3 --threshold 90 --junit chat.xml',
+  ],
   verify: ['listing-sync verify --feed north', 'listing-sync verify --feed north M1001 M1002'],
   settings: ['listing-sync settings --feed north --dry-run', 'listing-sync settings --feed north'],
   inspect: [

@@ -323,12 +323,19 @@ export class ServiceClient {
   }
 
   /** The request, the same in every attempt. */
-  #request({ path }: Operation<unknown>, body: object, options: ListingCallOptions): SendRequest {
-    const { signal, keys, timeout = this.#settings.timeout } = options
+  #request({ path, kind }: Operation<unknown>, body: object, options: ListingCallOptions): SendRequest {
+    const { signal, keys } = options
+    const { first, idle } = this.#waits(kind)
+    const timeout = options.timeout ?? first
     const problem = timeoutProblem(timeout)
     if (problem !== null) throw new UserError(`timeout ${problem}`)
     const headers = keys === undefined ? this.#headers : headersOf(keys)
-    return { path, headers, body: JSON.stringify(body), timeout, signal }
+    return { path, headers, body: JSON.stringify(body), timeout, idle: options.timeout ?? idle, signal }
+  }
+
+  #waits(kind: Operation<unknown>['kind']): { first: number; idle: number } {
+    const { timeout, chat = { first: timeout, idle: timeout } } = this.#settings
+    return kind === 'ask' ? chat : { first: timeout, idle: timeout }
   }
 }
 

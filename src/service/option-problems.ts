@@ -22,8 +22,9 @@ export function optionProblems(options: {
   patience: unknown
   maxAnswerBytes: unknown
   backoff: { base: unknown; max: unknown }
+  chat?: { first: unknown; idle: unknown } | undefined
 }): string[] {
-  const { rate, concurrency, timeout, attempts, patience, maxAnswerBytes, backoff } = options
+  const { rate, concurrency, timeout, attempts, patience, maxAnswerBytes, backoff, chat } = options
   const rules: [name: string, value: unknown, holds: (value: unknown) => boolean, words: string][] = [
     ['rate', rate, isPositive, 'calls a second, above 0 (Infinity: no limit)'],
     ['concurrency', concurrency, isWhole, 'a whole number of calls, from 1'],
@@ -33,11 +34,22 @@ export function optionProblems(options: {
     ['backoff.base', backoff.base, isLeastNothing, 'milliseconds, from 0'],
     ['backoff.max', backoff.max, isLeastNothing, 'milliseconds, from 0'],
   ]
-  const wrongTimeout = timeoutProblem(timeout)
+  const times: [name: string, value: unknown][] = [
+    ['timeout', timeout],
+    ...(chat === undefined
+      ? []
+      : ([
+          ['chat.first', chat.first],
+          ['chat.idle', chat.idle],
+        ] as [string, unknown][])),
+  ]
   return [
     ...rules.flatMap(([name, value, holds, words]) =>
       holds(value) ? [] : [`${name} must be ${words}, not ${String(value)}`],
     ),
-    ...(wrongTimeout === null ? [] : [`timeout ${wrongTimeout}`]),
+    ...times.flatMap(([name, value]) => {
+      const problem = timeoutProblem(value)
+      return problem === null ? [] : [`${name} ${problem}`]
+    }),
   ]
 }

@@ -13,8 +13,10 @@ export interface SendRequest {
   path: string
   headers: Record<string, string>
   body: string
-  /** Milliseconds for the whole exchange; for a stream, the longest silence. */
+  /** Milliseconds for the whole exchange; for a stream, until its first piece. */
   timeout: number
+  /** Of a stream: the longest silence after its first piece; left out: `timeout`. */
+  idle?: number | undefined
   /** Ends the exchange early. */
   signal: AbortSignal | undefined
 }
@@ -185,31 +187,33 @@ class StreamExchange extends Exchange<StreamResponse> {
   #wake: () => void = () => undefined
   readonly #clock: Clock
   #heardAt: number
+  readonly #begun = new AbortController()
   readonly #over = new AbortController()
 
-  constructor(clock: Clock, { timeout, signal }: SendRequest) {
+  constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest) {
     super()
     this.#clock = clock
     this.#heardAt = clock.now()
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
     signal?.addEventListener('abort', interrupt, { signal: this.#over.signal })
-    this.#listen(timeout).catch(() => undefined)
+    void this.#listen(timeout, idle)
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: SendResponse['headers']): void {
-    this.#heardAt = this.#clock.now()
     if (status >= 200) this.resolve({ status, headers, chunks: this.#read() })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#heardAt = this.#clock.now()
+    this.#begun.abort()
     this.#chunks.push(chunk)
     this.#wake()
   }
 
   protected finish(error: ServiceError | null): void {
     this.#error = error
+    this.#begun.abort()
     this.#over.abort()
     this.#wake()
   }
@@ -228,13 +232,14 @@ class StreamExchange extends Exchange<StreamResponse> {
     }
   }
 
-  /** Ends the exchange after a silence of `timeout`. */
-  async #listen(timeout: number): Promise<void> {
-    for (;;) {
-      const left = this.#heardAt + timeout - this.#clock.now()
-      if (left <= 0) return this.end(`The service was silent for ${timeout / 1000} s`)
-      await this.#clock.sleep(left, this.#over.signal)
-    }
+  /** Ends the exchange after a silence of `first` or, once a piece has come, of `idle`. */
+  async #listen(first: number, idle: number): Promise<void> {
+    for (const [longest, until] of [[first, this.#begun.signal] as const, [idle, this.#over.signal] as const])
+      while (!until.aborted) {
+        const left = this.#heardAt + longest - this.#clock.now()
+        if (left <= 0) return this.end(`The service was silent for ${longest / 1000} s`)
+        await this.#clock.sleep(left, until).catch(() => undefined)
+      }
   }
 }
 

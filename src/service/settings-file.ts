@@ -43,6 +43,11 @@ const backoff = z.strictObject({
   max: duration('Longest of these waits').prefault('30s'),
 })
 
+const chat = z.strictObject({
+  first: positiveDuration('Longest wait for an answer or, streamed, for its first piece').prefault('60s'),
+  idle: positiveDuration('Longest silence between the pieces of a streamed answer').prefault('30s'),
+})
+
 const keySchema = (description: string) =>
   headerValue
     .optional()
@@ -63,6 +68,7 @@ export const serviceSchema = z.strictObject({
   }).prefault(5),
   concurrency: whole('Most calls in flight at a time for one chatbot', { min: 1, max: 256 }).prefault(4),
   timeout: positiveDuration('Longest wait for the answer to one call').prefault('30s'),
+  chat: chat.prefault({}).meta({ description: 'How long to wait for the chatbot' }),
   patience: duration('Longest Retry-After to wait for; if the service asks for more, the run stops').prefault('5m'),
   attempts: whole('Most attempts of one call', { min: 1, max: 20 }).prefault(5),
   backoff: backoff.prefault({}).meta({ description: 'How long to wait before a call is sent again' }),

@@ -35,6 +35,8 @@ export interface ServiceSettings {
   concurrency: number
   /** Longest wait for the answer to one call. */
   timeout: number
+  /** Waits of a message to the chatbot: for an answer or its first piece, and between pieces. Left out: `timeout` for both. */
+  chat?: { first: number; idle: number } | undefined
   /** Longest Retry-After to wait for. */
   patience: number
   /** Most attempts of one call. */

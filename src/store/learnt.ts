@@ -4,6 +4,9 @@ import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import type { Learnt, LearntReader, Writer } from './store.ts'
 
+/** Changes of settings that are kept of each chatbot. */
+const historyKept = 100
+
 export function createLearnt(connection: Connection): Learnt {
   const { database } = connection
   const number = column<number>(database, 'SELECT value FROM learnt WHERE chatbot = ? AND name = ?')
@@ -26,6 +29,14 @@ export function createLearnt(connection: Connection): Learnt {
       (SELECT value FROM json_each(feed.forms) UNION SELECT value FROM json_each(excluded.forms)))`)
   const setSetting = database.prepare('INSERT OR REPLACE INTO setting (chatbot, name, value, at) VALUES (?, ?, ?, ?)')
   const forgetSetting = database.prepare('DELETE FROM setting WHERE chatbot = ? AND name = ?')
+  const applied = database.prepare<[string], { number: number; at: number; changes: string }>(
+    `SELECT number, at, changes FROM setting_change WHERE chatbot = ? ORDER BY number DESC LIMIT ${historyKept}`,
+  )
+  const noteApplied = database.prepare('INSERT INTO setting_change (chatbot, at, changes) VALUES (?, ?, ?)')
+  const forgetApplied = database.prepare(
+    `DELETE FROM setting_change WHERE chatbot = ? AND number <=
+      (SELECT number FROM setting_change WHERE chatbot = ? ORDER BY number DESC LIMIT 1 OFFSET ${historyKept})`,
+  )
   return {
     ...promised<LearntReader>(connection, {
       number: (chatbot, name) => number.get(chatbot, name) ?? null,
@@ -33,6 +44,8 @@ export function createLearnt(connection: Connection): Learnt {
       writers: (...of) => new Map(writers.all(...of).map(({ store, ...writer }) => [store, writer])),
       forms: (feed) => JSON.parse(forms.get(feed) ?? '[]'),
       settings: (chatbot) => new Map(settings.all(chatbot).map(({ name, value }) => [name, JSON.parse(value)])),
+      settingsHistory: (chatbot) =>
+        applied.all(chatbot).map(({ number, at, changes }) => ({ number, at, changes: JSON.parse(changes) })),
     }),
     ...inTransactions<Writes<Learnt, LearntReader>>(connection, {
       setNumber: (chatbot, name, value) => void setNumber.run(chatbot, name, value),
@@ -43,6 +56,11 @@ export function createLearnt(connection: Connection): Learnt {
       addForms: (feed, fields) => void addForms.run(feed, JSON.stringify(fields)),
       setSettings(chatbot, settings, now) {
         for (const [name, value] of settings) setSetting.run(chatbot, name, JSON.stringify(value), now)
+      },
+      applySettings(chatbot, changes, now) {
+        for (const { name, to } of changes) setSetting.run(chatbot, name, JSON.stringify(to), now)
+        noteApplied.run(chatbot, now, JSON.stringify(changes))
+        forgetApplied.run(chatbot, chatbot)
       },
       forgetSettings(chatbot, names) {
         for (const name of names) forgetSetting.run(chatbot, name)

@@ -380,6 +380,17 @@ CREATE TABLE home_event (
 CREATE INDEX home_event_by_key ON home_event (key, number);
 CREATE INDEX home_event_by_time ON home_event (at);
 `,
+
+  /** The latest changes of a chatbot's settings that Edit confirmed, each call one row; the changes are JSON. */
+  `
+CREATE TABLE setting_change (
+  number INTEGER PRIMARY KEY,
+  chatbot TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  changes TEXT NOT NULL
+) STRICT;
+CREATE INDEX setting_change_by_chatbot ON setting_change (chatbot, number);
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

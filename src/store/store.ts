@@ -460,6 +460,24 @@ export interface LearntReader {
   forms(feed: string): Promise<FieldName[]>
   /** The chatbot settings that were applied last, by name; what may be otherwise on the service is not among them. */
   settings(chatbot: string): Promise<ReadonlyMap<string, SettingValue>>
+  /** The latest calls that changed settings, at most 100, the latest first. */
+  settingsHistory(chatbot: string): Promise<AppliedSettings[]>
+}
+
+/** `from` null: not applied before, or not known. */
+export interface SettingChange {
+  name: string
+  from: SettingValue | null
+  to: SettingValue
+}
+
+/** The settings that one call changed. */
+export interface AppliedSettings {
+  /** Counted over all chatbots. */
+  number: number
+  /** Milliseconds since the epoch. */
+  at: number
+  changes: SettingChange[]
 }
 
 export interface Learnt extends LearntReader {
@@ -469,6 +487,8 @@ export interface Learnt extends LearntReader {
   addForms(feed: string, fields: readonly FieldName[]): Promise<void>
   /** Settings that the service has confirmed. */
   setSettings(chatbot: string, settings: ReadonlyMap<string, SettingValue>, now: number): Promise<void>
+  /** The same, and notes the call in the history. */
+  applySettings(chatbot: string, changes: readonly SettingChange[], now: number): Promise<void>
   /** Settings that may be otherwise on the service from now on: they are sent again. */
   forgetSettings(chatbot: string, names: readonly string[]): Promise<void>
 }

@@ -27,6 +27,80 @@ function write(settings: object | string, name = 'chatbot.yaml'): string {
 
 const settings = (...words: string[]) => world.executed('settings', '--feed', 'north', ...words)
 
+describe('what was applied before', () => {
+  const apply = async (written: object) => {
+    expect(await settings('--file', write(written))).toMatchObject({ status: 0 })
+    world.clock.advance(60_000)
+  }
+
+  test('--history lists it, --rollback takes back the latest change or all since a number', async () => {
+    expect((await settings('--history')).stdout).toBe('north → chatbot SN-1: no changes of settings yet\n')
+    expect(await settings('--rollback')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('there is nothing to take back'),
+    })
+    await apply({ Name: 'One', RateLimitCount: 5 })
+    await apply({ Name: 'Two' })
+    await apply({ Name: 'Three', RateLimitCount: 6 })
+    const { history } = JSON.parse((await settings('--history', '--format', 'json')).stdout) as {
+      history: { number: number; at: string; changes: object[] }[]
+    }
+    expect(history.map(({ changes }) => changes.length)).toEqual([2, 1, 2])
+    expect(history[1].changes).toEqual([{ name: 'Name', from: 'One', to: 'Two' }])
+    expect((await settings('--history')).stdout).toContain(`  ${history[1].number}  2026-11-21T`)
+
+    expect(await settings('--rollback', '--dry-run')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Name: "Three" → "Two"'),
+    })
+    expect(world.standIn.settings(chatbot)).toMatchObject({ Name: 'Three', RateLimitCount: 6 })
+    expect(await settings('--rollback', String(history[1].number))).toMatchObject({ status: 0 })
+    expect(world.standIn.settings(chatbot)).toMatchObject({ Name: 'One', RateLimitCount: 5 })
+    // A rollback is a change like any other.
+    expect(await settings('--rollback')).toMatchObject({ status: 0 })
+    expect(world.standIn.settings(chatbot)).toMatchObject({ Name: 'Three', RateLimitCount: 6 })
+    const all = await settings('--rollback', String(history[2].number))
+    expect(all).toMatchObject({ status: 4, stdout: expect.stringContaining('Name stays as it is') })
+    expect(await settings('--rollback', '999')).toMatchObject({ status: 1 })
+    for (const words of [
+      ['--rollback', 'x'],
+      ['--rollback', '--force'],
+      ['--rollback', '--file', 'a.yaml'],
+    ])
+      expect(await settings(...words)).toMatchObject({ status: 64 })
+  })
+
+  test('--diff and --format json', async () => {
+    const file = write({ Name: 'One' })
+    const words = ['--file', file, '--format', 'json']
+    const differs = await settings(...words, '--diff')
+    expect(differs.status).toBe(2)
+    expect(JSON.parse(differs.stdout)).toEqual({
+      version: 1,
+      feed: 'north',
+      chatbot,
+      applied: false,
+      changes: [{ name: 'Name', from: null, to: 'One' }],
+      lacking: [],
+      unknown: [],
+    })
+    expect(JSON.parse((await settings(...words)).stdout)).toMatchObject({ applied: true })
+    expect(await settings(...words, '--diff')).toMatchObject({ status: 0 })
+    expect(world.calls().Edit).toBe(1)
+  })
+})
+
+test('a value that the service refuses is named, and the others are applied', async () => {
+  world.standIn.changeProfile({ emptySetting: 'refused' })
+  const file = write({ Name: 'One', FacebookUrl: '', RateLimitCount: 5 })
+  const { status, stderr } = await settings('--file', file)
+  expect(status).toBe(1)
+  expect(stderr).toContain('north: the service refuses FacebookUrl "": ')
+  expect(stderr).toContain('(2 other settings were applied)')
+  expect(world.standIn.settings(chatbot)).toEqual({ Name: 'One', RateLimitCount: 5 })
+  expect((await settings('--file', file, '--dry-run')).stdout).toContain('1 setting would change')
+})
+
 describe('by hand', () => {
   test('applies what changed since the last time, all with --force, nothing with --dry-run', async () => {
     await world.run()
@@ -98,7 +172,10 @@ describe('by hand', () => {
     const second = write({ Name: 'B', WelcomeMessage: 'Hello' }, 'second.yaml')
     world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'refuse', message: 'No such name' }, times: 1 })
     const refused = await settings('--file', second)
-    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('north: No such name') })
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('north: the service refuses Name "B": No such name'),
+    })
     expect((await settings('--file', first, '--dry-run')).stdout).toContain('no settings would change')
     // Carried out five times without an answer: the old value must be sent again, although it was applied last.
     world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'reset', when: 'after-carrying-out' }, times: 5 })
@@ -145,7 +222,9 @@ describe('after each sync that changed them', () => {
     world.standIn.addFault({ operations: ['Edit'], fault: { kind: 'refuse', message: 'Not today' }, times: 2 })
     const run = await world.run()
     expect(run).toMatchObject({ result: 'partial', error: null, applied: { outcomes: { done: 2, failed: 0 } } })
-    expect(run.notes.join()).toContain('could not be applied; the next run tries again: Not today')
+    expect(run.notes.join()).toContain(
+      'could not be applied; the next run tries again: the service refuses WelcomeMessage "2 homes": Not today',
+    )
     const command = await world.executed('sync', '--format', 'json')
     expect(command).toMatchObject({ status: 4, stderr: expect.stringContaining('Not today') })
     expect(JSON.parse(command.stdout)).toMatchObject({ result: 'partial' })

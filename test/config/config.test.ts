@@ -203,6 +203,7 @@ describe('what is resolved', () => {
       baseUrl: 'https://listings.example.com',
       ca: null,
       maxAnswerBytes: 33_554_432,
+      chat: { first: 60_000, idle: 30_000 },
       secretKey: null,
       sessionKey: 'key-of-session',
       rate: 5,

@@ -1347,7 +1347,18 @@ export function storeContract(name: string, open: () => Store): void {
           ['VerifyDomain', false],
         ])
         await learnt.setSettings(chatbot, settings, now)
-        await learnt.setSettings(chatbot, new Map([['RateLimitCount', 6]]), now + hour)
+        const [before] = [await learnt.settingsHistory(chatbot)]
+        await learnt.applySettings(chatbot, [{ name: 'RateLimitCount', from: 5, to: 6 }], now + hour)
+        expect(before).toEqual([])
+        expect(await learnt.settingsHistory(chatbot)).toEqual([
+          { number: expect.any(Number), at: now + hour, changes: [{ name: 'RateLimitCount', from: 5, to: 6 }] },
+        ])
+        for (let i = 0; i < 120; i++)
+          await learnt.applySettings('other', [{ name: 'Name', from: null, to: `${i}` }], now + i)
+        expect((await learnt.settingsHistory('other')).map(({ at }) => at - now)).toEqual(
+          Array.from({ length: 100 }, (_, i) => 119 - i),
+        )
+        expect(await learnt.settingsHistory(chatbot)).toHaveLength(1)
         await learnt.forgetSettings(chatbot, ['WelcomeMessage', 'Name'])
         expect(await learnt.settings(chatbot)).toEqual(
           new Map<string, unknown>([

@@ -201,6 +201,21 @@ describe('streamed', () => {
     await expect(collect(client.askStreaming(question))).rejects.toThrow('silent for 15 s')
   })
 
+  test('it may take longer to begin than to go on', async () => {
+    // The clock jumps to what is due within 20 s.
+    const begun = await world(
+      streaming(half.slice(0, 1), () => undefined),
+      { chat: { first: 1_000_000, idle: 9000 } },
+    )
+    await expect(collect(begun.client.askStreaming(question))).rejects.toThrow('silent for 9 s')
+    const mute = await world((_, response) => response.writeHead(200).flushHeaders(), {
+      chat: { first: 15_000, idle: 1_000_000 },
+    })
+    await expect(collect(mute.client.askStreaming(question))).rejects.toThrow('silent for 15 s')
+    await expect(mute.client.ask(question)).rejects.toThrow('longer than 15 s')
+    await expect(mute.client.ask(question, { timeout: 3000 })).rejects.toThrow('longer than 3 s')
+  })
+
   test.each<[string, Answerer]>([
     ['status', (_, response) => response.writeHead(401).end(JSON.stringify(refusal(401, 'who is secret-Zq71')))],
     ['envelope', streaming([JSON.stringify(refusal(401, 'who is secret-Zq71'))], finish)],

@@ -42,7 +42,15 @@ const writes: { [Name in Role]: Record<Exclude<keyof Store[Name], keyof StoreRea
   },
   deliveries: { record: true, notePending: true, prunePending: true, endPending: true },
   records: { begin: true, keep: true, drop: true },
-  learnt: { setNumber: true, setKeys: true, setWriters: true, addForms: true, setSettings: true, forgetSettings: true },
+  learnt: {
+    setNumber: true,
+    setKeys: true,
+    setWriters: true,
+    addForms: true,
+    setSettings: true,
+    applySettings: true,
+    forgetSettings: true,
+  },
   changes: { note: true },
 }
 

@@ -91,6 +91,7 @@ export const stories: Record<string, Story> = {
       'listing-sync settings --feed north --file chatbot.yaml --dry-run': 0,
       'listing-sync settings --feed north --file chatbot.yaml': 0,
       'listing-sync verify --feed north --session 4711 IA20000154 IA20000003': 0,
+      'listing-sync evaluate --feed north --session 4711 questions.yaml --sample 2 --tries 2 --transcript answers.jsonl': 0,
     },
   },
   'docs/runbook.md': {
