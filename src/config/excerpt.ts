@@ -24,7 +24,7 @@ export function excerpt(line: string): string {
 
 /**
  * The line at `column` (from 1) of `line` (from 1) with its neighbours, and a caret under the place. What is no name of a
- * setting, no plain value and no bracket is `…`; a blank at the beginning is `·`.
+ * setting and no plain value is `…`; a blank at the beginning is `·`.
  */
 export function excerptAt(lines: readonly string[], line: number, column: number): string {
   const shown: string[] = []
@@ -50,17 +50,14 @@ function masked(line: string, column: number): { text: string; caret: number } {
   }
   let text = blanks
   let caret = 0
-  for (const { 0: part, index } of line
-    .slice(indent)
-    .slice(0, 500)
-    .matchAll(/[\w-]+ *:(?=\s|$)|[{}[\]]|[^\s{}[\]]+|\s+/g)) {
-    const isMore = /… ?$/.test(text) && !/^[{}[\]]$|:$/.test(part)
-    if (index + indent <= column) caret = isMore ? text.lastIndexOf('…') : text.length
+  for (const { 0: part, index } of line.slice(indent, 500).matchAll(/[\w-]+ *:(?=\s|$)|\S+|\s+/g)) {
     const name = /^([\w-]+) *:$/.exec(part)?.[1]
-    if (name !== undefined && isSetting(name)) text += part
-    else if (/^[{}[\]]$/.test(part)) text += part
+    const isShown = name !== undefined && isSetting(name)
+    const isMore = !isShown && /… ?$/.test(text)
+    if (index + indent <= column) caret = isMore ? text.lastIndexOf('…') : text.length
+    if (isShown) text += part
     else if (/^\s+$/.test(part)) text += text.endsWith(' ') ? '' : ' '
-    else if (!/… ?$/.test(text)) text += '…'
+    else if (!isMore) text += '…'
   }
   return { text: text.trimEnd(), caret }
 }

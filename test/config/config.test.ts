@@ -474,8 +474,8 @@ test('the place of a mistake is shown in three lines, with a caret', () => {
     problemOf('feeds:\n  north: { chatbot: SN, schedule: */30 * * * *, preset: zillow }\n').split('\n').slice(2),
   ).toEqual([
     '   1 | feeds:',
-    '   2 | ··… { chatbot: … schedule: … preset: … }',
-    '                                  ^',
+    '   2 | ··… chatbot: … schedule: … preset: …',
+    '                                ^',
     '   3 | ',
   ])
   expect(problemOf('service:\n    rate: 5\n    rate: 6\n    password: hunter2\n').split('\n').slice(2)).toEqual([
