@@ -86,21 +86,18 @@ async function baselineOf(
   let isSentTwice = false
   if (fields.some(isUnknown)) {
     const isAsBefore = change.kind === 'update' && change.shownHash === shown.hash
-    // Sent a second time, it is shown as it was after the first: that is how the service shows it.
-    const isSentAgain = change.cause === 'unseen'
-    if (isAsBefore && !isSentAgain) return { key, hash: shown.hash, ignored: true, isAtRest: false }
-    if (!isAsBefore) {
-      const sent = asUpdate(change)
-      for (const { field, to } of fields) if (to === null) cleared.add(field)
-      const quiet = { ...context, progress: () => undefined }
-      // A form is learnt from nothing but a write that is confirmed.
-      const again = await keepingFacts(context, { ...stored, change: sent }, shown)
-      if (!(await updateOne(quiet, again, [...cleared]))) return null
-      isSentTwice = true
-      shown = await lookUp(key)
-      if (shown === null) return null
-      fields = otherwise(shown)
-    }
+    if (isAsBefore && change.cause !== 'unseen') return { key, hash: shown.hash, ignored: true, isAtRest: false }
+    // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
+    const sent = asUpdate(change)
+    for (const { field, to } of fields) if (to === null) cleared.add(field)
+    const quiet = { ...context, progress: () => undefined }
+    // A form is learnt from nothing but a write that is confirmed.
+    const again = await keepingFacts(context, { ...stored, change: sent }, shown)
+    if (!(await updateOne(quiet, again, [...cleared]))) return null
+    isSentTwice = true
+    shown = await lookUp(key)
+    if (shown === null) return null
+    fields = otherwise(shown)
   }
   for (const one of fields) {
     const times = isToBeCleared(one) ? found.uncleared : found.forms

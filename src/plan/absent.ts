@@ -48,8 +48,8 @@ export function absent(one: Case): PlanStep[] {
 
 /** The listing as far as its absence goes. */
 function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case): Gone {
-  // Of a row that is no more than the mark of a call only the service tells the home.
-  const item = mine?.owned === true ? null : shown[0]?.shown()
+  // Of a row that is no more than the mark of a call, or was so until another call, only the service tells the home.
+  const item = mine?.owned === true && mine.content !== null ? null : shown[0]?.shown()
   return {
     mlsNumber: key,
     isDelivered: seen || delivered.length > 0,

@@ -21,14 +21,14 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   if (shown.length > 1) return [stepOf(twiceShown(one, null))]
   const item = shown.length === 1 ? shown[0] : null
   const steps = takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)
-  const finish = (change: Change): Change => notConverging(one, refusedBefore(one, wanted, change))
+  const finish = (change: Change): Change => notConverging(one, refusedBefore(one, wanted, lostStore(one, change)))
   return steps.map((step) => (step.step === 'change' ? stepOf(finish(step.change)) : step))
 }
 
 function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
   if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
   if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
-  if (item === null) return fresh(one, wanted)
+  if (item === null) return [stepOf(create(one, wanted, 'new', 'new in the feed'))]
   if (mayBeDeleted(one)) return [stepOf(deletedJustNow(one, wanted))]
   const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
   return adoptOrUpdate(one, wanted, item, 'never-sent', why)
@@ -193,17 +193,6 @@ function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
   return [changed(one, wanted, mine, null)]
 }
 
-/** Delivered, not ours, not shown. */
-function fresh(one: Case, wanted: WantedListing): PlanStep[] {
-  const { lostUntil, now } = one.settings
-  // What the lost store knew may be missing from one list, so it is looked up even once the wait is over.
-  const made = create(one, wanted, 'new', 'new in the feed', lostUntil !== null)
-  if (lostUntil === null || lostUntil <= now) return [stepOf(made)]
-  const until = new Date(lostUntil).toISOString()
-  const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
-  return [stepOf(hold(made, why, 'time', 'lost-store'))]
-}
-
 function adoptOrUpdate(
   one: Case,
   wanted: WantedListing,
@@ -258,6 +247,7 @@ function create(
   why: string,
   doubtful = false,
 ): Create {
+  const { remote, lostUntil } = one.settings
   const isBack = one.history.leftAt !== null
   return {
     kind: 'create',
@@ -266,7 +256,8 @@ function create(
     why,
     reason: reasonOf('create', cause, [], content),
     wanted: at,
-    lookUp: doubtful || cause === 'gone-from-service' || !one.settings.remote.complete,
+    // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
+    lookUp: doubtful || cause === 'gone-from-service' || !remote.complete || lostUntil !== null,
     unsettled: isUnsettled(one),
     unseen: false,
     firstLook: false,
@@ -352,6 +343,15 @@ function notConverging({ mine }: Case, change: Change): Change {
     'change',
     'not-converging',
   )
+}
+
+/** A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed. */
+function lostStore({ settings }: Case, change: Change): Change {
+  const { lostUntil, now } = settings
+  if (change.kind !== 'create' || lostUntil === null || lostUntil <= now) return change
+  const until = new Date(lostUntil).toISOString()
+  const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
+  return hold(change, why, 'time', 'lost-store')
 }
 
 /** A refusal is not sent again until its content or the mapping changes, or a day has passed. */

@@ -148,12 +148,14 @@ export interface WantedListing {
 export function isOurs(
   { key, row, shown }: Situation,
   mine: SnapshotRow | null,
-  { feed, ownership }: PlanSettings,
+  { feed, ownership, remoteStartedAt, settle }: PlanSettings,
 ): boolean {
   // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
-  if (row !== null && row.owned && mine === null) return false
+  // This store was put back, or the run that took the listing over died: a list from well after the row's last write tells.
+  const tells = row === null || (row.flight === null && remoteStartedAt >= row.sentAt + settle)
+  if (row !== null && row.owned && mine === null && !tells) return false
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner === feed)) return true
   // The mark says more than the row: another feed took the listing over, and this store, or this run, was not told.
   if (ownership !== 'snapshot' && shown.some(({ owner }) => owner !== null)) return false

@@ -61,7 +61,9 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   // The lease notes it so, too: what was done since is unknown, as after the loss of the store.
   const isBehind = await store.isBehind()
   const lostAt = isBehind ? now : await runs.lostAt(name)
-  const last = await deliveries.last(name)
+  const known = await deliveries.last(name)
+  // A store that was put back knows of a delivery, but not that it was the one before.
+  const last = isBehind ? { ...known, lastKey: null } : known
   const { validators } = last
   const saysTheSame = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))
   return {

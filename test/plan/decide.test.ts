@@ -5,6 +5,7 @@ import type { Listing } from '../../src/core/listing.ts'
 import { fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
+import { homeOf } from '../../src/plan/guard/home.ts'
 import { situations } from '../../src/plan/situation.ts'
 import { looksUp } from '../support/changes.ts'
 import { PlanWorld, day, limits, listing, minute, now } from '../support/plan-world.ts'
@@ -243,10 +244,16 @@ describe('the feed holds a listing', () => {
     })
   })
   test('the store was lost: creates wait', async () => {
-    expect(await only(new PlanWorld().delivers(A), { lostUntil: now + minute })).toMatchObject({
-      kind: 'hold',
-      cause: 'lost-store',
-    })
+    // What it remembers may be long over: a create that it has in flight may have been sent again since, and so may a listing.
+    const begun = { owned: false, content: null, flight: 'create' as const, flightAt: now - day }
+    const south = { feed: 'south' }
+    const worlds = [new PlanWorld(), ...[{}, begun, south].map((row) => new PlanWorld().remembers(A, row))]
+    for (const world of worlds)
+      expect(await only(world.delivers(A), { lostUntil: now + minute, outranks: () => true })).toMatchObject({
+        kind: 'hold',
+        cause: 'lost-store',
+      })
+    expect(looksUp((await new PlanWorld().delivers(A).plan({ lostUntil: now })).changes[0])).toBe(true)
   })
   test('refused before with this very content: not sent again until it changes, the mapping does, or a day has passed', async () => {
     const refused = (content: string, mapping: string, at: number): PlanWorld =>
@@ -366,6 +373,24 @@ describe('the feed does not hold the listing', () => {
     expect(await only(new PlanWorld().shows(A, foreign))).toBe('nothing')
     expect(await only(new PlanWorld().shows(A, { owner: 'south' }))).toBe('nothing')
     expect(await only(new PlanWorld().remembers(A, { feed: 'south' }).shows(A))).toBe('nothing')
+  })
+  test("remembered as another feed's, and marked as this one's long after that was written: delete, as the store was put back", async () => {
+    const southern = { feed: 'south', sentAt: now - 15 * minute }
+    expect(await only(new PlanWorld().remembers(A, southern).shows(A))).toMatchObject({ kind: 'delete' })
+    expect(await only(new PlanWorld().remembers(A, southern).shows(A), { ownership: 'snapshot' })).toBe('nothing')
+    // A list from about the time of that write may show what was there before it.
+    for (const young of [{ sentAt: now - 14 * minute }, { flight: 'update' as const, flightAt: now - day }])
+      expect(await only(new PlanWorld().remembers(A, { ...southern, ...young }).shows(A))).toBe('nothing')
+  })
+  test('what was sent is not known: its home is the one that is shown, so that it is paired with the one that comes', async () => {
+    const marks = [
+      { owned: false, content: null, home: null, flight: 'create' as const, flightAt: now - day },
+      { content: null, home: null },
+    ]
+    const B = listing('B', { Address: '5 Oak St' })
+    for (const world of [new PlanWorld(), ...marks.map((row) => new PlanWorld().remembers(B, row))])
+      expect((await world.shows(B).plan()).changes).toMatchObject([{ kind: 'delete', home: homeOf(B) }])
+    expect(homeOf(B)).not.toBeNull()
   })
   test('remembered, not shown: forget', async () => {
     expect(await only(new PlanWorld().remembers(A))).toMatchObject({ kind: 'forget' })

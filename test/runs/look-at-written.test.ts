@@ -144,6 +144,18 @@ test.each(['overwrite', 'keep', 'report'])(
   },
 )
 
+test('nor is it made a form of where the listing was adopted after the store was lost, and edited since', async () => {
+  await begin()
+  await world.run()
+  world.loseStore()
+  expect((await world.run()).counts).toMatchObject({ adopt: 12 })
+  world.clock.advance(20 * 60_000)
+  cheap()
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  expect((await world.run()).notes).toEqual([])
+  expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price })
+})
+
 test('a list that lags behind is no reason to take the old state for a form', async () => {
   await begin()
   await world.run()

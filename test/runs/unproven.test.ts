@@ -2,8 +2,10 @@
  * A table over HTTP without a length, or through a pipe: nothing tells its end from a lost connection, so that what it lacks goes
  * only once two deliveries that end alike have lacked it.
  */
+import { copyFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dearer, homes, resoFeed, zillowFeed } from '../support/homes.ts'
@@ -168,6 +170,17 @@ describe('a table that ends with its connection', () => {
     expect(asked.toLowerCase()).not.toContain('if-none-match')
   })
 
+  test('is not confirmed by one that only a store put back takes for the last', async () => {
+    await loaded()
+    await night(cut(10))
+    const stores = readdirSync(world.folder).filter((name) => name.startsWith('store.db'))
+    for (const name of stores) copyFileSync(join(world.folder, name), join(world.folder, `backup-${name}`))
+    await night(all)
+    for (const name of stores) copyFileSync(join(world.folder, `backup-${name}`), join(world.folder, name))
+    expect(await night(cut(10))).toMatchObject({ counts: { delete: 0 } })
+    expect(there()).toBe(20)
+    expect(await night(cut(10))).toMatchObject({ counts: { delete: 10 } })
+  })
   test('waits for the guard like any other, once it agrees', async () => {
     world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
     await loaded()
