@@ -71,6 +71,7 @@ function ofRule(rule: Rule, above: string, owner: string, add: Add): void {
   read(rule.unitFrom)
   read(rule.when?.from)
   read(rule.period)
+  read(rule.to)
   read(converter.paths?.(rule))
   for (const [, piece] of (rule.template ?? '').matchAll(/\{([^{}]*)\}/g)) if (!isFieldName(piece)) read(piece)
   for (const part of rule.parts ?? []) ofRule(part, base, owner, add)

@@ -371,6 +371,24 @@ describe('prices that are not to be shown', () => {
     expect(found).toMatchObject([{ problems: [{ field: 'CurrencySymbol', value: null }] }])
   })
 
+  it('ranges whose ends stand in two places are ranges, too; ends that are one amount are none', async () => {
+    const rent = async (least: string, most: string, rule: object = {}) => {
+      const record = `<rent least="${least}" most="${most}"/>`
+      const rules = { SalePrice: { from: 'rent/@least', to: 'rent/@most', ...rule } }
+      return (await listing(record, rules)).listing.SalePrice
+    }
+    expect(await rent('1895.50', '1895.5')).toBe(1895.5)
+    expect(await rent('1895.50', '')).toBe(1895.5)
+    expect(await rent('1525', '1600')).toBeUndefined()
+    expect(await rent('1525', '1600', { range: 'least' })).toBe(1525)
+    const size = async (most: string) => {
+      const rule = { from: 'size/@least', to: 'size/@most', as: 'area', unit: 'square feet', range: 'hide' }
+      return listing(`<size least="710" most="${most}"/>`, { BuildingArea: rule }, {})
+    }
+    expect((await size('710.0')).listing.BuildingArea).toBe(710)
+    await expect(size('740')).rejects.toThrow('BuildingArea')
+  })
+
   it('areas have ranges, too', async () => {
     const area = async (range: string) =>
       (await listing('<lot>2 - 4.99 acres</lot>', { LotArea: { from: 'lot', as: 'area', unit: 'acres', range } }, {}))

@@ -1,17 +1,17 @@
 import { saysNothing, squareFeetIn, squareFeetInAreaUnit, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter, Making } from './converter.ts'
-import { numberReader } from './number.ts'
+import { numberReader, withUpperEnd } from './number.ts'
 
 /**
  * An area in the listing's AreaUnit, to two decimals. Its own unit follows the number, or is that of `unitFrom` in the
  * record, or `unit` (`AreaUnit`: that of the listing); without any, the area is absent. With `dimensions`, `50x125` is the
  * product of two lengths in that unit; `units` maps a format's codes; with `range: least`, `2 - 4.99 acres` is 2 acres, with
- * `hide` nothing.
+ * `hide` nothing; `to` is the path of the upper end where it stands apart.
  */
 export const area: Converter = {
   yields: 'number',
-  takes: ['split', 'nth', 'numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'zero', 'min', 'max'],
+  takes: ['split', 'nth', 'numbers', 'unit', 'units', 'unitFrom', 'dimensions', 'range', 'to', 'zero', 'min', 'max'],
   needsFrom: true,
   build: (building) => {
     const { rule, preset } = building
@@ -29,12 +29,13 @@ export const area: Converter = {
     const namedUnit = isListings ? undefined : unitNamed(rule.unit)
     const sideUnit = unitNamed(rule.dimensions)
 
+    const textOf = withUpperEnd(building, read)
     const targetOf = ({ listing }: Making): number => squareFeetInAreaUnit[listing.AreaUnit ?? 'Square Feet']
     const converted = (value: number, squareFeet: number, target: number): number =>
       squareFeet === target ? Math.round(value * 100) / 100 : Math.round((value * squareFeet * 100) / target) / 100
 
     return (node, making) => {
-      const found = building.text(node)
+      const found = textOf(node)
       if (found === undefined) return undefined
       if (sideUnit !== undefined && found.length <= longest) {
         const [length, width] = sidesOf(found).map(read)

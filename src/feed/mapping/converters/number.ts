@@ -1,8 +1,9 @@
 import type { FieldName } from '../../../core/listing.ts'
+import type { RecordNode } from '../../format/format.ts'
 import type { Numbers } from '../rule-keys.ts'
 import { monthlyFactors, hidesPrice, wordKey } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
-import type { Converter } from './converter.ts'
+import type { Building, Converter } from './converter.ts'
 
 /** Reads numbers with these separators; null: not such a number. */
 export function numberReader({ decimal, group }: Numbers): (text: string) => number | null {
@@ -103,11 +104,11 @@ const suffixes: Record<string, number> = { k: 1e3, m: 1e6, mm: 1e6, b: 1e9 }
  * An amount of money, rounded to cents; with `period` (a path, or several) or `per` (a word) converted to an amount per
  * month. `periods` maps a format's codes; '' is a code without an amount per month.
  * An amount without a period in the record, or of a single payment (one time, seasonal), is absent. Words in place of a price, or
- * beside its number, are no price, nor is a range; with `range: least` its smaller end is.
+ * beside its number, are no price, nor is a range, in one text or `to` another path; with `range: least` its smaller end is.
  */
 export const money: Converter = {
   yields: 'number',
-  takes: ['split', 'nth', 'numbers', 'zero', 'period', 'periods', 'per', 'range', 'max', 'times'],
+  takes: ['split', 'nth', 'numbers', 'zero', 'period', 'periods', 'per', 'range', 'to', 'max', 'times'],
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
@@ -116,11 +117,12 @@ export const money: Converter = {
     const period = rule.period === undefined ? null : building.firstOf(rule.period)
     const periods = new Map(Object.entries(rule.periods ?? {}).map(([code, word]) => [wordKey(code), word]))
     const isPrice = field !== null && prices.has(field.name)
+    const textOf = withUpperEnd(building, read)
     for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...periods.values()]) {
       if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
     }
     return (node, making) => {
-      const found = building.text(node)
+      const found = textOf(node)
       if (found === undefined || hidesPrice(found)) return undefined
       const ends = rangeOf(found, read)
       if (ends !== null && rule.range !== 'least')
@@ -159,6 +161,22 @@ function rangeOf(text: string, read: (text: string) => number | null): [number, 
   const match = text.length > longestAmount ? null : between.exec(text)
   const [least, most] = match === null ? [null, null] : [readAmount(match[1], read), readAmount(match[2], read)]
   return least === null || most === null ? null : [least, most]
+}
+
+/** The text of a rule, as a range where its `to` says more than that. */
+export function withUpperEnd(
+  building: Building,
+  read: (text: string) => number | null,
+): (node: RecordNode) => string | undefined {
+  const { rule, text } = building
+  if (rule.to === undefined) return text
+  const upper = building.firstOf(rule.to)
+  return (node) => {
+    const [least, most] = [text(node), upper(node)]
+    if (least === undefined || most === '' || least === most) return least
+    const isSame = read(least) !== null && read(least) === read(most)
+    return isSame ? least : `${least} - ${most}`
+  }
 }
 
 /** Longer text is no amount; long runs of blanks would take `currency` quadratic time. */
