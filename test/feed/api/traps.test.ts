@@ -46,7 +46,7 @@ const wrong: [ResoFault, RegExp][] = [
   [{ kind: 'deep' }, /should answer with JSON, and answers with something that is nested deeper than 100 levels/],
   [
     { kind: 'status', status: 503, headers: { 'retry-after': 'Sun, 01 Nov 2026 09:00:00 GMT' } },
-    /can't be asked for 1[78]\d minutes/,
+    /answers HTTP 503.*asks to wait 1[78]\d minutes/,
   ],
   [{ kind: 'no-value' }, /answers without a list of records \(value\): check the address/],
   [{ kind: 'status', status: 403 }, /HTTP 403.*nothing is deleted for it/],
@@ -140,9 +140,9 @@ test('proofs are made of what proves', () => {
   expect(
     WholeWalk.of({ walks: [{ keys, doubled: 1 }], counts: { before: 1, after: 1 }, changed: null }),
   ).toHaveProperty('why')
-  expect(Gone.of(whole, 'a', { asked: 'not there' })).toBeNull()
-  expect(Gone.of(whole, 'b', { second: whole })).toBeNull()
-  expect(Gone.of(whole, 'b', { asked: 'not there' })?.key).toBe('b')
+  expect(Gone.of(whole, 'a', { asked: 'not there', changed: new Set() })).toBeNull()
+  expect(Gone.of(whole, 'b', { second: whole, changed: new Set() })).toBeNull()
+  expect(Gone.of(whole, 'b', { asked: 'not there', changed: new Set() })?.key).toBe('b')
 })
 
 test('marks, licences and addresses that end', () => {
