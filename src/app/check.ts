@@ -165,7 +165,7 @@ async function checkLive(
     if (waited.aborted)
       return wrong(
         'source',
-        `${nameOf(new URL(live.reso))} gave no answer in ${seconds} seconds`,
+        `${nameOf(new URL(live.reso))} gave no answer in ${seconds} seconds, or asks to wait longer`,
         'check the address under `reso`, that the API is up, and that this machine may reach it',
         name,
       )

@@ -369,7 +369,7 @@ function compare(a: ResoRecord, b: ResoRecord, order: readonly string[]): number
   for (const part of order) {
     const [field, direction] = part.trim().split(' ')
     const [x, y] = [a, b].map((record) =>
-      /Timestamp$/.test(field) ? sortable(String(record[field])) : String(record[field]),
+      /Timestamp$/.test(field) && record[field] !== undefined ? sortable(String(record[field])) : String(record[field]),
     )
     if (x !== y) return (x < y ? -1 : 1) * (direction === 'desc' ? -1 : 1)
   }
