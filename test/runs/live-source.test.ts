@@ -58,21 +58,28 @@ test.each(vendors)('%s: load, changes, a walk that finds what is gone, and nothi
   expect(JSON.stringify([first, second, third])).not.toContain(secret)
 })
 
-test('a failure between the pages of a walk deletes nothing, and the next walk does', async () => {
-  await started('generic', 120)
-  await world.run('sync')
-  await world.run('sync')
-  for (const key of [...reso.world.records.keys()].slice(0, 2)) reso.world.remove(key)
-  world.clock.advance(day + 1)
-  let page = 0
-  // Changes, the count, and the first page of keys arrive.
-  fault = () => (++page > 4 ? { kind: 'html' } : null)
-  const cut = await world.run('sync')
-  expect(cut).toMatchObject({ error: null, counts: { delete: 0 }, delivery: { complete: false } })
-  expect(cut.delivery.reasons.join()).toContain('answers with a page of HTML')
-  fault = null
-  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })
-})
+const failures: [ResoFault, RegExp][] = [
+  [{ kind: 'html' }, /answers with a page of HTML/],
+  [{ kind: 'cut', share: 0.5 }, /gave no whole answer/],
+]
+test.each(failures)(
+  '%j between the pages of a walk deletes nothing, and the next walk does',
+  async (wrong, sentence) => {
+    await started('generic', 120)
+    await world.run('sync')
+    await world.run('sync')
+    for (const key of [...reso.world.records.keys()].slice(0, 2)) reso.world.remove(key)
+    world.clock.advance(day + 1)
+    let page = 0
+    // Changes, the count, and the first page of keys arrive.
+    fault = () => (++page > 4 ? wrong : null)
+    const cut = await world.run('sync')
+    expect(cut).toMatchObject({ error: null, counts: { delete: 0 }, delivery: { complete: false } })
+    expect(cut.delivery.reasons.join()).toMatch(sentence)
+    fault = null
+    expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+  },
+)
 
 test('a licence that shrinks is held by the guard, and another scope deletes nothing before its walk is accepted', async () => {
   await started('generic', 40)

@@ -77,7 +77,9 @@ export class Api {
 
   /** The one record with this key or ListingId among those of the source; null: it is not among them. */
   async one(id: string): Promise<Row | null> {
-    const { rows } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
+    let { rows, next } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
+    // An empty page with a link says nothing yet.
+    while (rows.length === 0 && next !== null) ({ rows, next } = await this.ask(next))
     return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
   }
 

@@ -130,6 +130,7 @@ export async function history(seed: number): Promise<Figures> {
       { kind: 'status', status: 429, headers: { 'Retry-After': '3' } },
       { kind: 'status', status: 429 },
       { kind: 'cut', share: random() },
+      { kind: 'empty-link' },
     ]
     const ending: ResoFault[] = [
       { kind: 'html' },

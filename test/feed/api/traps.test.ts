@@ -93,6 +93,37 @@ test('Trestle: pictures that change alone are read by their own timestamp', asyn
   expect((await bench.kept()).get('ACT101')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/new.jpg' }])
 })
 
+test('a record is not gone because the page with it was empty and had a link', async () => {
+  const isSingle = (url: string): boolean => decodeURIComponent(url).includes("ListingKey eq 'ACT102'")
+  let isHidden = false
+  const bench: Bench = filled(
+    new Bench('generic', {
+      fault: ({ url }) => (isHidden && isSingle(url) && !url.includes('skip') ? { kind: 'empty-link' } : null),
+      after: () => {
+        // It is away while the keys are walked, and back when it is asked for.
+        if (isHidden && bench.world.asked.at(-1)!.includes('$orderby=ListingKey')) bench.world.licence = () => true
+      },
+    }),
+    5,
+    false,
+  )
+  await bench.run()
+  isHidden = true
+  bench.world.licence = ({ ListingKey }) => ListingKey !== 'ACT102'
+  await bench.run({ isWaiting: true })
+  expect((await bench.kept()).has('ACT102')).toBe(true)
+})
+
+test('what a vendor counts of its limits is heeded: the last request of a minute is followed by a minute of none', async () => {
+  const bench = filled(new Bench('trestle'), 5, false)
+  await bench.run()
+  bench.time.pass(60_000)
+  // Somebody else uses the same credentials.
+  for (let n = 0; n < 177; n++) bench.world.times.push(bench.time.now())
+  expect((await bench.run({ isWaiting: true })).reasons).toEqual([])
+  expect(bench.world.refused).toBe(0)
+})
+
 test('a record that comes back while it is looked for is not gone', async () => {
   const bench: Bench = filled(new Bench('generic', { fault: () => (onRequest(), null) }), 5, false)
   let isAsked = false
