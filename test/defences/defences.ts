@@ -720,7 +720,7 @@ const live: Defence[] = [
     file: 'src/feed/api/walk.ts',
     from: 'if (rows.length === 0 && next === null) break',
     to: 'if (rows.length === 0) break',
-    tests: ['test/feed/api/histories.test.ts'],
+    tests: ['test/feed/api/traps.test.ts'],
   },
   {
     name: 'an empty page with a link does not say that a record is gone',
@@ -912,7 +912,7 @@ const live: Defence[] = [
     file: 'src/feed/api/record.ts',
     from: 'lasting.toSorted((a, b) => place(a) - place(b))',
     to: 'lasting.toSorted((a, b) => (String(a.Order) < String(b.Order) ? -1 : 1))',
-    tests: ['test/runs/live-source.test.ts'],
+    tests: ['test/feed/api/traps.test.ts'],
   },
   {
     name: 'the mark of a vendor is not shown',
