@@ -186,14 +186,21 @@ test('timestamps are compared with every digit they came with, in any zone', () 
   expect(compareStamps('2026-11-01T00:00:00-05:00', '2026-11-01T04:59:59Z')).toBe(1)
 })
 
-test('an empty page with a link is not the end of a load', async () => {
-  let asked = 0
-  const bench = filled(new Bench('spark', { fault: () => (++asked === 1 ? { kind: 'empty-link' } : null) }), 5, false)
-  bench.time.pass(86_400_000)
+test('an empty page with a link is not the end of the changes', async () => {
+  let isEmptied = false
+  const fault = (): ResoFault | null => {
+    const wasEmptied = isEmptied
+    isEmptied = false
+    return wasEmptied ? { kind: 'empty-link' } : null
+  }
+  const bench = filled(new Bench('spark', { fault }), 5, false)
   await bench.run()
-  expect((await bench.kept()).size).toBe(5)
-  // It is not the walk that found them.
-  expect(bench.world.asked.join()).not.toContain('ListingKey eq')
+  await bench.run()
+  bench.time.pass(300_000)
+  bench.world.put('ACT101', { ListPrice: 11 })
+  isEmptied = true
+  expect(await bench.run()).toMatchObject({ reasons: [], result: { walk: null } })
+  expect((await bench.kept()).get('ACT101')).toMatchObject({ ListPrice: 11 })
 })
 
 test.each(['spark', 'crea'] as const)('%s: an empty page with a link is not the end of a walk', async (vendor) => {
