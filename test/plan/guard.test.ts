@@ -406,7 +406,6 @@ describe('the map of rules', () => {
       ends: 'confirmed',
       trips: ({ changing: { price }, ours }) => (price > ours / 2 ? [{ listings: price, ours }] : []),
       message: ({ listings, ours }) => `${listings} of ${ours} listings would change their price (limits.share)`,
-      ending: 'goes by itself',
       label: () => 'too many prices change',
       holds: (action) => action.kind === 'update' && action.broken.includes('price'),
     }
