@@ -681,4 +681,113 @@ const store: Defence[] = [
   },
 ]
 
-export const defences: readonly Defence[] = [...machine, ...moves, ...secrets, ...store, ...time]
+/** What a live source must not be believed. */
+const live: Defence[] = [
+  {
+    name: 'live: an empty page with a link is not the end of a walk',
+    file: 'src/feed/api/walk.ts',
+    from: 'if (rows.length === 0 && next === null) break',
+    to: 'if (rows.length === 0) break',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: records of one timestamp on both sides of a page',
+    file: 'src/feed/api/pull.ts',
+    from: 'at = last.stamp\n      page = await api.ask(query(`${stamp} ge ${at}`))',
+    to: 'at = last.stamp\n      page = await api.ask(query(`${stamp} gt ${at}`))',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: timestamps have more digits than milliseconds',
+    file: 'src/feed/api/query.ts',
+    from: "fraction.padEnd(12, '0')",
+    to: "fraction.slice(0, 3).padEnd(12, '0')",
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a count that is off proves nothing',
+    file: 'src/feed/api/proof.ts',
+    from: 'if (off > 0 && (changed === null || off > changed))',
+    to: 'if (off < 0)',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: a key that came twice',
+    file: 'src/feed/api/proof.ts',
+    from: 'if (doubled > 0)',
+    to: 'if (doubled < 0)',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: a source that does not count is walked twice',
+    file: 'src/feed/api/proof.ts',
+    from: 'return walks.length > 1 ?',
+    to: 'return walks.length > 0 ?',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: a record that a walk lacks is asked for by itself',
+    file: 'src/feed/api/source.ts',
+    from: "const row = id === '' ? undefined : await api.one(id)",
+    to: 'const row = null as Row | null',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: another scope begins anew',
+    file: 'src/feed/api/source.ts',
+    from: 'if (found === null || found.scope !== scope)',
+    to: 'if (found === null)',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: the first walk of a scope deletes nothing',
+    file: 'src/feed/api/source.ts',
+    from: 'const isCounted = whole !== null && progress.acceptedAt !== null',
+    to: 'const isCounted = whole !== null',
+    tests: ['test/feed/api/traps.test.ts', 'test/runs/live-source.test.ts'],
+  },
+  {
+    name: 'live: what a vendor forgets is looked for by a walk',
+    file: 'src/feed/api/source.ts',
+    from: 'clock.now() - last > api.vendor.memory',
+    to: 'clock.now() - last > Infinity',
+    tests: ['test/feed/api/traps.test.ts'],
+  },
+  {
+    name: 'live: a removal told during the first load',
+    file: 'src/feed/api/source.ts',
+    from: 'await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))',
+    to: 'await pull(wasLoading ? progress.watermark : lessOverlap(progress.watermark))',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: the cache of a vendor that shows changes late',
+    file: 'src/feed/api/source.ts',
+    from: 'return watermark === null || overlap === 0 ? watermark :',
+    to: 'return watermark === null || overlap >= 0 ? watermark :',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: the count is asked for without the pictures',
+    file: 'src/feed/api/query.ts',
+    from: "const url = this.url({ filter: [], what: 'keys', top: 1 })",
+    to: "const url = this.url({ filter: [], what: 'records', top: 1 })",
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: a server that answers in another order',
+    file: 'src/feed/api/pull.ts',
+    from: 'if (before !== null && compareStamps(stamp, before) < 0)',
+    to: "if (before === '')",
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+  {
+    name: 'live: records of one timestamp that change while they are read by links',
+    file: 'src/feed/api/pull.ts',
+    from: 'if (row.stamp !== tied.at && tied.keys.has(row.key)) read.moved = tied.at',
+    to: 'void row',
+    tests: ['test/feed/api/traps.test.ts', 'test/feed/api/histories.test.ts'],
+  },
+]
+
+export const defences: readonly Defence[] = [...live, ...machine, ...moves, ...secrets, ...store, ...time]
