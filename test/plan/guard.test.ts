@@ -169,7 +169,7 @@ describe('facts', () => {
     [['emptied'], { Images: [] }],
     [['emptied'], { Description: undefined }],
     [[], { Images: ['https://b.example/1.jpg'], Description: 'Another text.' }],
-    [['class'], { SaleType: 'Rent' }],
+    [['class'], { SaleType: 'for_rent' }],
     [['size'], { LotArea: 2000 }],
     [['size'], { Bathrooms: 0 }],
     ...['Une propriÃ©tÃ© Ã  MontrÃ©al', 'Une propri?t?', '????', 'Une propri\uFFFDt\uFFFD'].map(
