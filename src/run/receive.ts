@@ -115,7 +115,7 @@ async function read(
     }
   }
   const { encoding, maxRecordBytes, endsWithLineBreak } = feed.transport
-  const joins = await readJoins(feed.joins ?? [], workspace.folder, budget)
+  const joins = await readJoins(feed.joins ?? [], workspace, budget, maxRecordBytes)
   const own = feed.format.read(countedBytes(), {
     ...mapping.formatOptions,
     encoding,

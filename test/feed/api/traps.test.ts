@@ -7,7 +7,8 @@ import { resoProblems, resoSchema } from '../../../src/feed/api/settings.ts'
 import { vendorOf } from '../../../src/feed/api/vendors.ts'
 import { profileNames } from '../../../src/stand-in/reso/profiles.ts'
 import type { ResoFault } from '../../../src/stand-in/reso/world.ts'
-import { Bench, secret, settingsFor } from './world.ts'
+import { Allowance, Gate } from '../../../src/feed/api/gate.ts'
+import { Bench, exchangeOf, secret, settingsFor } from './world.ts'
 
 function filled(bench: Bench, count: number, same: boolean): Bench {
   for (let n = 0; n < count; n++) {
@@ -61,35 +62,6 @@ test('a second change within one timestamp, and one that shows late, are in the 
   expect((await bench.run()).result?.walk).toBeNull()
   expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 33 })
   expect((await bench.kept()).get('ACT101')).toMatchObject({ ListPrice: 11 })
-})
-
-test('MLS Grid: what is removed during the first load is known after it, whatever came later', async () => {
-  let pages = 0
-  const bench: Bench = filled(
-    new Bench('mlsgrid', {
-      // The walk of all keys would find it, too.
-      fault: ({ url }) => (url.includes('$select') ? { kind: 'html' } : null),
-      after: () => {
-        if (++pages !== 2) return
-        bench.world.remove('ACT100')
-        bench.time.pass(3_600_000)
-        bench.world.put('ACT105', { ListPrice: 5 })
-      },
-    }),
-    6,
-    false,
-  )
-  bench.top = 2
-  await bench.run()
-  expect((await bench.kept()).get('ACT100')).toMatchObject({ MlgCanView: false })
-})
-
-test('a server that answers in another order than that of change is an error', async () => {
-  const bench = filled(new Bench('mlsgrid'), 5, false)
-  bench.world.put('ACT101', { ListPrice: 1 })
-  Object.assign(bench.world, { profile: { ...bench.world.profile, fixedOrder: null } })
-  const { reasons } = await bench.run()
-  expect(reasons.join()).toContain('does not answer in the order of ModificationTimestamp')
 })
 
 test.each(['crea', 'trestle'] as const)(
@@ -414,4 +386,102 @@ test('the watermark moves over records that are not shown', async () => {
   await bench.run()
   const { watermark } = (await bench.mirror.progress())!
   expect(watermark).toBe(bench.world.records.get('ACT103')?.ModificationTimestamp)
+})
+
+/** A request for keys: whole records are asked for without a choice of fields. */
+const isOfKeys = (url: string): boolean => /select=/.test(url)
+const isWalked = (url: string): boolean => isOfKeys(url) && !/count=true/.test(url)
+
+test('an empty page with a link is not the end of a walk over the keys either', async () => {
+  const isFirst = (url: string): boolean => /replication/.test(url) && !/skiptoken/.test(url)
+  const bench = filled(
+    new Bench('bridge', { fault: ({ url }) => (isFirst(url) ? { kind: 'empty-link' } : null) }),
+    5,
+    false,
+  )
+  await bench.run()
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk?.keys.size).toBe(5)
+})
+
+test('a record that a walk lacks is asked for by itself, and stays if it is there', async () => {
+  const bench: Bench = new Bench('generic', {
+    fault: ({ url }) => {
+      bench.world.licence = ({ ListingKey }) => !(isOfKeys(url) && ListingKey === 'ACT102')
+      return null
+    },
+  })
+  filled(bench, 5, false)
+  await bench.run()
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk).not.toBeNull()
+  expect([...(await bench.kept()).keys()]).toContain('ACT102')
+})
+
+test('MLS Grid: a record that is taken off while the first load is beyond it goes', async () => {
+  let pages = 0
+  const bench: Bench = new Bench('mlsgrid', {
+    fault: ({ url }) => (isWalked(url) ? { kind: 'html' } : null),
+    after: () => {
+      if (++pages !== 1) return
+      bench.time.pass(1000)
+      bench.world.remove('ACT100')
+      bench.time.pass(1000)
+      bench.world.put('ACT105', { ListPrice: 1 })
+    },
+  })
+  filled(bench, 6, false)
+  bench.top = 2
+  await bench.run()
+  expect([...(await bench.shown()).keys()].toSorted()).toEqual(['ACT101', 'ACT102', 'ACT103', 'ACT104', 'ACT105'])
+})
+
+test('Spark: a change that its cache shows late is found all the same', async () => {
+  const bench = filled(new Bench('spark', {}, { keys: 30 * 86_400_000 }), 3, false)
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.world.put('ACT200', { ListPrice: 1 })
+  bench.world.licence = ({ ListingKey }) => ListingKey !== 'ACT200'
+  bench.time.pass(60_000)
+  bench.world.put('ACT100', { ListPrice: 2 })
+  await bench.run()
+  expect([...(await bench.kept()).keys()]).not.toContain('ACT200')
+  bench.world.licence = () => true
+  bench.time.pass(60_000)
+  expect((await bench.run()).result?.walk).toBeNull()
+  expect([...(await bench.kept()).keys()]).toContain('ACT200')
+})
+
+test('a server that answers in another order than it was asked for is named', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  const exchange = exchangeOf(bench.world, bench.time)
+  bench.gate = new Gate(bench.settings, {
+    exchange: async (asked, signal) => {
+      const answer = await exchange(asked, signal)
+      const page = JSON.parse(answer.body) as { value?: unknown[] }
+      return { ...answer, body: JSON.stringify({ ...page, value: page.value?.toReversed() }) }
+    },
+    clock: bench.time,
+    allowance: new Allowance(vendorOf('generic').limits, bench.time),
+    learn: () => undefined,
+  })
+  expect((await bench.run()).reasons.join()).toContain('does not answer in the order of ModificationTimestamp')
+})
+
+test('MLS Grid: a record that changes while those of its timestamp are read moves none over the edge of a page', async () => {
+  let pages = -1
+  const after = (): void => {
+    if (pages < 0 || ++pages !== 3) return
+    bench.time.pass(1000)
+    bench.world.put('ACT100', { ListPrice: 2 })
+  }
+  const bench: Bench = filled(new Bench('mlsgrid', { after }, { keys: 30 * 86_400_000 }), 9, true)
+  bench.top = 2
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.time.pass(1000)
+  for (let n = 0; n < 9; n++) bench.world.put(`ACT${100 + n}`, { ListPrice: 1 }, { same: n > 0 })
+  bench.time.pass(1000)
+  pages = 0
+  expect((await bench.run()).result?.walk).toBeNull()
+  const prices = [...(await bench.kept()).values()].map(({ ListPrice }) => ListPrice)
+  expect(prices.filter((price) => price === 1)).toHaveLength(8)
 })
