@@ -134,7 +134,8 @@ test('homes that come under new keys and numbers, as an MLS that moved has them,
   await started('generic', 40)
   await world.run('sync')
   await world.run('sync')
-  for (const [key, home] of [...reso.world.records]) {
+  const homes = new Map(reso.world.records)
+  for (const [key, home] of homes) {
     reso.world.remove(key)
     reso.world.put(`N${key}`, { ...home, ListingId: `N${String(home.ListingId)}`, OriginatingSystemName: 'actris2' })
   }

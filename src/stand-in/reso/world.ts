@@ -368,8 +368,8 @@ const enums = new Set(['StandardStatus', 'PropertyType', 'PropertySubType'])
 function compare(a: ResoRecord, b: ResoRecord, order: readonly string[]): number {
   for (const part of order) {
     const [field, direction] = part.trim().split(' ')
-    const [x, y] = [a, b].map((record) =>
-      /Timestamp$/.test(field) && record[field] !== undefined ? sortable(String(record[field])) : String(record[field]),
+    const [x, y] = [a, b].map(({ [field]: value }) =>
+      field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : String(value),
     )
     if (x !== y) return (x < y ? -1 : 1) * (direction === 'desc' ? -1 : 1)
   }
