@@ -549,6 +549,24 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     await inSync()
   })
 
+  test('a Delete that got its answer at the second attempt: the first may still land, so a sync creates it after that', async () => {
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.standIn.addFault({ operations: ['Delete'], times: 1, fault: { kind: 'late', requests: 1000 } })
+    const error = expect.stringContaining('an attempt to delete it may still land: the next sync creates it') as string
+    const outcomes = [
+      { call: 'delete', result: 'done' },
+      { call: 'create', result: 'left', error },
+    ]
+    expect(await repaired()).toMatchObject({ duplicates: [{ outcomes }] })
+    world.standIn.clearFaults()
+    world.standIn.landLateCalls()
+    expect(idsOf(a)).toEqual([])
+    world.clock.advance(settle)
+    await world.run()
+    await inSync()
+  })
+
   test.each<[string, FaultRuleInput['fault'], number]>([
     ['refused', { kind: 'refuse' }, 0],
     ['lost', { kind: 'reset', when: 'after-reading' }, settle],
