@@ -62,7 +62,15 @@ export function checkSecrets({ literalSecrets }: Config): Checked {
 
 export async function checkStore({ store, place }: Config): Promise<Checked> {
   try {
-    if (store.includes('://')) return fine('store', store.replace(/:.*/s, ''))
+    if (store.includes('://')) {
+      const reader = storeKind(store).openReader(store, place)
+      try {
+        await reader.runs.feeds()
+      } finally {
+        await reader.close()
+      }
+      return fine('store', `${store.replace(/:.*/s, '')}: it can be used`)
+    }
     const remark = place.allowNetwork ? null : assertLocal(store)
     const folder = nearest(dirname(store))
     const problem = roomProblem(folder, 0)
