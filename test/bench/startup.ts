@@ -19,14 +19,15 @@ await inFolder(async (folder) => {
     return taken
   }
   const run = (says: RegExp, ...words: string[]) => timed([programFile, ...words], says)
-  await run(/create: 10|10 created|create +10|10/, 'sync')()
-  await run(/ok/, 'sync')()
+  const json = ['sync', '--format', 'json'] as const
+  await run(/"create": ?10/, ...json)()
+  await run(/"unchanged": ?10/, ...json)()
   const times = await sideBySide(
     {
       empty: timed(['-e', '0'], /^$/),
       help: run(/Usage: listing-sync/, '--help'),
       status: run(/10 listings/, 'status'),
-      sync: run(/"result": ?"ok"/, 'sync', '--format', 'json'),
+      sync: run(/"unchanged": ?10/, ...json),
     },
     Math.max(9, Number(rounds)),
   )

@@ -9,7 +9,7 @@ import { stringify } from 'yaml'
 import type * as Doors from '../../src/app/doors.ts'
 import type * as Open from '../../src/app/open.ts'
 import type { Report } from '../../src/report/report.ts'
-import { expected, inFolder } from './measure.ts'
+import { expected, inFolder, quickDisk } from './measure.ts'
 
 /** The folder that has the built program; `bench.ts` builds it. */
 export const built = process.env['BENCH_BUILT']!
@@ -109,7 +109,7 @@ export async function withLoaded(
       } finally {
         await program.app.close()
       }
-    })
+    }, quickDisk)
   } finally {
     await service.end()
   }
