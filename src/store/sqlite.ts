@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { assertSound, connect, makeDurable } from './connection.ts'
 import { createChanges } from './changes.ts'
 import { createDeliveries } from './deliveries.ts'
-import { promised } from './door.ts'
+import { createGroups, promised } from './door.ts'
 import type { Connection } from './door.ts'
 import { inStore, storeError } from './failure.ts'
 import { openFile } from './file.ts'
@@ -75,7 +75,8 @@ export function openStoreReader(
     const note = noteBeside(file)
     const source = openSource(file, steps, formerly)
     try {
-      const connection = { database: source.database, file }
+      const { database } = source
+      const connection = { database, file, groups: createGroups(database, file) }
       const behind = isBehind(source.database, file, note)
       return {
         ...rolesOn(
@@ -111,7 +112,8 @@ export function storeOn(
     if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
-  const connection = { database, file }
+  const groups = createGroups(database, file)
+  const connection = { database, file, groups }
   const serial = isFile ? createSerial(database, file, note) : null
   const leases = createLeases(connection, assertInPlace, serial)
   return {
@@ -121,6 +123,7 @@ export function storeOn(
       lease: (chatbot, now) => leases.lease(chatbot, now),
       close() {
         if (!database.open) return
+        groups.commit()
         try {
           leases.releaseAll()
         } finally {
