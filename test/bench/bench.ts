@@ -14,19 +14,19 @@ import type { Row } from './measure.ts'
 
 /** Sizes, and rounds, for a whole bench and for a quick one. */
 const cases: Record<string, { file: string; whole: [size: string, rounds: number]; quick: [string, number] }> = {
-  'nochange-xml': { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
-  'nochange-csv': { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
-  unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['2000', 5] },
-  growth: { file: 'nochange', whole: ['100000', 5], quick: ['5000', 5] },
-  firstload: { file: 'firstload', whole: ['20000', 5], quick: ['1000', 5] },
-  memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['2000', 1] },
+  'nochange-xml': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
+  'nochange-csv': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
+  unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['500', 5] },
+  growth: { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
+  firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
+  memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['250', 1] },
-  rate: { file: 'rate', whole: ['60', 1], quick: ['10', 1] },
+  rate: { file: 'rate', whole: ['60', 1], quick: ['5', 1] },
   client: { file: 'client', whole: ['4000', 7], quick: ['1000', 5] },
   startup: { file: 'startup', whole: ['10', 15], quick: ['10', 9] },
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
-  feeds: { file: 'feeds', whole: ['1000', 1], quick: ['20', 1] },
-  presets: { file: 'presets', whole: ['2000', 5], quick: ['200', 5] },
+  feeds: { file: 'feeds', whole: ['1000', 5], quick: ['20', 1] },
+  presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
 }
 
 const { values, positionals } = parseArgs({
