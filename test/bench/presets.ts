@@ -3,7 +3,7 @@
  * floor of the same run (splitting and hashing the raw records). The records are the fixture's, full of dirt: many end as
  * rejects, and short ones count as much as long ones. Compare a preset with itself, not with its neighbour.
  */
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shortHash } from '../../src/core/hash.ts'

@@ -55,7 +55,7 @@ function confirmed(key: string): Confirmation {
   return {
     key,
     feed: 'bench',
-    sent: { listing: { MLSNumber: key, ...listing } as Confirmation['sent']['listing'], moving: {} as never },
+    sent: { listing: { MLSNumber: key, ...listing } as Confirmation['sent']['listing'], moving: {} },
     content: 'content',
     record: { raw: key, parts: 1 },
     mapping: 'one',
