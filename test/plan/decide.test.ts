@@ -333,6 +333,15 @@ describe('a call was in flight', () => {
     expect(await only(flight('update', minute).shows(A))).toMatchObject({ kind: 'adopt', cause: 'settle' })
     expect(await only(flight('update', minute).shows(cheaper))).toMatchObject({ kind: 'update', cause: 'settle' })
   })
+  test('taken off less than `settle` ago, delivered again, and shown: the list may be old, and nothing is taken over', async () => {
+    const world = (ago: number) =>
+      new PlanWorld()
+        .delivers(A)
+        .left('A', now - ago)
+        .shows(A)
+    expect(await only(world(14 * minute))).toMatchObject({ kind: 'hold', cause: 'in-flight' })
+    expect(await only(world(15 * minute))).toMatchObject({ kind: 'adopt' })
+  })
   test('delete, delivered again, absent: created only once the delete has settled', async () => {
     expect(await only(flight('delete', minute))).toMatchObject({ kind: 'hold', cause: 'in-flight' })
     expect(await only(flight('delete', 15 * minute))).toMatchObject({ kind: 'create' })
