@@ -9,7 +9,7 @@ import type { MappingParts } from '../config/presets.ts'
 import type { ReferenceSources } from '../config/text.ts'
 import { ConfigError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
-import { jsonDocument } from '../core/text.ts'
+import { jsonDocument, printable } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
 import { apiReader } from '../feed/api/reader.ts'
 import { sampleOf } from '../feed/api/sample.ts'
@@ -46,6 +46,14 @@ interface Wishes {
 export function inspectSource(context: CommandContext, source: string, wishes: Wishes): Promise<Inspected> {
   const { env, configFile, doors } = context
   const found = sourceToInspect(source, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+}
+
+/** The source of a configured feed. Throws `ConfigError` for a wrong configuration, `UsageError` where it has no such feed. */
+export function inspectFeed(context: CommandContext, name: string, wishes: Wishes): Promise<Inspected> {
+  const { env, configFile, doors } = context
+  const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  if (found === null) throw new UsageError(`there is no feed "${printable(name)}" in ${configFile}`)
   return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
 }
 
