@@ -814,6 +814,13 @@ const chat: Defence[] = [
 
 const client: Defence[] = [
   {
+    name: 'the client bound to a chatbot refuses to write to another',
+    file: 'src/service/face.ts',
+    from: 'if (name === undefined) return body',
+    to: 'if (name !== null) return body',
+    tests: ['test/service/service-client.test.ts'],
+  },
+  {
     name: 'the client refuses numbers that mean nothing',
     file: 'src/index.ts',
     from: "if (problems.length > 0) throw new UserError(problems.join('; '))",
