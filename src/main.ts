@@ -309,8 +309,9 @@ function commands(
     .addOption(format)
     .action(async (options) => done(await (await import('./commands/settings.ts')).settingsCommand(context(), options)))
   program
-    .command('inspect <source>')
+    .command('inspect [source]')
     .description('show what is in a feed, which preset fits, how records would map and what would be rejected')
+    .option('--feed <name>', 'the source of this feed of the configuration')
     .option('--preset <name>', 'name of a preset, or path of your own (default: the best match)')
     .option('--init', 'write a starting configuration (to the file of --config)')
     .option('--records <number>', 'read only so many records')

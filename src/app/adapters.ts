@@ -6,6 +6,7 @@ import { schemeOf } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
+import { openPostgres, openPostgresReader } from '../store/postgres.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
 import type { Place } from '../store/sqlite.ts'
 import type { Store, StoreReader } from '../store/store.ts'
@@ -27,6 +28,8 @@ export interface StoreKind {
   backUp?(address: string, to: string): void
 }
 
+const postgres: StoreKind = { open: openPostgres, openReader: openPostgresReader }
+
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
 export const stores: Record<string, StoreKind> = {
   file: {
@@ -34,6 +37,8 @@ export const stores: Record<string, StoreKind> = {
     openReader: (file, place) => openStoreReader(file, undefined, place),
     backUp,
   },
+  postgres,
+  postgresql: postgres,
 }
 
 /** Throws `UserError` for a scheme that no store has. */

@@ -7,6 +7,9 @@ import { systemClock } from '../core/machine.ts'
 import { roomIn } from '../core/room.ts'
 import { printable } from '../core/text.ts'
 import { Api } from '../feed/api/query.ts'
+import type { ResoSettings } from '../feed/api/settings.ts'
+import { vendorOf } from '../feed/api/vendors.ts'
+import { nameOf } from '../feed/transport/address.ts'
 import { assertLocal } from '../store/file-system.ts'
 import { temporaryFolder } from '../workspace/folder.ts'
 import { storeKind } from './adapters.ts'
@@ -59,7 +62,15 @@ export function checkSecrets({ literalSecrets }: Config): Checked {
 
 export async function checkStore({ store, place }: Config): Promise<Checked> {
   try {
-    if (store.includes('://')) return fine('store', store.replace(/:.*/s, ''))
+    if (store.includes('://')) {
+      const reader = storeKind(store).openReader(store, place)
+      try {
+        await reader.runs.feeds()
+      } finally {
+        await reader.close()
+      }
+      return fine('store', `${store.replace(/:.*/s, '')}: it can be used`)
+    }
     const remark = place.allowNetwork ? null : assertLocal(store)
     const folder = nearest(dirname(store))
     const problem = roomProblem(folder, 0)
@@ -118,7 +129,7 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
   const { name, source, live } = feed
   if (source === '-') return fine('source', 'standard input is not read here', name)
   try {
-    if (live !== null) return await checkLive(context, feed)
+    if (live !== null) return await checkLive(context, name, live)
     const { findings } = await inspectBeginning(context, name, records, false)
     const { counts, document, preset } = findings
     const read = `${document.records} records of ${document.format}`
@@ -141,17 +152,55 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
   }
 }
 
-async function checkLive({ signal, doors, clock = systemClock }: CommandContext, { name, live }: FeedConfig) {
+/** Asks a live source what a run asks it: a wrong `vendor` shows in the second and third answer at the latest. */
+async function checkLive(
+  { signal, doors, clock = systemClock }: CommandContext,
+  name: string,
+  live: ResoSettings,
+): Promise<Checked> {
   const gates = createGates(clock, doors)
+  const waited = AbortSignal.timeout(patience)
   try {
-    const api = new Api(live!, gates.of(live!), AbortSignal.any([signal, AbortSignal.timeout(patience)]))
-    const { rows } = await api.ask(api.url({ filter: [], what: 'records', top: 1 }))
-    const found = `${api.gate.root.host} answers as ${api.vendor.title}`
-    if (rows.length > 0) return fine('source', found, name)
+    const rows = await tried(new Api(live, gates.of(live), AbortSignal.any([signal, waited])))
+    const { title } = vendorOf(live.vendor)
+    const found = `${new URL(live.reso).host} answers as ${title}`
+    if (rows > 0) return fine('source', found, name)
     return wrong('source', `${found}, but with no record`, 'check `filter` and what the credentials may see', name)
+  } catch (error) {
+    signal.throwIfAborted()
+    const seconds = patience / 1000
+    // The signal's reason, or the error of a sleep that it ended.
+    if (waited.aborted)
+      return wrong(
+        'source',
+        `${nameOf(new URL(live.reso))} gave no answer in ${seconds} seconds, or asks to wait longer`,
+        'check the address under `reso`, that the API is up, and that this machine may reach it',
+        name,
+      )
+    if (!(error instanceof FeedError)) throw error
+    return wrong('source', printable(error.message), remedyOfLive(error.message), name)
   } finally {
     await gates.close()
   }
+}
+
+/** Asks for a record, for a page of keys, and for how many there are where that is asked; gives how many records came. */
+async function tried(api: Api): Promise<number> {
+  const { stamp, visible, walk, counts } = api.vendor
+  const filter = visible === null ? [] : [`${visible} eq true`]
+  const { rows } = await api.ask(api.url({ filter, what: 'records', order: [stamp, 'ListingKey'], top: 1 }))
+  const resource = walk === 'order' ? 'Property' : walk.resource
+  await api.ask(api.url({ filter: [], what: 'keys', order: ['ListingKey'] }, resource))
+  if (counts) await api.count()
+  return rows.length
+}
+
+function remedyOfLive(problem: string): string {
+  if (/token|HTTP 40[13]\b/.test(problem))
+    return 'check `auth`: the token, or clientId, clientSecret, tokenUrl and scope, as the vendor gave them'
+  if (/no whole answer/.test(problem))
+    return 'check the address under `reso`, that the API is up, and that this machine may reach it'
+  return 'check `vendor`, `reso` and `filter` of the source; `vendor: generic` asks for nothing but the bare standard'
 }
 
 /** Another preset that reads what this one can't. */

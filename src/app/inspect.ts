@@ -9,17 +9,19 @@ import type { MappingParts } from '../config/presets.ts'
 import type { ReferenceSources } from '../config/text.ts'
 import { ConfigError, UsageError } from '../core/errors.ts'
 import { systemClock } from '../core/machine.ts'
-import { jsonDocument } from '../core/text.ts'
+import { jsonDocument, printable } from '../core/text.ts'
 import { dayIn } from '../core/zone.ts'
 import { apiReader } from '../feed/api/reader.ts'
 import { sampleOf } from '../feed/api/sample.ts'
 import type { ResoSettings } from '../feed/api/settings.ts'
 import { bounded } from '../feed/format/bounded.ts'
 import { readBudget } from '../feed/format/budget.ts'
+import type { Reading } from '../feed/format/format.ts'
 import type { Findings } from '../inspect/findings.ts'
 import { inspect, inspectLive } from '../inspect/inspect.ts'
 import type { Inspected, Inspection, LiveInspection } from '../inspect/inspect.ts'
 import { findingsText } from '../inspect/text.ts'
+import { readJoins, withJoins } from '../run/join.ts'
 import { openWorkspace } from '../workspace/sqlite.ts'
 import type { CommandContext } from './app.ts'
 import { createGates } from './gates.ts'
@@ -44,6 +46,14 @@ interface Wishes {
 export function inspectSource(context: CommandContext, source: string, wishes: Wishes): Promise<Inspected> {
   const { env, configFile, doors } = context
   const found = sourceToInspect(source, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
+}
+
+/** The source of a configured feed. Throws `ConfigError` for a wrong configuration, `UsageError` where it has no such feed. */
+export function inspectFeed(context: CommandContext, name: string, wishes: Wishes): Promise<Inspected> {
+  const { env, configFile, doors } = context
+  const found = feedOf(name, configFile, { env, readFile: readTextFile, learn: doors.learn })
+  if (found === null) throw new UsageError(`there is no feed "${printable(name)}" in ${configFile}`)
   return inspectFound(context, found, givenPreset(wishes.preset, found.parts), wishes.limit)
 }
 
@@ -76,15 +86,22 @@ async function inspectFound(
     progress: (records: number) => progress.show('records', records, null),
   }
   try {
+    const wired = wire(feed, config, clock, gates)
+    // Another preset than the feed's own has no rule that reads them.
+    const tables = given?.how === 'configured' ? (wired.joins ?? []) : []
+    const { known, notes } = await readJoins(tables, workspace, how.budget, feed.transport.maxRecordBytes)
+    const joined = (reading: Reading): Reading => withJoins(reading, known)
     const inspected =
       feed.live !== null && given !== null
-        ? await livePage(feed, feed.live, gates, { ...how, given })
+        ? await livePage(feed, feed.live, gates, { ...how, given, joined, notes })
         : await inspect({
             ...how,
-            feed: wire(feed, config, clock, gates),
+            feed: wired,
             given,
             presets: shippedPresets(),
             scratch: workspace.folder,
+            joined,
+            notes,
           })
     // Not only printed: `--init` makes files of them.
     return { ...inspected, findings: doors.clean(inspected.findings) }
@@ -100,7 +117,7 @@ async function livePage(
   feed: FeedConfig,
   live: ResoSettings,
   gates: Gates,
-  how: Pick<LiveInspection, 'limit' | 'moment' | 'budget' | 'progress' | 'given'>,
+  how: Pick<LiveInspection, 'limit' | 'moment' | 'budget' | 'progress' | 'given' | 'joined' | 'notes'>,
 ): Promise<Inspected> {
   const { name, bytes, all, vendor, schedule } = await sampleOf(live, gates.of(live), how.budget.signal)
   const licence = vendor.noPictures === null ? [] : [`the feed has no Images: ${vendor.noPictures}`]

@@ -24,6 +24,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'listing-sync inspect homes.xml',
     'listing-sync inspect https://feeds.example.com/homes.csv --init',
     'listing-sync inspect homes.xml --preset zillow --records 100',
+    'listing-sync inspect --feed north',
   ],
   'stand-in': ['listing-sync stand-in --port 8080', 'listing-sync stand-in reso --vendor bridge --homes 500'],
   demo: ['listing-sync demo', 'listing-sync demo --reso'],

@@ -1,11 +1,12 @@
 import type { CommandContext } from '../app/app.ts'
-import { findingsForms, inspectSource } from '../app/inspect.ts'
+import { findingsForms, inspectFeed, inspectSource } from '../app/inspect.ts'
 import { FeedError, UsageError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
 import { checkInit, initialise } from '../inspect/init.ts'
 
 export interface InspectOptions {
+  feed?: string
   preset?: string
   init?: true
   records?: string
@@ -18,12 +19,20 @@ export interface InspectOptions {
  */
 export async function inspectCommand(
   context: CommandContext,
-  source: string,
+  given: string | undefined,
   options: InspectOptions,
 ): Promise<number> {
+  const { feed: feedName } = options
+  const source = given ?? feedName
+  if (source === undefined || (given !== undefined && feedName !== undefined))
+    throw new UsageError('inspect takes a source, or --feed with the name of a feed')
+  if (options.init && feedName !== undefined)
+    throw new UsageError('--init writes a configuration for a source that has none, and --feed names one of it')
   const limit = limitOf(options.records)
   if (options.init) checkInit(context.configFile, source)
-  const inspected = await inspectSource(context, source, { preset: options.preset, limit })
+  const wishes = { preset: options.preset, limit }
+  const inspected =
+    feedName === undefined ? await inspectSource(context, source, wishes) : await inspectFeed(context, feedName, wishes)
   const { findings } = inspected
   const { out, err } = context.doors
   out.document(findings, (clean) => findingsForms[options.format](clean, out.isTTY))

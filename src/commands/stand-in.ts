@@ -68,9 +68,10 @@ async function resoCommand(
     reso.tokenUrl === null
       ? `token: ${credentials.token}`
       : `clientId: ${credentials.client.id}, clientSecret: ${credentials.client.secret}, tokenUrl: ${reso.tokenUrl}`
+  const expand = name === 'mlsgrid' || name === 'bridge' || name === 'crea' ? '' : ', expand: [Media]'
   const filter = reso.world.profile.needs === null ? '' : `, filter: "${reso.world.profile.needs} eq 'actris'"`
   context.doors.out.write(
-    `stand-in listens on ${reso.root}\nsource: { reso: ${reso.root}, vendor: ${name}, auth: { ${auth} }${filter} }\n`,
+    `stand-in listens on ${reso.root}\nsource: { reso: ${reso.root}, vendor: ${name}, auth: { ${auth} }${filter}${expand} }\n`,
   )
   await stopped(context)
   await reso.close()

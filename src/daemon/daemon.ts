@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import type { App } from '../app/app.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { ConfigError, UserError, messageOf } from '../core/errors.ts'
+import { ConfigError, StoreAwayError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Report } from '../report/report.ts'
@@ -45,6 +45,8 @@ export async function runDaemon(
 async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () => void): Promise<void> {
   const { clock, log } = app.runtime
   let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
+  await waitForStore(app, signal, beat)
+  if (signal.aborted) return
   for (const feed of watched) await feed.lookBack()
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
   const turns = new Turns()
@@ -116,6 +118,26 @@ async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watch
 }
 
 const longestBack = 60_000
+
+/** Milliseconds between two looks for a store that is away. */
+const storeLook = 10_000
+
+/** A store on another machine may come up after the daemon. Throws what else keeps it from being used. */
+async function waitForStore(app: App, signal: AbortSignal, beat: () => void): Promise<void> {
+  const { clock, log } = app.runtime
+  for (let told = ''; !signal.aborted;) {
+    try {
+      await app.store().runs.starts()
+      return
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) throw error
+      if (error.message !== told) log.error({ problem: error.message }, 'the store is away: waiting for it')
+      told = error.message
+      beat()
+      await clock.sleep(storeLook, signal).catch(() => undefined)
+    }
+  }
+}
 
 /** How many daemons crashed right before this one. If the store can't be written, each run reports it. */
 async function startsBefore(app: App): Promise<number> {
@@ -207,14 +229,25 @@ class Watched {
 
   /** Counts the runs that were due before the daemon started. */
   async lookBack(): Promise<void> {
-    const good = await this.#lastGood()
-    if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+    try {
+      const good = await this.#lastGood()
+      if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) throw error
+      this.#app.runtime.log.error({ feed: this.name, problem: error.message }, 'could not look into the store')
+    }
   }
 
   /** Whether a run was due while no daemon was running; always if the feed never succeeded. */
   async isOverdue(now: number): Promise<boolean> {
-    const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
-    return lastSuccess === null || this.times.within(lastSuccess, now)
+    try {
+      const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
+      return lastSuccess === null || this.times.within(lastSuccess, now)
+    } catch (error) {
+      // Its run says what is the matter.
+      if (error instanceof StoreAwayError) return true
+      throw error
+    }
   }
 
   async isDue(from: number, to: number): Promise<boolean> {

@@ -39,6 +39,9 @@ export interface Inspection extends Candidates {
   /** Of this reading, trials of presets included. */
   budget: ReadBudget
   progress: (records: number) => void
+  /** Puts the rows of second tables (`join`) beside the records; `notes`: tables that can't be had. */
+  joined: (reading: Reading) => Reading
+  notes: readonly string[]
 }
 
 /** The findings and the mapping behind them, from which a configuration can be written. */
@@ -99,11 +102,12 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     throw new FeedError(`the document is ${formats[format].title}, but ${lack}`)
   }
   const counted = counting(bytes)
-  const reading = bounded(formats[format], inspection.feed.transport).read(counted.bytes, {
+  const own = bounded(formats[format], inspection.feed.transport).read(counted.bytes, {
     ...formatOptions,
     ...start.options,
     lengthProven: () => !endsWithLineBreak || end().proven,
   })
+  const reading = inspection.joined(own)
   const limited = await readAll(reading, mapped, inspection)
   const reasons = limited ? [] : [...new Set([...end().reasons, ...reading.end().reasons])]
   const exceeded = budget.exceeded()
@@ -124,11 +128,15 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     doubt: limited || formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
-  return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
+  const findings = findingsOf(opened.name, document, choice, mapped, feed)
+  return { findings: { ...findings, notes: [...inspection.notes] }, preset, feed }
 }
 
 /** One page of a live source, and how it is read. */
-export interface LiveInspection extends Pick<Inspection, 'moment' | 'limit' | 'budget' | 'progress'> {
+export interface LiveInspection extends Pick<
+  Inspection,
+  'moment' | 'limit' | 'budget' | 'progress' | 'joined' | 'notes'
+> {
   given: NonNullable<Inspection['given']>
   page: { name: string; bytes: Buffer }
   reader: Reader
@@ -144,12 +152,13 @@ export async function inspectLive(inspection: LiveInspection): Promise<Inspected
   const fit = { name: preset.name, title: preset.title, score: 100, reason, chosen: how }
   const choice: Choice = { preset, options, fit, others: [], settings: [] }
   const mapped = new MappedRecords(choice, moment)
-  const reading = reader.read(inOneBlock(page.bytes), {
+  const own = reader.read(inOneBlock(page.bytes), {
     encoding: 'utf-8',
     charset: null,
     maxRecordBytes,
     lengthProven: () => true,
   })
+  const reading = inspection.joined(own)
   await readAll(reading, mapped, inspection)
   const exceeded = inspection.budget.exceeded()
   const reasons = [
@@ -170,7 +179,8 @@ export async function inspectLive(inspection: LiveInspection): Promise<Inspected
     doubt: null,
   }
   const feed = feedMapping(preset, options, mapped.profile.fields())
-  return { findings: { ...findingsOf(page.name, document, choice, mapped, feed), live: facts }, preset, feed }
+  const findings = findingsOf(page.name, document, choice, mapped, feed)
+  return { findings: { ...findings, notes: [...inspection.notes], live: facts }, preset, feed }
 }
 
 async function* inOneBlock(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -233,6 +243,7 @@ function findingsOf(
     removals: tally.removals(),
     missing: missingFacts(tally.missing(), feed),
     hiding: preset === null ? [] : unreadFlags(fields),
+    notes: [],
   }
 }
 

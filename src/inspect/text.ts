@@ -22,6 +22,7 @@ function* lines(findings: Findings, paint: Paint): Generator<string> {
   const { preset, samples, unused } = findings
   yield* documentLines(findings, paint)
   yield* liveLines(findings, paint)
+  for (const note of findings.notes) yield* wrapped(printable(note), 2, (line) => paint('yellow', line))
   yield* presetLines(findings, paint)
   yield* resultLines(findings, paint)
   yield* missingLines(findings, paint)

@@ -1,5 +1,5 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
-import { DeleteAbsent, ForgetAbsent, hold, holdBare, note, reasonOf, stepOf } from './change.ts'
+import { DeleteAbsent, ForgetAbsent, hold, note, reasonOf, stepOf } from './change.ts'
 import type { DeleteStated, ForgetStated, Hold, PlanStep } from './change.ts'
 import type { PartHeld } from './guard/hold.ts'
 import { homeOf } from './guard/home.ts'
@@ -35,8 +35,8 @@ export function absent(one: Case): PlanStep[] {
   if (!isProven) {
     const isUnreadable = proof.cause === 'unreadable'
     const parts: PartHeld[] = isUnreadable ? [{ part: 'delete', content: '', rules: [], ends: 'never' }] : []
-    const held = holdBare(key, `absent from the feed, but ${proof.why}`, proof.until, proof.cause, 'delete', parts)
-    return [stepOf(held), ...noted]
+    const why = `absent from the feed, but ${proof.why}`
+    return [stepOf(hold({ mlsNumber: key, held: 'delete' }, why, proof.until, proof.cause, parts)), ...noted]
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
@@ -170,5 +170,5 @@ function forgotten(
 /** Nobody can tell which of the copies a call would hit. */
 export function twiceShown({ key, shown, settings }: Case, held: 'delete' | null): Hold {
   const why = `${shown.length} listings on the service have this MLSNumber: see listing-sync repair ${settings.feed}`
-  return holdBare(key, why, 'change', 'twice-shown', held)
+  return hold({ mlsNumber: key, held }, why, 'change', 'twice-shown')
 }

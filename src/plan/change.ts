@@ -184,28 +184,22 @@ export type Change = Action | Hold
 export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
-/** Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. */
+/**
+ * Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. `of` is an
+ * MLSNumber alone where the action can't even be written down; `held`: what it would be, as far as that can be told.
+ */
 export function hold(
-  action: Action,
+  of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   why: string,
   until: Until,
   cause: HoldCause,
   parts: readonly PartHeld[] = [],
 ): Hold {
-  const { mlsNumber, reason } = action
-  return { kind: 'hold', cause, mlsNumber, why, reason, action, held: action.kind, until, parts }
-}
-
-/** A hold of what can't even be written down as an action; `held`: what it would be, as far as that can be told. */
-export function holdBare(
-  mlsNumber: string,
-  why: string,
-  until: Until,
-  cause: HoldCause,
-  held: ActionKind | null = null,
-  parts: readonly PartHeld[] = [],
-): Hold {
-  return { kind: 'hold', cause, mlsNumber, why, reason: reasonOf('hold', cause), action: null, held, until, parts }
+  const { mlsNumber } = of
+  const action = of.kind === undefined ? null : of
+  const held = of.kind === undefined ? (of.held ?? null) : of.kind
+  const reason = action?.reason ?? reasonOf('hold', cause)
+  return { kind: 'hold', cause, mlsNumber, why, reason, action, held, until, parts }
 }
 
 /** Whether it undoes what somebody did on the service. */

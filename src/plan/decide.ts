@@ -18,7 +18,7 @@ import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { absent, gone } from './absent.ts'
-import { holdBare, note, stepOf } from './change.ts'
+import { hold, note, stepOf } from './change.ts'
 import type { PlanStep } from './change.ts'
 import type { PlanSettings } from './inputs.ts'
 import { present, refreshDue } from './present.ts'
@@ -69,7 +69,7 @@ export function decide(situation: Situation, settings: PlanSettings, recall: Cas
   const leaving = delivered.find((record) => record.kind === 'removal' || record.kind === 'filtered')
   const holdEach = (why: string): Decision =>
     decision(
-      wanted.map(() => stepOf(holdBare(key, why, 'change', 'twice-delivered'))),
+      wanted.map(() => stepOf(hold({ mlsNumber: key }, why, 'change', 'twice-delivered'))),
       duplicates,
     )
 

@@ -5,7 +5,7 @@ import { fieldNames, optionalFields } from '../core/listing.ts'
 import { valueInWords } from '../core/text.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
 import { isSettled, twiceShown } from './absent.ts'
-import { hold, holdBare, isPutRight, note, reasonOf, stepOf, unchanged } from './change.ts'
+import { hold, isPutRight, note, reasonOf, stepOf, unchanged } from './change.ts'
 import type { Adopt, Change, Create, PlanStep, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
@@ -17,7 +17,9 @@ export function present(one: Case, wanted: WantedListing): PlanStep[] {
   const other = otherOwner(one)
   const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
   if (other !== null && !takeOver)
-    return [stepOf(holdBare(key, `also in ${other}, a feed of this chatbot that has it`, 'nothing', 'other-feed'))]
+    return [
+      stepOf(hold({ mlsNumber: key }, `also in ${other}, a feed of this chatbot that has it`, 'nothing', 'other-feed')),
+    ]
   if (shown.length > 1) return [stepOf(twiceShown(one, null))]
   const item = shown.length === 1 ? shown[0] : null
   const steps = takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)
@@ -210,26 +212,31 @@ function adoptOrUpdate(
   ]
 }
 
-function adopt(
+/** What all changes to a wanted listing say. */
+function changeOf<Kind extends string, Cause extends string>(
   one: Case,
   { at }: WantedListing,
+  kind: Kind,
+  cause: Cause,
+  why: string,
+) {
+  return { kind, cause, mlsNumber: one.key, why, wanted: at, unsettled: isUnsettled(one), released: [] }
+}
+
+function adopt(
+  one: Case,
+  wanted: WantedListing,
   item: ShownRow,
   cause: Adopt['cause'],
   why: string,
   facts: Partial<Listing>,
 ): Adopt {
   return {
-    kind: 'adopt',
-    cause,
-    mlsNumber: one.key,
-    why,
+    ...changeOf(one, wanted, 'adopt', cause, why),
     reason: reasonOf('adopt', cause),
-    wanted: at,
     shownHash: item.hash,
-    unsettled: isUnsettled(one),
     ...(Object.keys(facts).length > 0 && { facts }),
     counts: [],
-    released: [],
   }
 }
 
@@ -242,7 +249,7 @@ function factsShown(wanted: WantedListing, item: ShownRow | null): Partial<Listi
 
 function create(
   one: Case,
-  { at, content, home }: WantedListing,
+  wanted: WantedListing,
   cause: 'new' | 'gone-from-service',
   why: string,
   doubtful = false,
@@ -250,21 +257,15 @@ function create(
   const { remote, lostUntil } = one.settings
   const isBack = one.history.leftAt !== null
   return {
-    kind: 'create',
-    cause,
-    mlsNumber: one.key,
-    why,
-    reason: reasonOf('create', cause, [], content),
-    wanted: at,
+    ...changeOf(one, wanted, 'create', cause, why),
+    reason: reasonOf('create', cause, [], wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: doubtful || cause === 'gone-from-service' || !remote.complete || lostUntil !== null,
-    unsettled: isUnsettled(one),
     unseen: false,
     firstLook: false,
-    home,
+    home: wanted.home,
     isBack,
     counts: cause === 'new' && !isBack ? ['create'] : [],
-    released: [],
   }
 }
 
@@ -277,18 +278,12 @@ function update(
   item: ShownRow | null,
   lookUp = false,
 ): Update {
-  const { at, content } = wanted
   const broken = brokenBy(one, wanted, cause)
   const facts = factsShown(wanted, item)
   return {
-    kind: 'update',
-    cause,
-    mlsNumber: one.key,
-    why,
-    reason: reasonOf('update', cause, fields, content),
-    wanted: at,
+    ...changeOf(one, wanted, 'update', cause, why),
+    reason: reasonOf('update', cause, fields, wanted.content),
     lookUp,
-    unsettled: isUnsettled(one),
     shownHash: item?.hash ?? one.mine?.baseline ?? null,
     ...(Object.keys(facts).length > 0 && { facts }),
     fields,
@@ -297,7 +292,6 @@ function update(
     broken,
     withheld: null,
     counts: broken,
-    released: [],
   }
 }
 

@@ -25,23 +25,23 @@ export async function* situations(
   inputs: Omit<PlanInputs, 'recall'>,
   feed: string,
 ): AsyncGenerator<readonly Situation[]> {
-  const delivered = new Groups(inputs.delivered)
-  const snapshot = new Pages(inputs.snapshot)
-  const shown = new Groups(inputs.shown)
-  const histories = new Pages(inputs.history)
+  const delivered = new Side(onePage(inputs.delivered))
+  const snapshot = new Side(inputs.snapshot)
+  const shown = new Side(onePage(inputs.shown))
+  const histories = new Side(inputs.history)
   const sides = [delivered, snapshot, shown, histories]
   let chunk: Situation[] = []
   try {
     for (;;) {
-      for (const side of [snapshot, histories]) while (side.isUsedUp) await side.turn()
       let key: string | null = null
       for (const side of sides) {
+        while (side.isUsedUp) await side.turn()
         if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
       }
       if (key === null) break
-      const row = snapshot.take(key)
+      const [row = null] = snapshot.take(key)
       const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
-      const history = histories.take(key) ?? noHistory
+      const [history = noHistory] = histories.take(key)
       chunk.push({ key, delivered: delivered.take(key), row, seen, shown: shown.take(key), history })
       if (chunk.length < chunkSize) continue
       yield chunk
@@ -49,25 +49,45 @@ export async function* situations(
     }
     if (chunk.length > 0) yield chunk
   } finally {
-    await snapshot.leave()
-    await histories.leave()
+    for (const side of sides) await side.leave()
   }
 }
 
 const none: never[] = []
 
-/** Reads a sorted side one group of equal keys at a time. */
-class Groups<Row extends { key: string }> {
-  #rows: Iterator<Row>
-  #next: Row | null = null
+async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
+  yield rows
+}
 
-  constructor(rows: Iterable<Row>) {
-    this.#rows = rows[Symbol.iterator]()
-    this.#advance()
+/** Reads a sorted side one group of equal keys at a time. It comes in pages, no key in two of them. */
+class Side<Row extends { key: string }> {
+  readonly #pages: AsyncIterator<Iterable<Row>>
+  #page: Iterator<Row> = none.values()
+  #next: Row | null = null
+  #ended = false
+
+  constructor(pages: AsyncIterable<Iterable<Row>>) {
+    this.#pages = pages[Symbol.asyncIterator]()
+  }
+
+  /** The next page has to be turned to before `key` can be told. */
+  get isUsedUp(): boolean {
+    return this.#next === null && !this.#ended
   }
 
   get key(): string | null {
     return this.#next === null ? null : this.#next.key
+  }
+
+  async turn(): Promise<void> {
+    const { done, value } = await this.#pages.next()
+    this.#ended = done === true
+    this.#page = done ? none.values() : value[Symbol.iterator]()
+    this.#advance()
+  }
+
+  async leave(): Promise<void> {
+    await this.#pages.return?.()
   }
 
   take(key: string): Row[] {
@@ -81,44 +101,8 @@ class Groups<Row extends { key: string }> {
   }
 
   #advance(): void {
-    const { done, value } = this.#rows.next()
+    const { done, value } = this.#page.next()
     this.#next = done ? null : value
-  }
-}
-
-/** Reads a sorted side that comes in pages, one row for a key. */
-class Pages<Row extends { key: string }> {
-  readonly #pages: AsyncIterator<readonly Row[]>
-  #page: readonly Row[] = []
-  #next = 0
-  #ended = false
-
-  constructor(pages: AsyncIterable<readonly Row[]>) {
-    this.#pages = pages[Symbol.asyncIterator]()
-  }
-
-  /** The next page has to be turned to before `key` can be told. */
-  get isUsedUp(): boolean {
-    return this.#next === this.#page.length && !this.#ended
-  }
-
-  async turn(): Promise<void> {
-    const { done, value } = await this.#pages.next()
-    this.#ended = done === true
-    this.#page = done ? [] : value
-    this.#next = 0
-  }
-
-  async leave(): Promise<void> {
-    await this.#pages.return?.()
-  }
-
-  get key(): string | null {
-    return this.#next < this.#page.length ? this.#page[this.#next].key : null
-  }
-
-  take(key: string): Row | null {
-    return this.key === key ? this.#page[this.#next++] : null
   }
 }
 

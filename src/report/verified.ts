@@ -20,7 +20,7 @@ export function verifiedSentence(verification: Verification): string {
   return `${parts.join(', ')}, of ${many(listings.length, 'listing')}; ${cost}${why === '' ? '' : `; stopped: ${why}`}`
 }
 
-/** "disagrees: price $425,000, the chatbot says $450,000; status for sale, Active". */
+/** "disagrees: price $425,000, the chatbot says 450000; status Active". */
 export function verdictOf({ verdict, expected, price, status, problem }: VerifiedListing): string {
   const findings =
     expected === 'gone' ? [goneText(status)] : [findingText('price', price), findingText('status', status)]
@@ -30,7 +30,7 @@ export function verdictOf({ verdict, expected, price, status, problem }: Verifie
 
 function goneText(status: Finding | null): string {
   if (status === null || status.verdict === 'agrees') return 'it was deleted, and is not offered'
-  if (status.verdict === 'not said') return 'it was deleted, and the answer says nothing of it'
+  if (status.verdict === 'unclear') return 'it was deleted, and the answer does not say for sure whether it is offered'
   return `it was deleted, and the chatbot still offers it: ${saidText(status)}`
 }
 

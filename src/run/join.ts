@@ -8,53 +8,71 @@ import { lackOf, rowCounts } from '../feed/mapping/join.ts'
 import type { Join } from '../feed/mapping/join.ts'
 import { rowPaths } from '../feed/mapping/path-row.ts'
 import type { TransportEnd } from '../feed/transport/transport.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
 /** How a second table is had. */
 export interface JoinedTable extends Join {
   open(signal: AbortSignal, scratch: string): Promise<{ reading: Reading; end: () => TransportEnd }>
 }
 
-/** So much text of a table is held at once. */
-const mostText = 256 * 1024 * 1024
+type Scratch = Pick<Workspace, 'folder' | 'addJoined' | 'dropJoined' | 'joinedBeyond' | 'joinedOf'>
+
+/** Rows that are written at once, and characters of rows that wait beside their records. */
+const [rowsAtOnce, textAtOnce] = [1000, 1_000_000]
 
 /** The cells of a record's rows: for each row, those of `Join.columns`. */
 type Rows = readonly (readonly string[])[]
 interface Known {
   join: Join
   /** By key; null: the table is missing, or not whole. */
-  rows: ReadonlyMap<string, Rows> | null
+  rowsOf: ((key: string) => Rows) | null
 }
 
-/** Reads the tables. A table that can't be had, or is not whole, is told in `notes` and never stops the feed. */
+/**
+ * Reads the tables into the workspace. A table that can't be had, or is not whole, is told in `notes` and never stops the feed.
+ * `maxRecordBytes`: what the rows of one record may hold.
+ */
 export async function readJoins(
   tables: readonly JoinedTable[],
-  scratch: string,
+  scratch: Scratch,
   budget: ReadBudget,
+  maxRecordBytes: number,
 ): Promise<{ known: Known[]; notes: string[] }> {
   const known: Known[] = []
   const notes: string[] = []
   for (const table of tables) {
-    const { rows, why } = await readTable(table, scratch, budget)
-    known.push({ join: table, rows })
-    if (rows === null)
-      notes.push(
-        `The table ${table.name} (join) is missing or not whole: ${why}. What listings have from it stays as it was`,
-      )
+    const why = await readTable(table, scratch, budget, maxRecordBytes)
+    known.push({ join: table, rowsOf: why === null ? (key) => scratch.joinedOf(table.name, key) : null })
+    if (why === null) continue
+    scratch.dropJoined(table.name)
+    notes.push(
+      `The table ${table.name} (join) is missing or not whole: ${why}. What listings have from it stays as it was`,
+    )
   }
   return { known, notes }
 }
 
-async function readTable(table: JoinedTable, scratch: string, budget: ReadBudget) {
-  const lacks = (why: string) => ({ rows: null, why })
+/** Gives why the table is not whole; null: it is. */
+async function readTable(
+  table: JoinedTable,
+  scratch: Scratch,
+  budget: ReadBudget,
+  maxRecordBytes: number,
+): Promise<string | null> {
   try {
-    const { reading, end } = await table.open(budget.signal, scratch)
+    const { reading, end } = await table.open(budget.signal, scratch.folder)
     const paths = rowPaths()
     const [key, order] = [paths.compile(table.key), table.orderBy === undefined ? null : paths.compile(table.orderBy)]
     const columns = table.columns.map((name) => paths.compile(name))
     const filters = new Map(Object.keys(table.where ?? {}).map((name) => [name, paths.compile(name)]))
-    const found = new Map<string, { rank: number; cells: string[] }[]>()
-    let text = 0
+    let waiting: { key: string; rank: number; cells: string[] }[] = []
+    let found = 0
     let broken = ''
+    const write = (): void => {
+      scratch.addJoined(table.name, waiting)
+      found += waiting.length
+      waiting = []
+    }
     const take = (record: RawRecord): void => {
       let row: RecordFields
       try {
@@ -67,34 +85,31 @@ async function readTable(table: JoinedTable, scratch: string, budget: ReadBudget
       paths.prepare(row)
       const of = key.first(row)
       if (of === '' || !rowCounts(table, (name) => filters.get(name)?.first(row) ?? '')) return
-      const cells = columns.map((select) => select.first(row))
-      text += of.length + cells.reduce((sum, cell) => sum + cell.length, 0)
       const rank = order === null ? 0 : Number(order.first(row) || Infinity)
-      const rows = found.get(of) ?? []
-      rows.push({ rank: Number.isNaN(rank) ? Infinity : rank, cells })
-      found.set(of, rows)
+      const cells = columns.map((select) => select.first(row))
+      waiting.push({ key: of, rank: Number.isNaN(rank) ? Infinity : rank, cells })
+      if (waiting.length === rowsAtOnce) write()
     }
     for await (const batch of reading.records) {
       for (const records of steps(batch)) {
         await budget.pause()
         budget.each(records, take)
         const late = budget.exceeded()
-        if (late !== null) return lacks(late)
-        if (text > mostText) return lacks(`it holds more than ${mostText} characters`)
+        if (late !== null) return late
       }
     }
+    write()
     const { reasons, doubt } = end()
     const [why] = [...reasons, ...reading.end().reasons, ...(broken === '' ? [] : [broken]), ...(doubt ? [doubt] : [])]
-    if (why !== undefined) return lacks(why)
-    if (found.size === 0) return lacks('no row of it names a record')
-    const sorted = [...found].map(([of, rows]) => {
-      const inOrder = rows.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
-      return [of, inOrder.map(({ cells }) => cells)] as const
-    })
-    return { rows: new Map<string, Rows>(sorted), why: '' }
+    if (why !== undefined) return why
+    if (found === 0) return 'no row of it names a record'
+    const largest = scratch.joinedBeyond(table.name, maxRecordBytes)
+    return largest === null
+      ? null
+      : `the rows of ${largest} hold more than ${maxRecordBytes} characters (maxRecordBytes)`
   } catch (error) {
     if (!(error instanceof FeedError)) throw error
-    return lacks(error.message)
+    return error.message
   }
 }
 
@@ -111,16 +126,28 @@ export function withJoins(reading: Reading, known: readonly Known[]): Reading {
       if (!(error instanceof RecordError)) throw error
       return record
     }
-    const rows = known.map(({ join, rows }) => (rows === null ? null : (rows.get(join.keyOf(fields)) ?? [])))
+    const rows = known.map(({ join, rowsOf }) => rowsOf?.(join.keyOf(fields)) ?? null)
     const made = { ...record, outside: JSON.stringify([record.outside ?? null, rows]) }
     own.set(made, { outside: record.outside, rows })
     return made
   }
+  async function* records(): AsyncGenerator<RawRecord[]> {
+    for await (const batch of reading.records) {
+      let [made, text]: [RawRecord[], number] = [[], 0]
+      for (const record of batch) {
+        const one = joined(record)
+        made.push(one)
+        text += one.outside?.length ?? 0
+        if (text < textAtOnce) continue
+        yield made
+        ;[made, text] = [[], 0]
+      }
+      if (made.length > 0) yield made
+    }
+  }
   return {
     ...reading,
-    records: (async function* () {
-      for await (const batch of reading.records) yield batch.map(joined)
-    })(),
+    records: records(),
     parse(record) {
       const of = own.get(record)
       if (of === undefined) return reading.parse(record)

@@ -21,11 +21,22 @@ export function answerTo(message: string, rows: readonly Row[], settings: Chatbo
   const { TalkToHumanResponseMessage, WelcomeMessage } = settings
   if (question.human && TalkToHumanResponseMessage) return { content: TalkToHumanResponseMessage, noAnswer: false }
   const found = search(rows, question)
-  if (found.length > 0) return { content: told(found), noAnswer: false }
+  if (found.length > 0) {
+    const line = found.length === 1 && asksForLine.test(message) ? `\n${lineOf(found[0].listing)}` : ''
+    return { content: `${told(found)}${line}`, noAnswer: false }
+  }
   if (question.greeting && question.words.length + question.places.length === 0) {
     return { content: WelcomeMessage ?? 'Hello! Ask me about the listings.', noAnswer: false }
   }
   return { content: 'I found no listing that fits.', noAnswer: true }
+}
+
+/** A model does as it is told where a message asks for a line to be filled in. */
+const asksForLine = /PRICE=.*; ?STATUS=/
+
+function lineOf(listing: Row['listing']): string {
+  const value = priceOf(listing)
+  return `PRICE=${value === undefined ? 'none' : value}; STATUS=${listing.Status ?? 'none'}`
 }
 
 function told(found: readonly Row[]): string {

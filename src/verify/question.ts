@@ -1,9 +1,11 @@
 import type { Listing } from '../core/listing.ts'
 import { printable, shorten } from '../core/text.ts'
 
-/** Names no status: an answer that repeats the question would seem to confirm it. */
+/** An answer that repeats it says nothing: what it puts in the line is neither an amount nor one status. */
 export const defaultQuestion =
-  'What is the current price and the current status of the listing with MLS number {MLSNumber} ({address})?'
+  'What is the current price and the current status of the listing with MLS number {MLSNumber} ({address})? ' +
+  'Answer with one line of this form and nothing else, with "none" where you know no such listing: ' +
+  'PRICE=<amount in digits>; STATUS=<Active, PreOnMarket or Sold>'
 
 const placeholders = ['MLSNumber', 'address']
 const braced = /\{([A-Za-z]\w*)\}/g

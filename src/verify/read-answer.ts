@@ -1,22 +1,10 @@
 /**
- * Whether an answer agrees with a listing. The rule (also in docs/chatbot.md):
- *
- * The price agrees if the answer has the expected amount for the listing, in any usual form: other digits, separators and
- * currency signs, "425k" or "1.2M", with such a word rounded by at most one percent. It disagrees only if another amount of
- * money clearly belongs to the listing and the expected one is missing. Otherwise it is not said. Areas, years, telephone
- * numbers, fees, taxes, former prices and the like are not prices.
- *
- * The part about the listing is the paragraph or list item with its MLSNumber or address; without an amount there, the whole
- * answer, in which several different amounts or a list of homes belong to no listing.
- *
- * The status agrees if its word is there, disagrees if only another one is, and otherwise is not said. Words are known in
- * English and a few more languages.
+ * Whether an answer agrees with a listing (docs/chatbot.md has the rule for users). The question asks for a line
+ * `PRICE=…; STATUS=…`: where that is, nothing else counts. Free text is read for numbers and for the interface's own words
+ * alone. A negation, an unknown word or two values make it unclear: to be unsure is allowed, to be wrong is not.
  */
 import type { Listing } from '../core/listing.ts'
-import { amountsIn, isPrice } from './amounts.ts'
-import type { Amount } from './amounts.ts'
-import { blocksOf, mention, readable } from './answer-text.ts'
-import { statusIn } from './status-words.ts'
+import { normalForm } from '../core/text.ts'
 import type { Finding, Verdict } from './verification.ts'
 
 export interface Reading {
@@ -25,8 +13,17 @@ export interface Reading {
   status: Finding | null
 }
 
-const statusWords = { Active: 'Active', PreOnMarket: 'PreOnMarket', Sold: 'Sold', Gone: 'no longer offered' } as const
-const saleWords = { for_sale: 'for sale', for_rent: 'for rent' } as const
+type Status = Listing['Status'] | 'none'
+/** What was said, and what it may mean; null: nothing that is understood. */
+type Said<Meaning> = { text: string; means: Meaning } | null
+interface Answer {
+  price: Said<readonly number[] | 'none'>
+  status: Said<Status>
+  /** Free text is about this listing for sure, so that another value is a wrong one. */
+  isSure: { price: boolean; status: boolean }
+}
+
+const notOffered = 'no longer offered'
 
 /** The rent of a listing for rent, else its sale price; null: unknown. */
 export function priceOf({ SaleType, RentPrice, SalePrice }: Listing): number | null {
@@ -36,124 +33,233 @@ export function priceOf({ SaleType, RentPrice, SalePrice }: Listing): number | n
 
 /** Reads an answer about a listing that is on the service. */
 export function readAnswer(answer: string, listing: Listing): Reading {
-  const scope = scopeOf(answer, listing)
-  const price = priceFinding(scope, listing)
-  const status = statusFinding(scope, listing)
-  const findings = [price, status].filter((finding) => finding !== null)
-  // The price of a sold listing is rarely said, and status words are not known in every language.
-  const decisive = price === null || listing.Status === 'Sold' ? status : price
-  const disagrees = findings.some(({ verdict }) => verdict === 'disagrees')
-  const verdict = disagrees ? 'disagrees' : decisive.verdict === 'agrees' ? 'agrees' : 'not mentioned'
-  return { verdict, price, status }
+  const said = read(answer, listing)
+  const [price, status] = [priceFinding(said, listing), statusFinding(said, listing)]
+  const verdicts = [price?.verdict, status.verdict]
+  // The price of a sold listing is rarely said.
+  const isPriced = price === null || price.verdict === 'agrees' || listing.Status === 'Sold'
+  if (verdicts.includes('disagrees')) return { verdict: 'disagrees', price, status }
+  return { verdict: isPriced && status.verdict === 'agrees' ? 'agrees' : 'unclear', price, status }
 }
 
-/**
- * Reads an answer about a deleted listing: it agrees if it says so, and disagrees if it gives the former price (any price if
- * that is unknown) or calls the listing available. `last`: the listing as it was, as far as known.
- */
+/** Reads an answer about a deleted listing, which must not be offered. `last`: the listing as it was, as far as known. */
 export function readAnswerOfGone(answer: string, last: Listing | { MLSNumber: string }): Reading {
-  const scope = scopeOf(answer, last)
-  const { statuses } = statusIn(scope.text)
-  const wanted = statusWords.Gone
-  if (statuses.has('Gone') || statuses.has('Sold'))
-    return { verdict: 'agrees', price: null, status: { verdict: 'agrees', wanted, said: [wanted] } }
-  const lastPrice = 'SaleType' in last ? priceOf(last) : null
-  const offered = scope.amounts.filter((amount) =>
-    lastPrice === null ? scope.named && amount.money : isPrice(amount, lastPrice) === 'exactly',
-  )
-  const said = [...new Set(offered.map(({ text }) => text))].slice(0, mostSaid)
-  if (said.length === 0) said.push(...offerWords(scope.text))
-  const verdict = said.length > 0 ? 'disagrees' : 'not said'
-  return {
-    verdict: verdict === 'disagrees' ? verdict : 'not mentioned',
+  const { status, price, isSure } = read(answer, last)
+  const isPriced = price !== null && price.means !== 'none'
+  const finding = (verdict: Finding['verdict'], ...said: string[]): Reading => ({
+    verdict,
     price: null,
-    status: { verdict, wanted, said },
-  }
+    status: { verdict, wanted: notOffered, said },
+  })
+  if (status === null) return finding('unclear', ...(price === null ? [] : [price.text]))
+  if (status.means === 'Sold') return finding('agrees', status.text)
+  if (status.means === 'none') return isPriced ? finding('unclear', price.text) : finding('agrees', status.text)
+  return finding(isSure.status ? 'disagrees' : 'unclear', ...(isPriced ? [price.text] : []), status.text)
 }
 
-/** Words for being on offer in sentences that name the listing. */
-function offerWords(text: string): string[] {
-  const naming = text.split(/(?<=[.!?;])\s|\n/).filter((sentence) => sentence.includes(mention))
-  const { statuses, saleTypes } = statusIn(naming.join('\n'))
-  return [...[...saleTypes].map((type) => saleWords[type]), ...[...statuses].map((status) => statusWords[status])]
-}
-
-const mostSaid = 3
-
-/** The part of an answer that is about the listing. */
-interface Scope {
-  text: string
-  /** The listing is named in the answer. */
-  named: boolean
-  amounts: Amount[]
-  /** Any amount of money in it belongs to the listing. */
-  tied: boolean
-  /** Amounts elsewhere in the answer, if the listing's part is only a part of a text. */
-  elsewhere: Amount[]
-}
-
-function scopeOf(answer: string, listing: Parameters<typeof readable>[1]): Scope {
-  const text = readable(answer, listing)
-  const blocks = blocksOf(text)
-  const read = (part: string): Amount[] => amountsIn(part, listing.CurrencySymbol)
-  const naming = blocks.filter((block) => block.text.includes(mention))
-  const own = naming.map((block) => block.text).join('\n')
-  const amounts = read(own)
-  const isItem = naming.length > 0 && naming.every(({ item }) => item)
-  if (amounts.some(({ money }) => money))
-    return { text: own, named: true, amounts, tied: true, elsewhere: isItem ? [] : read(text) }
-  const all = read(text)
-  const named = naming.length > 0
-  const priced = blocks.filter((block) => block.item && read(block.text).some(({ money }) => money))
-  const different = new Set(all.filter(({ money }) => money).map(({ values }) => values[0])).size
-  const tied = priced.length < 2 && (named || different === 1)
-  return { text: named && isItem ? own : text, named, amounts: all, tied, elsewhere: [] }
-}
-
-function priceFinding({ amounts, tied, elsewhere }: Scope, listing: Listing): Finding | null {
+function priceFinding({ price, isSure }: Answer, listing: Listing): Finding | null {
   const wanted = priceOf(listing)
   if (wanted === null) return null
-  const money = amounts.filter((amount) => amount.money)
-  const said = [...new Set(money.map(({ text }) => text))].slice(0, mostSaid)
-  const finding = (verdict: Finding['verdict'], others = said): Finding => ({
+  const finding = (verdict: Finding['verdict']): Finding => ({
     verdict,
     wanted: written(wanted, listing),
-    said: others,
+    said: price === null ? [] : [price.text],
   })
-  // A bare number counts as the price if there is no other, or if it is too large for anything else.
-  const candidates = amounts.filter((amount) => amount.money || money.length === 0 || wanted >= 10_000)
-  const exact = candidates.find((amount) => isPrice(amount, wanted) === 'exactly')
-  if (exact !== undefined) return finding('agrees', [exact.text])
-  const isRough = candidates.some((amount) => isPrice(amount, wanted) === 'roughly')
-  const isElsewhere = elsewhere.some((amount) => amount.money && isPrice(amount, wanted) === 'exactly')
-  const others = money.filter((amount) => !otherMoney(listing).some((other) => isPrice(amount, other) === 'exactly'))
-  return finding(tied && !isRough && !isElsewhere && others.length > 0 ? 'disagrees' : 'not said')
+  if (price === null || price.means === 'none') return finding('unclear')
+  if (price.means.some((amount) => isSame(amount, wanted))) return finding('agrees')
+  return finding(isSure.price ? 'disagrees' : 'unclear')
 }
 
-/** Other correct amounts of the listing. */
-function otherMoney({ HOAMonth, DepositFee, UnitAreaPrice, EstimatePrice, RentPrice, SalePrice }: Listing): number[] {
-  return [HOAMonth, DepositFee, UnitAreaPrice, EstimatePrice, RentPrice, SalePrice].filter(
-    (amount) => amount !== undefined,
-  )
+function statusFinding({ status, isSure }: Answer, { Status: wanted }: Listing): Finding {
+  if (status === null) return { verdict: 'unclear', wanted, said: [] }
+  const other = isSure.status ? 'disagrees' : 'unclear'
+  return { verdict: status.means === wanted ? 'agrees' : other, wanted, said: [status.text] }
 }
 
-function statusFinding({ text }: Scope, { SaleType, Status }: Listing): Finding {
-  const { statuses, saleTypes } = statusIn(text)
-  const wanted = `${saleWords[SaleType]}, ${Status}`
-  const said = [...[...saleTypes].map((type) => saleWords[type]), ...[...statuses].map((status) => statusWords[status])]
-  const isOtherSale = saleTypes.size > 0 && !saleTypes.has(SaleType)
-  const others = [...statuses].filter((status) => status !== Status)
-  // A listing on offer need not be called "active"; a sold one may be called gone.
-  const fits = statuses.has(Status) || (statuses.size === 0 && Status === 'Active' && saleTypes.has(SaleType))
-  const clashes = others.filter((status) => !(Status === 'Sold' && status === 'Gone'))
-  if (isOtherSale || (clashes.length > 0 && !fits)) return { verdict: 'disagrees', wanted, said }
-  if ((fits && clashes.length === 0) || (Status === 'Sold' && statuses.has('Gone')))
-    return { verdict: 'agrees', wanted, said }
-  return { verdict: 'not said', wanted, said }
-}
+/** Cents are usually left out. */
+const isSame = (amount: number, wanted: number): boolean =>
+  amount === wanted || (Number.isInteger(amount) && Math.abs(amount - wanted) < 1)
 
 function written(price: number, { CurrencySymbol, SaleType }: Listing): string {
   const amount = price.toLocaleString('en-US', { maximumFractionDigits: 2 })
   const separator = /[\p{L}.]$/u.test(CurrencySymbol) ? ' ' : ''
   return `${CurrencySymbol}${separator}${amount}${SaleType === 'for_rent' ? ' a month' : ''}`
 }
+
+/** Characters read of an answer. */
+const longest = 20_000
+
+type Named = Pick<Listing, 'MLSNumber'> & Partial<Listing>
+
+function read(answer: string, listing: Named): Answer {
+  const text = plain(answer.slice(0, longest))
+  const currency = plain((listing.CurrencySymbol ?? '').slice(0, 20)).trim()
+  return inLines(text, currency) ?? inFreeText(text, currency, listing)
+}
+
+/** Digits of every script as 0 to 9, one kind of blanks and apostrophes, no marks of Markdown. */
+function plain(text: string): string {
+  return normalForm(text, 'NFKC')
+    .replaceAll(/[*`]/g, '')
+    .replaceAll(/\p{Nd}/gu, asciiDigit)
+    .replaceAll('\u066b', '.')
+    .replaceAll('\u066c', ',')
+    .replaceAll(/[’´]/g, "'")
+    .replaceAll(/[^\S\n]/g, ' ')
+}
+
+/** Unicode has the ten digits of a script in a row, from 0. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!
+  if (code < 0x80) return digit
+  let value = 0
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++
+  return String(value)
+}
+
+/** The line that was asked for. Null: there is none that is filled in, as where the question is repeated. */
+function inLines(text: string, currency: string): Answer | null {
+  const found = text.split('\n').flatMap((line) => {
+    const [, price, status] = /price ?[=:]([^\n;|]{0,80})[;|,] ?status ?[=:]([^\n;|]{0,80})/i.exec(line) ?? []
+    if (price === undefined) return []
+    const said = { price: amountOf(price, currency), status: statusOf(status) }
+    return said.price === null && said.status === null ? [] : [said]
+  })
+  const [first, ...others] = found
+  if (first === undefined) return null
+  // Two lines that differ are of two homes, or of two minds.
+  const isOne = others.every((other) => JSON.stringify(other) === JSON.stringify(first))
+  return { ...(isOne ? first : { price: null, status: null }), isSure: { price: true, status: true } }
+}
+
+const number = /\d+(?:(?:[.,']| (?=\d{3}(?!\d)))\d+)*/g
+const period = /(?:\/|per|an?|each)? ?(?:month|mo|pcm|monthly)\b\.?/i
+
+/** An amount and nothing beside it but a currency and a month. */
+function amountOf(text: string, currency: string): Said<readonly number[] | 'none'> {
+  const shown = text.trim()
+  if (/^none\.?$/i.test(shown)) return { text: shown, means: 'none' }
+  const found = shown.match(number) ?? []
+  const means = found.length === 1 ? readings(found[0]) : []
+  const beside = shown
+    .replace(found[0] ?? '', ' ')
+    .replaceAll(/[A-Z]{0,3}\p{Sc}|(?<!\p{L})[A-Z]{2,3}(?!\p{L})/gu, ' ')
+    .replace(currency, ' ')
+    .replace(period, ' ')
+  return means.length === 0 || /[\p{L}\p{N}%/]/u.test(beside) ? null : { text: shown, means }
+}
+
+/** Longer ones are no amounts. */
+const longestNumber = 30
+
+/** Every number that digits and separators may mean: `1.200` is 1200 or 1.2; none for a date and the like. */
+function readings(text: string): number[] {
+  if (text.length > longestNumber) return []
+  const groups = text.split(/[.,' ]/)
+  const marks = text.replaceAll(/\d/g, '')
+  if (marks === '') return [Number(text)]
+  const last = groups.at(-1)!
+  const found: number[] = []
+  // Two digits between separators are Indian: 4,25,000.
+  const isGrouped = groups[0].length <= 3 && last.length === 3 && groups.slice(1).every((each) => each.length <= 3)
+  if (isGrouped && new Set(marks).size === 1) found.push(Number(groups.join('')))
+  const isFraction = /[.,]$/.test(marks) && !marks.slice(0, -1).includes(marks.at(-1)!)
+  if (isFraction) found.push(Number(`${groups.slice(0, -1).join('')}.${last}`))
+  return found
+}
+
+const statuses: Readonly<Record<string, Status>> = {
+  active: 'Active',
+  preonmarket: 'PreOnMarket',
+  sold: 'Sold',
+  none: 'none',
+}
+
+/** A word of the interface and nothing beside it. */
+function statusOf(text: string): Said<Status> {
+  const shown = text.trim().replace(/[.!"'})\]]+$/, '')
+  const word = shown.toLowerCase().replaceAll(/[ "'_-]/g, '')
+  return Object.hasOwn(statuses, word) ? { text: shown, means: statuses[word] } : null
+}
+
+const negation =
+  /(?<!\p{L})(?:not|no|never|none|nothing|neither|nor|without|former(?:ly)?|previous(?:ly)?|was|were|cannot|nicht|kein\p{L}*|ohne|pas|plus|sans|non|não|nao|sin|ni|niet|geen|nie|bez|не|нет|inte|ikke|ej)(?!\p{L})|n't(?!\p{L})/iu
+
+/**
+ * Values behind the interface's names (`Price: …`, `Status is …`), the price also as the one amount that the answer holds.
+ * Another value counts as wrong only where its name begins a line of an answer that names the listing.
+ */
+function inFreeText(text: string, currency: string, listing: Named): Answer {
+  const nothing: Answer = { price: null, status: null, isSure: { price: false, status: false } }
+  if (negation.test(text)) return nothing
+  const prices = labelled(text, 'price')
+  const amounts = prices.map(({ value }) => amountOf(value, currency))
+  const states = labelled(text, 'status')
+  const words = states.map(({ value }) => statusOf(value))
+  const isNamed = names(text, listing)
+  return {
+    price: prices.length > 0 ? only(amounts) : loneAmount(text, currency),
+    status: states.length > 0 ? only(words) : loneStatus(text),
+    isSure: {
+      price: isNamed && prices.length > 0 && prices.every(({ isFirst }) => isFirst),
+      status: isNamed && states.length > 0 && states.every(({ isFirst }) => isFirst),
+    },
+  }
+}
+
+/** What stands behind a name, up to the end of its clause; `isFirst`: the name begins a line, but for marks. */
+function labelled(text: string, name: 'price' | 'status'): { value: string; isFirst: boolean }[] {
+  const own = name === 'price' ? '(?:sale|rent)? ?price' : 'status'
+  const value = name === 'price' ? String.raw`[^\n;|)\]}]{1,60}` : String.raw`[^\n;|,.)\]}]{1,40}`
+  const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])(${own})"? ?(?:[:=|]|is(?!\p{L})) ?(${value})`, 'giu')
+  return [...text.matchAll(pattern)].map(({ index, 2: found }) => {
+    const line = text.slice(text.lastIndexOf('\n', index) + 1, index)
+    // An amount ends its clause, with what may stand behind an amount.
+    const clause = name === 'price' ? found.split(/[.,](?:\s|$)|(?<=\d) ?[-–—(] /)[0] : found
+    return { value: clause.replace(/^["'~ ]+|["' ]+$/g, ''), isFirst: !/[\p{L}\p{N}]/u.test(line) }
+  })
+}
+
+/** The one thing that is said, however often; two differing ones, or one that is not understood, are none. */
+function only<Meaning>(said: readonly Said<Meaning>[]): Said<Meaning> {
+  const [first] = said
+  return said.every((one) => JSON.stringify(one?.means) === JSON.stringify(first?.means)) ? first : null
+}
+
+/** The amount of an answer that holds one alone, beside a currency. */
+function loneAmount(text: string, currency: string): Said<readonly number[] | 'none'> {
+  const mark = String.raw`(?:\p{Sc}|(?<!\p{L})(?:[A-Z]{3}${currency === '' ? '' : `|${escaped(currency)}`})(?!\p{L}))`
+  const [before, after] = [new RegExp(`${mark} ?$`, 'u'), new RegExp(`^ ?${mark}`, 'u')]
+  const found = [...text.matchAll(number)].flatMap(({ index, 0: digits }) => {
+    const end = index + digits.length
+    const [front] = before.exec(text.slice(Math.max(0, index - around), index)) ?? ['']
+    const [back] = after.exec(text.slice(end, end + around)) ?? ['']
+    return front === '' && back === '' ? [] : [{ whole: `${front}${digits}${back}`, end: end + back.length }]
+  })
+  if (found.length !== 1) return null
+  const [{ whole, end }] = found
+  // "$1.2M", "$235/sq ft" and "5 %" are other amounts.
+  const behind = text.slice(end, end + around)
+  if (/^(?:\p{L}|%| ?(?:k|m|mio|million|mln|mil|mi|tsd)(?!\p{L}))/iu.test(behind)) return null
+  if (/^ ?(?:\/|per(?!\p{L})|pro(?!\p{L}))/iu.test(behind) && !new RegExp(`^ ?${period.source}`, 'i').test(behind))
+    return null
+  return amountOf(whole, currency)
+}
+
+/** So far from an amount its currency and its month may stand. */
+const around = 24
+
+function loneStatus(text: string): Said<Status> {
+  const found = new Set(
+    [...text.matchAll(/(?<![\p{L}\p{N}])(?:Active|PreOnMarket|Sold)(?![\p{L}\p{N}])/gu)].map(String),
+  )
+  return found.size === 1 ? statusOf([...found][0]) : null
+}
+
+function names(text: string, { MLSNumber, Address }: Named): boolean {
+  const folded = text.toLowerCase()
+  const isIn = (name: string): boolean => name.length >= 3 && folded.includes(plain(name).toLowerCase())
+  return isIn(MLSNumber.slice(0, 500)) || isIn((Address ?? '').slice(0, 500))
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)

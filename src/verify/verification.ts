@@ -1,12 +1,12 @@
 /** How one value in an answer compares with the synced one; `said`: what the answer has. */
 export interface Finding {
-  verdict: 'agrees' | 'disagrees' | 'not said'
+  verdict: 'agrees' | 'disagrees' | 'unclear'
   wanted: string
   said: string[]
 }
 
-/** `not mentioned`: the answer has nothing understandable about it. */
-export type Verdict = 'agrees' | 'disagrees' | 'not mentioned' | 'no answer'
+/** `unclear`: the answer says nothing certain of it. */
+export type Verdict = 'agrees' | 'disagrees' | 'unclear' | 'no answer'
 
 export interface VerifiedListing {
   mlsNumber: string
@@ -34,7 +34,7 @@ export interface Verification {
   asked: number
   agreed: number
   disagreed: number
-  /** Not mentioned, or without an answer. */
+  /** Unclear, or without an answer. */
   unanswered: number
   /** Of the answers that say so. */
   tokens: number

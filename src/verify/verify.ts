@@ -73,7 +73,7 @@ export async function verify(subjects: readonly Subject[], asking: Asking): Prom
     asked,
     agreed: count('agrees'),
     disagreed: count('disagrees'),
-    unanswered: count('not mentioned', 'no answer'),
+    unanswered: count('unclear', 'no answer'),
     tokens: listings.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),
     stopped,
   }

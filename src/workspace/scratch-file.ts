@@ -30,17 +30,17 @@ export function limit(database: Database.Database, { maxScratchBytes, keepFree }
 }
 
 /** `work` as one transaction: thousands of rows cost one step of bookkeeping instead of one each. */
-export function inOneGo<Values extends unknown[]>(
+export function inOneGo<Values extends unknown[], Result>(
   database: Database.Database,
-  work: (...values: Values) => void,
-): (...values: Values) => void {
+  work: (...values: Values) => Result,
+): (...values: Values) => Result {
   const transaction = database.transaction(work)
   return (...values) => {
     const { maxScratchBytes = Infinity, keepFree = 0 } = limits.get(database) ?? {}
     // Looked at each time, as others write to the disk as well.
     assertRoom(dirname(database.name), 0, keepFree)
     try {
-      transaction(...values)
+      return transaction(...values)
     } catch (error) {
       throw isAtLimit(database, error)
         ? new UserError(

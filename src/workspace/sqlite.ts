@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../core/sqlite.ts'
 import { createPlan } from './changes.ts'
 import { createDelivery } from './delivery.ts'
+import { createJoined } from './joined.ts'
 import { limit, scratchError } from './scratch-file.ts'
 import type { ScratchLimits } from './scratch-file.ts'
 import { databaseName, makeFolder, removeFolder, temporaryFolder } from './folder.ts'
@@ -42,6 +43,7 @@ function workspaceIn(folder: string, limits: ScratchLimits | null): Workspace {
     folder,
     ...delivery,
     ...createShown(database),
+    ...createJoined(database),
     ...createPlan(database, delivery),
     close() {
       database.close()
@@ -80,6 +82,13 @@ CREATE TABLE reject (
   at TEXT NOT NULL,
   key TEXT,
   problems TEXT NOT NULL
+) STRICT;
+CREATE TABLE joined (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  key TEXT NOT NULL,
+  rank REAL NOT NULL,
+  cells TEXT NOT NULL
 ) STRICT;
 CREATE TABLE shown (
   key TEXT NOT NULL,

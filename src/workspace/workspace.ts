@@ -43,6 +43,14 @@ export interface Workspace {
   deliveredAt(position: number): Omit<DeliveredRow, 'listing'> & MovingListing
   /** In the order of the delivery. */
   rejects(): Iterable<RejectRow>
+  /** Rows of a second table (`join`) by its name; `key` names the record, `rank` the place among its rows. */
+  addJoined(name: string, rows: readonly { key: string; rank: number; cells: readonly string[] }[]): void
+  /** Forgets a table that is not whole. */
+  dropJoined(name: string): void
+  /** The key of a record whose rows hold more than so many characters; null: of none. Called once the table is read. */
+  joinedBeyond(name: string, most: number): string | null
+  /** The rows of a record, by rank, then as they came. */
+  joinedOf(name: string, key: string): string[][]
   /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
   addShown(rows: readonly { shown: Shown; keep: boolean }[]): void
   clearShown(): void

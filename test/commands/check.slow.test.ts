@@ -169,18 +169,18 @@ test('a feed of which most records would be rejected is wrong; a key in the file
   expect(JSON.stringify(secrets)).not.toContain('in-the-file')
 })
 
-test('a live source is asked for one record, with its credentials', async () => {
+test('a live source is asked what a run asks, with its credentials, and a wrong one says what to write', async () => {
   const secret = 'the-secret-of-the-client-5512'
   const reso = await startReso({ vendor: 'trestle', client: { id: 'client', secret }, now: () => world.clock.now() })
   try {
     addHomes(reso.world, 3)
-    const live = (clientSecret: string): void =>
+    const live = (clientSecret: string, vendor = 'trestle', root = reso.root): void =>
       world.configure({
         north: {
           preset: 'reso-web-api',
           source: {
-            reso: reso.root,
-            vendor: 'trestle',
+            reso: root,
+            vendor,
             auth: { clientId: 'client', clientSecret, tokenUrl: reso.tokenUrl },
           },
         },
@@ -191,7 +191,19 @@ test('a live source is asked for one record, with its credentials', async () => 
       found: expect.stringContaining('answers as'),
     })
     live('a-wrong-secret')
-    expect(await wrong()).toEqual([expect.stringMatching(/^north source: .*40[013]/)])
+    expect(await wrong()).toEqual([
+      expect.stringMatching(/^north source: .*answers HTTP 400 with HTML.*→ check `auth`: the token/),
+    ])
+    live(secret, 'crea')
+    expect(await wrong()).toEqual([
+      expect.stringMatching(/^north source: .*PropertyReplication.*→ check `vendor`, `reso` and/),
+    ])
+    live(secret, 'bridge')
+    expect(await wrong()).toEqual([expect.stringMatching(/^north source: .*no readable BridgeModificationTimestamp/)])
+    live(secret, 'trestle', 'http://127.0.0.1:9/odata')
+    expect(await wrong()).toEqual([
+      expect.stringMatching(/^north source: .*→ check the address under `reso`, that the API/),
+    ])
   } finally {
     await reso.close()
   }

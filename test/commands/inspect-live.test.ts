@@ -83,6 +83,16 @@ test('reads as many records as it is asked for, by another preset, too', async (
   expect([0, 4]).toContain(status)
 })
 
+test('--feed names the feed, and nothing beside it', async () => {
+  const named = await inspected('generic', 3, ['--format', 'json'])
+  const configFile = join(folder, 'listing-sync.yaml')
+  const config = ['--config', configFile, 'inspect']
+  const byFeed = await executed([...config, '--feed', 'north', '--format', 'json'])
+  expect({ status: byFeed.status, stdout: byFeed.stdout }).toEqual({ status: named.status, stdout: named.stdout })
+  const wrong = [[], ['north', '--feed', 'north'], ['--feed', 'south'], ['--feed', 'north', '--init']]
+  for (const words of wrong) expect(await executed([...config, ...words])).toMatchObject({ status: 64, stdout: '' })
+})
+
 test('an API that refuses is one sentence without the token', async () => {
   const { status, stdout, stderr } = await inspected('spark', 1, [])
   expect({ status, stdout, stderr }).toMatchObject({ stderr: '' })

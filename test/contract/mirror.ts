@@ -19,7 +19,7 @@ export function goneOf(keys: readonly string[]): Gone[] {
   const walk = { keys: new Map<string, string>(), doubled: 0 }
   const whole = WholeWalk.of({ walks: [walk], counts: { before: 0, after: 0 }, changed: null })
   if (!WholeWalk.isOne(whole)) throw new Error(whole.why)
-  return keys.flatMap((key) => Gone.of(whole, key, { asked: 'not there' }) ?? [])
+  return keys.flatMap((key) => Gone.of(whole, key, { asked: 'not there', changed: new Set() }) ?? [])
 }
 
 /** `open`: one that holds the given records, and nothing of others. */

@@ -502,6 +502,20 @@ export function workspaceContract(name: string, open: () => Workspace): void {
       expect(workspace.isSeen(200_000)).toBe(true)
     })
 
+    it('keeps the rows of second tables, and tells which record has too many', () => {
+      const row = (key: string, rank: number, cell: string) => ({ key, rank, cells: [cell] })
+      workspace.addJoined('media', [row('A', 2, 'a2'), row('B', Infinity, 'b'), row('A', 10, 'a10')])
+      workspace.addJoined('media', [row('A', 1, 'a1'), row('A', 2, 'a2 later')])
+      workspace.addJoined('rooms', [row('A', 1, 'kitchen')])
+      expect(workspace.joinedBeyond('media', 100)).toBe(null)
+      expect(workspace.joinedBeyond('media', 20)).toBe('A')
+      expect(workspace.joinedOf('media', 'A')).toEqual([['a1'], ['a2'], ['a2 later'], ['a10']])
+      expect(workspace.joinedOf('media', 'C')).toEqual([])
+      workspace.dropJoined('media')
+      expect(workspace.joinedOf('media', 'A')).toEqual([])
+      expect(workspace.joinedOf('rooms', 'A')).toEqual([['kitchen']])
+    })
+
     it('keeps bookkeeping in order', () => {
       const entries: Bookkeeping[] = [
         { op: 'touch', snapshot: 4, position: 2 },

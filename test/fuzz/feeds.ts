@@ -53,10 +53,10 @@ export async function soundFeed(preset: string, mapping: Mapping): Promise<Sound
   const whole = readFileSync(fixture)
   const [records, unreadable]: [Buffer[], Buffer[]] = [[], []]
   for await (const batch of reading.records) {
-    for (const { at, raw } of batch) {
-      const given = mapping.normalise(reading.parse({ at, raw }), at, moment)
+    for (const record of batch) {
+      const given = mapping.normalise(reading.parse(record), record.at, moment)
       const isReadable = given.every((one) => one.kind !== 'reject' || one.mlsNumber !== null)
-      ;(isReadable ? records : unreadable).push(Buffer.from(raw))
+      ;(isReadable ? records : unreadable).push(Buffer.from(record.raw))
     }
   }
   const path = [mapping.formatOptions.record ?? ''].flat()[0]

@@ -169,10 +169,27 @@ describe('facts', () => {
     [['emptied'], { Images: [] }],
     [['emptied'], { Description: undefined }],
     [[], { Images: ['https://b.example/1.jpg'], Description: 'Another text.' }],
-    [['garbled'], { Description: 'Une propriÃ©tÃ© Ã  MontrÃ©al' }],
+    [['class'], { SaleType: 'for_rent' }],
+    [['size'], { LotArea: 2000 }],
+    [['size'], { Bathrooms: 0 }],
+    ...['Une propriÃ©tÃ© Ã  MontrÃ©al', 'Une propri?t?', '????', 'Une propri\uFFFDt\uFFFD'].map(
+      (Description): [FactKind[], Partial<Listing>] => [['garbled'], { Description }],
+    ),
+    [['garbled'], { Address: '12 rue de l?Ã©glise' }],
+    [[], { Description: 'A home? Yes, with a view? Sure.' }],
     [[], { Url: 'https://other.example', DaysOnMarket: 300, ExtensionColumn: [] }],
   ])('%j: %j', (kinds, changes) => {
     expect(broken(changes)).toEqual(kinds)
+  })
+
+  test('a price for no price, a rent too, and the last room', () => {
+    for (const none of [0, 1, undefined]) {
+      expect(broken({ SalePrice: none })).toEqual(['price'])
+      expect(factsBroken({ ...was, RentPrice: 900 }, { ...was, RentPrice: none })).toEqual(['price'])
+    }
+    // One room is less than two, but none is a home that cannot be.
+    for (const room of ['Bedrooms', 'Bathrooms'])
+      expect(factsBroken({ ...was, [room]: 1 }, { ...was, [room]: 0 })).toEqual(['size'])
   })
 
   test('what was missing and now comes breaks nothing', () => {
@@ -355,16 +372,22 @@ describe('the scales', () => {
       ...nothing,
       holds: [of('update price', { decision: 'approved' })],
     })
+    const waited = { clock: now - 80 * hour }
+    scales.add(createOf('J'), { ...nothing, holds: [of('create', { decision: 'approved' })] })
+    scales.add(createOf('K'), { ...nothing, holds: [of('create', waited)] })
+    scales.add(createOf('L'), { ...nothing, counted: ['create'] })
+    scales.add(updateOf('M', { broken: ['status'] }), { ...nothing, holds: [of('update status', waited)] })
+    scales.add(updateOf('N', { broken: ['status'] }), { ...nothing, counted: ['status'] })
     scales.add(forgetOf('I'), nothing)
     const result = scales.seen({ ours: 40, ...about }, { ...before, delete: 3, changed: 2, price: 2 })
     expect(result).toMatchObject({
       leaving: 4,
       arriving: 1,
-      creates: 2,
+      creates: 4,
       back: 1,
       deletes: 3,
       changing: { price: 3, status: 1 },
-      outlook: { leaving: 5, changed: 3, arriving: 1 },
+      outlook: { leaving: 5, changed: 4, arriving: 2 },
       missing: 1,
     })
   })
@@ -406,7 +429,6 @@ describe('the map of rules', () => {
       ends: 'confirmed',
       trips: ({ changing: { price }, ours }) => (price > ours / 2 ? [{ listings: price, ours }] : []),
       message: ({ listings, ours }) => `${listings} of ${ours} listings would change their price (limits.share)`,
-      ending: 'goes by itself',
       label: () => 'too many prices change',
       holds: (action) => action.kind === 'update' && action.broken.includes('price'),
     }

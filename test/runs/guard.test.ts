@@ -256,6 +256,14 @@ describe('what is held', () => {
     expect(await night(feed, hour)).toMatchObject({ result: 'ok', counts: { delete: 6, update: 5 } })
   })
 
+  test('is said to be held still by a delivery that is not whole and trips nothing', async () => {
+    await loaded()
+    await night(sixGone)
+    const incomplete = await night(zillowFeed(sixGone).replace(zillowEnd, ''))
+    expect(incomplete).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(notes(incomplete)).toContain('6 held by earlier runs stay held')
+  })
+
   test('a week is over for a feed that comes once in it: the next delivery lets it go', async () => {
     await loaded()
     world.clock.advance(6 * day)
@@ -284,6 +292,19 @@ describe('what is held', () => {
       expect(await night('')).toMatchObject({ result: 'ok', counts: { delete: 6 } })
       await nights(2, '')
       expect(server.statuses.slice(-6)).toEqual([200, 200, 200, 200, 304, 304])
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('so it is while a listing is in its grace, which a source that did not change goes on with', async () => {
+    const server = await startFeedServer()
+    try {
+      server.give(zillowFeed(all))
+      await loaded(all, { source: server.url, limits: { grace: { runs: 3, hours: 0 } } })
+      server.give(zillowFeed(all.slice(1)))
+      for (let i = 1; i <= 2; i++) expect(await night('')).toMatchObject({ result: 'ok', counts: { hold: 1 } })
+      expect(await night('')).toMatchObject({ result: 'ok', counts: { delete: 1 } })
     } finally {
       await server.close()
     }

@@ -95,6 +95,15 @@ describe('a second file', () => {
   })
 })
 
+test('of which one record has more rows than a record may hold is not taken', async () => {
+  world.configure({ north: { ...feed, maxRecordBytes: '20KB' } })
+  homes('M1', 'M2')
+  pictures(...Array.from({ length: 1000 }, (_, n) => mediaRow('M1', `a${n}`, n)))
+  const { notes } = await world.run()
+  expect(notes.join(' ')).toMatch(/the rows of M1 hold more than \d+ characters \(maxRecordBytes\)/)
+  expect(imagesOf('M1') ?? []).toEqual([])
+})
+
 test('is read although the server says that the first one was not modified', async () => {
   const server = await startFeedServer()
   try {

@@ -58,21 +58,28 @@ test.each(vendors)('%s: load, changes, a walk that finds what is gone, and nothi
   expect(JSON.stringify([first, second, third])).not.toContain(secret)
 })
 
-test('a failure between the pages of a walk deletes nothing, and the next walk does', async () => {
-  await started('generic', 120)
-  await world.run('sync')
-  await world.run('sync')
-  for (const key of [...reso.world.records.keys()].slice(0, 2)) reso.world.remove(key)
-  world.clock.advance(day + 1)
-  let page = 0
-  // Changes, the count, and the first page of keys arrive.
-  fault = () => (++page > 4 ? { kind: 'html' } : null)
-  const cut = await world.run('sync')
-  expect(cut).toMatchObject({ error: null, counts: { delete: 0 }, delivery: { complete: false } })
-  expect(cut.delivery.reasons.join()).toContain('answers with a page of HTML')
-  fault = null
-  expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })
-})
+const failures: [ResoFault, RegExp][] = [
+  [{ kind: 'html' }, /answers with a page of HTML/],
+  [{ kind: 'cut', share: 0.5 }, /gave no whole answer/],
+]
+test.each(failures)(
+  '%j between the pages of a walk deletes nothing, and the next walk does',
+  async (wrong, sentence) => {
+    await started('generic', 120)
+    await world.run('sync')
+    await world.run('sync')
+    for (const key of [...reso.world.records.keys()].slice(0, 2)) reso.world.remove(key)
+    world.clock.advance(day + 1)
+    let page = 0
+    // Changes, the count, and the first page of keys arrive.
+    fault = () => (++page > 4 ? wrong : null)
+    const cut = await world.run('sync')
+    expect(cut).toMatchObject({ error: null, counts: { delete: 0 }, delivery: { complete: false } })
+    expect(cut.delivery.reasons.join()).toMatch(sentence)
+    fault = null
+    expect(await world.run('sync')).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+  },
+)
 
 test('a licence that shrinks is held by the guard, and another scope deletes nothing before its walk is accepted', async () => {
   await started('generic', 40)
@@ -83,6 +90,73 @@ test('a licence that shrinks is held by the guard, and another scope deletes not
   const held = await world.run('sync')
   expect(held).toMatchObject({ result: 'held', counts: { delete: 0 } })
   expect(world.listings()).toHaveLength(40)
+})
+
+test('another filter is loaded anew: nothing goes before a walk of it that the guard let pass', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const keys = [...reso.world.records.keys()]
+  const filtered = (filter: string): void =>
+    world.configure({
+      north: {
+        preset: 'reso-web-api',
+        source: {
+          reso: reso.root,
+          vendor: 'generic',
+          auth: { clientId: 'client', clientSecret: secret, tokenUrl: reso.tokenUrl },
+          filter,
+          expand: ['Media'],
+        },
+      },
+    })
+  // A load that ends early, a first walk, and a walk that the guard stops.
+  filtered("City eq 'Millbrook'")
+  fault = () => ({ kind: 'html' })
+  expect(await world.run('sync')).toMatchObject({ result: 'failed', counts: { delete: 0 } })
+  fault = null
+  expect(await world.run('sync')).toMatchObject({ error: null, counts: { delete: 0 } })
+  const held = await world.run('sync')
+  expect(held).toMatchObject({ result: 'held', counts: { delete: 0 } })
+  expect(world.listings()).toHaveLength(40)
+  // One that is narrower by two records.
+  for (const key of keys.slice(0, 2)) reso.world.put(key, { MlsStatus: 'elsewhere' })
+  filtered("MlsStatus ne 'elsewhere'")
+  world.clock.advance(60_000)
+  const first = await world.run('sync')
+  expect(first).toMatchObject({ error: null, counts: { delete: 0 } })
+  expect(first.notes.join()).toContain('is loaded anew, and nothing is deleted for being absent')
+  expect(await world.run('sync')).toMatchObject({ counts: { delete: 2 } })
+  expect(world.listings()).toHaveLength(38)
+})
+
+test('homes that come under new keys and numbers, as an MLS that moved has them, are held', async () => {
+  await started('generic', 40)
+  await world.run('sync')
+  await world.run('sync')
+  const homes = new Map(reso.world.records)
+  for (const [key, home] of homes) {
+    reso.world.remove(key)
+    reso.world.put(`N${key}`, { ...home, ListingId: `N${String(home.ListingId)}`, OriginatingSystemName: 'actris2' })
+  }
+  world.clock.advance(day + 1)
+  const moved = await world.run('sync')
+  expect(moved).toMatchObject({ result: 'held', counts: { delete: 0 } })
+  const held = await world.run('sync')
+  expect(held).toMatchObject({ result: 'held', counts: { delete: 0 } })
+  for (const number of [1_475_001, 1_475_040])
+    expect(world.listings().map(({ MLSNumber }) => MLSNumber)).toContain(String(number))
+})
+
+test('squeezed words are those of the standard, and a word that nobody knows is a reject', async () => {
+  await started('trestle', 12)
+  const [lease, odd] = reso.world.records.keys()
+  reso.world.put(lease, { PropertyType: 'Residential Lease', StandardStatus: 'Active Under Contract' })
+  reso.world.put(odd, { PropertyType: 'Timeshare' })
+  const report = await world.run('sync')
+  expect(report).toMatchObject({ counts: { create: 11, reject: 1 } })
+  const lets = world.listings().find(({ MLSNumber }) => MLSNumber === reso.world.records.get(lease)!.ListingId)
+  expect(lets).toMatchObject({ SaleType: 'for_rent', Status: 'Active' })
 })
 
 test('a dry run asks the source and writes nothing', async () => {

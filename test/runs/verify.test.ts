@@ -62,7 +62,7 @@ describe('after a sync', () => {
       mlsNumber: one(9).mlsNumber,
       verdict: 'agrees',
       price: { verdict: 'agrees', wanted: '$777,000' },
-      status: { verdict: 'agrees', wanted: 'for sale, Active' },
+      status: { verdict: 'agrees', wanted: 'Active' },
     })
     expect(listings[1].mlsNumber).toBe(one(21).mlsNumber)
     expect(listings[2].question).toContain('Verify Street')
@@ -95,12 +95,12 @@ describe('after a sync', () => {
     })
     expect(run.verification).toMatchObject({ agreed: 0, disagreed: 3, unanswered: 1 })
     const gone = run.verification!.listings.find(({ expected }) => expected === 'gone')
-    expect(gone).toMatchObject({ mlsNumber: one(3).mlsNumber, status: { said: ['$203,333'] } })
+    expect(gone).toMatchObject({ mlsNumber: one(3).mlsNumber, status: { said: ['203333', 'Active'] } })
 
     world.deliver(zillowFeed([one(1, { price: 888_000 }), one(2, { status: 'Sold' }), ...numbers(4, 7)]))
     const child = await world.executed('sync')
     expect(child.status).toBe(0)
-    expect(child.stdout).toContain(`${one(1).mlsNumber}  disagrees: price $888,000, the chatbot says $`)
+    expect(child.stdout).toContain(`${one(1).mlsNumber}  disagrees: price $888,000, the chatbot says `)
   })
 
   test('a home that is on offer again under another number may be offered', async () => {
@@ -117,7 +117,7 @@ describe('after a sync', () => {
     verifying({ sample: 1, question: 'Qué cuesta {MLSNumber}?' })
     world.standIn.addFault({
       operations: ['ClientAsk'],
-      fault: { kind: 'say', content: 'Cuesta $1.\u001b[31m test-secret-key <img>' },
+      fault: { kind: 'say', content: 'PRICE=$1; STATUS=Active\n\u001b[31m test-secret-key <img>' },
     })
     world.deliver(zillowFeed([one(1)]))
     const child = await world.executed('sync')
@@ -129,17 +129,17 @@ describe('after a sync', () => {
     world.deliver(zillowFeed([one(2)]))
     const json = await world.executed('sync', '--format', 'json')
     expect(json.stdout).not.toContain('test-secret-key')
-    expect((JSON.parse(json.stdout) as { verify: Verification }).verify).toMatchObject({ asked: 2, disagreed: 1 })
+    expect((JSON.parse(json.stdout) as { verify: Verification }).verify).toMatchObject({ asked: 2, disagreed: 2 })
   })
 
   test('what the chatbot puts behind every answer says nothing of the listing', async () => {
     const settings = { AnswerSuffix: ' Homes from $99,000, all sold fast!' }
     world.configure({ north: { settings, verify: { session: 7, sample: 1 } } })
-    world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'It is active, at $5.' } })
+    world.standIn.addFault({ operations: ['ClientAsk'], fault: { kind: 'say', content: 'PRICE=$5; STATUS=Active' } })
     world.deliver(zillowFeed([one(1)]))
     const { listings } = (await world.run()).verification!
     expect(listings[0]).toMatchObject({
-      answer: `It is active, at $5.${settings.AnswerSuffix}`,
+      answer: `PRICE=$5; STATUS=Active${settings.AnswerSuffix}`,
       price: { verdict: 'disagrees', said: ['$5'] },
       status: { verdict: 'agrees' },
     })
@@ -245,7 +245,7 @@ describe('as a command', () => {
     expect(wrong.status).toBe(4)
     expect(wrong.stdout).toContain('1 agrees, 1 disagrees, of 2 listings')
     expect(wrong.stdout).toContain(
-      'disagrees: price $202,222, the chatbot says $5; status for sale, Active, the chatbot says for sale, Sold',
+      'disagrees: price $202,222, the chatbot says 5; status Active, the chatbot says Sold',
     )
     world.standIn.remove('SN-1', one(3).mlsNumber)
     const none = await verify('--session', '7', one(3).mlsNumber)

@@ -5,7 +5,7 @@ import type { Disk } from './disk.ts'
 import { feedKeys, listingOf, otherSpelling, toursAt } from './feed.ts'
 import type { Delivery, Entry, Said } from './feed.ts'
 import { GuardModel, allowed, believedAfter, isIn, rareAfter } from './guard-model.ts'
-import { judged, ownerOf } from './service.ts'
+import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
 import type { VirtualTime } from './time.ts'
@@ -170,8 +170,10 @@ export class Checker implements Witness {
     const inPlace = this.service.rows.filter(
       ({ by, listing }) => by === 'person' && this.#everListed.has(listing.MLSNumber),
     )
+    // Without marks nothing tells whose it is that came when nobody waited any more.
+    const known = ours.filter(({ onlyByMark }) => !onlyByMark || swarm.ownership !== 'snapshot')
     // Under an incomplete list the program goes by what it remembers.
-    this.#ours = [keysOf(ours), keysOf([...ours, ...inPlace]), new Set([...keysOf(ours), ...this.disk.owned(feed)])]
+    this.#ours = [keysOf(known), keysOf([...ours, ...inPlace]), new Set([...keysOf(ours), ...this.disk.owned(feed)])]
     this.#owned = new Set(this.disk.owned(feed))
     const hasMark = (row: Row): boolean => swarm.ownership === 'snapshot' || ownerOf(row) === feed
     const isSure = (row: Row): boolean => {
@@ -398,8 +400,12 @@ export class Checker implements Witness {
    * all else about it stays as strict.
    */
   landed(call: WriteCall): void {
+    const { kind, keys, program } = call
+    const isAnothers = (row: Row): boolean => row.by === 'us' && row.program !== program
+    // What Create answered never came, so neither of two programs can take this copy off: it has to be told.
+    if (kind === 'create')
+      for (const key of keys) if (this.service.living(key).some(isAnothers)) this.#mayBeTwice.add(key)
     if (this.#mayLand(call)) return
-    const { kind, keys } = call
     for (const key of keys) {
       if (kind === 'create') this.#mayBeTwice.add(key)
       const rows = this.service.living(key)
@@ -720,7 +726,7 @@ function dayIn(timezone: string, instant: number): string {
 function differenceOf({ listing, tainted }: Row, entry: Entry, version: number): string | null {
   const wanted = listingOf(entry, version)
   const valueOf = (one: typeof wanted, field: Judged): string | number | undefined =>
-    field === 'Fee' ? one.ExtensionColumn?.find(({ Key }) => Key === 'Fee')?.value : one[field]
+    field === 'Fee' ? feeOf(one) : one[field]
   for (const field of judged) {
     const [is, should] = [listing, wanted].map((one) => valueOf(one, field) ?? '')
     if (is !== should && !tainted.includes(field))

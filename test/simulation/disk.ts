@@ -99,7 +99,7 @@ export class Disk {
     return new Set(this.#good.all())
   }
 
-  /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/holds.md). */
+  /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/guard.md). */
   cameKeylessAfter(feed: string, key: string): boolean {
     return this.#keylessAfter.get(feed, feed, key) !== undefined
   }

@@ -259,8 +259,10 @@ class History {
 
   /** What has to be on the service in the end. What somebody else undoes, a delta that does not name it leaves so. */
   #truth(source: Source, delivery: Delivery): Delivery {
-    const isUndone = this.#choices.happened.some((one) => undoing.some((name) => one.includes(name)))
-    return isUndone ? delivery : source.truth(delivery)
+    const happened = (name: string): boolean => this.#choices.happened.some((one) => one.includes(name))
+    // By a clock that was set forward a list is late that shows what was taken off before: nobody can wait for it.
+    const isLate = happened('the clock is set') && (happened('the list is old') || happened('rows of the list are old'))
+    return isLate || undoing.some(happened) ? delivery : source.truth(delivery)
   }
 
   /** What the service holds is what the feed holds, but for what another one has, and one more run of it writes nothing. */

@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { createPlan } from '../../src/workspace/changes.ts'
 import { createDelivery } from '../../src/workspace/delivery.ts'
+import { createJoined } from '../../src/workspace/joined.ts'
 import { createShown } from '../../src/workspace/shown.ts'
 import { schema } from '../../src/workspace/sqlite.ts'
 import type { Workspace } from '../../src/workspace/workspace.ts'
@@ -12,7 +13,7 @@ interface Made {
   clear: () => void
 }
 
-const tables = ['delivered', 'delivered_listing', 'reject', 'change', 'bookkeeping']
+const tables = ['joined', 'delivered', 'delivered_listing', 'reject', 'change', 'bookkeeping']
 
 export class Scratch {
   readonly #made: (Made | undefined)[] = []
@@ -23,7 +24,8 @@ export class Scratch {
     clear()
     // Anew for each run: it holds in memory which rows of the snapshot were delivered.
     const delivery = createDelivery(database)
-    return { folder: '', ...delivery, ...shown, ...createPlan(database, delivery), close: () => {} }
+    const plan = createPlan(database, delivery)
+    return { folder: '', ...delivery, ...createJoined(database), ...shown, ...plan, close: () => {} }
   }
 
   #small(room: number): Made {

@@ -341,7 +341,12 @@ export class ModelService {
         // What outlives our write, though a list could have told of it, is our fault; else nobody can know it for an edit.
         const stays = row.listing.Description === byHand
         const isTainted = stays && (row.tainted.includes('Description') || row.shownAt < row.editedAt)
-        const tainted: Judged[] = isTainted ? ['Description'] : []
+        // Taken for a field that the service cannot clear, as it confirmed that it did: nothing says it once more.
+        const isUncleared =
+          row.tainted.includes('Fee') && feeOf(listing) === undefined && feeOf(row.listing) !== undefined
+        const tainted: Judged[] = []
+        if (isTainted) tainted.push('Description')
+        if (isUncleared) tainted.push('Fee')
         if (row.by === 'us') row.feed = call.feed
         Object.assign(row, { writtenAt: this.#time.now, seen: false, tainted, edited: row.edited && stays })
       }
@@ -450,6 +455,10 @@ export function ownerOf(row: Row): string | null {
   const entries: ExtensionEntry[] = row.listing.ExtensionColumn ?? []
   const mark = entries.find(({ Key }) => Key === ownerKey)?.value
   return mark === undefined ? null : readMark(mark).feed
+}
+
+export function feeOf({ ExtensionColumn = [] }: Partial<Listing>): string | undefined {
+  return ExtensionColumn.find(({ Key }) => Key === 'Fee')?.value
 }
 
 const page: SendResponse = { status: 200, headers: {}, body: '<html>maintenance</html>' }

@@ -6,7 +6,7 @@ import { Damage } from './judge.ts'
 import { Office, day } from './office.ts'
 import type { Entry } from './office.ts'
 import { defaultSetting, playTrials, playYears } from './play.ts'
-import type { Setting, TrialTold } from './play.ts'
+import type { Setting, TrialTold, YearsTold } from './play.ts'
 import { defaultLimits } from './program.ts'
 import { linesOf } from './table.ts'
 import { loadWorld } from './world.ts'
@@ -92,8 +92,24 @@ test('a guard that is too narrow holds in ordinary life, and what is right is le
   expect(told.events.length).toBeGreaterThan(0)
   expect(told.events.every(({ because }) => because.length === 0)).toBe(true)
   expect(told.faults).toEqual([])
-  const line = linesOf({ years: [told], trials: [], cases: [] }).find(({ what }) => what.endsWith('weekly'))
+  const line = linesOf({ years: [told], trials: [], cases: [] }).find(({ what }) => what.includes('weekly'))
   expect(line).toMatchObject({ isMet: false })
+})
+
+test('ordinary holds are judged by the mean of all sizes; where some were not played it may be open', () => {
+  const held = { because: [] } as unknown as YearsTold['events'][number]
+  const years = (size: number, holds: number): YearsTold => {
+    const events = Array.from({ length: holds }, () => held)
+    return { size, seed: 1, schedule: 'nightly', years: 100, runs: 0, events, asking: 0, faults: [] }
+  }
+  const judged = (...played: YearsTold[]) =>
+    linesOf({ years: played, trials: [], cases: [] }).find(({ what }) => what.startsWith('ordinary'))
+  const small = [years(3, 24), years(8, 0), years(40, 0), years(100, 0)]
+  expect(judged(...small, years(600, 0), years(5000, 0))).toMatchObject({ isMet: true })
+  expect(judged(...small)).toMatchObject({ isMet: null, measured: expect.stringContaining('without 600, 5000') })
+  expect(judged(...small, years(600, 8), years(5000, 0))).toMatchObject({ isMet: false })
+  expect(judged(years(3, 31))).toMatchObject({ isMet: false })
+  expect(judged(years(40, 2))).toMatchObject({ isMet: true })
 })
 
 test('a hold that nothing ends is a fault; where somebody approves it, there is none', async () => {

@@ -14,6 +14,7 @@ import type { Answered, Exchange } from './exchange.ts'
 import { Quota } from './quota.ts'
 import type { ResoSettings } from './settings.ts'
 import { vendorOf } from './vendors.ts'
+import type { Limits } from './vendors.ts'
 
 /** A page as it was answered: an object with `value`. Names beginning with `@` are the protocol's own. */
 export interface Page {
@@ -32,33 +33,19 @@ const minute = 60_000
 const leastSecret = 16
 const hour = 60 * minute
 
-export interface GateParts {
-  exchange: Exchange
-  clock: Clock
-  /** Told of every token, before it is used. */
-  learn(secrets: readonly string[]): void
-}
-
-export class Gate {
-  readonly root: URL
-  readonly #settings: ResoSettings
-  readonly #parts: GateParts
+/** What a vendor lets one set of credentials ask for, and what was used of it. */
+export class Allowance {
+  readonly #clock: Clock
   readonly #limiter: Limiter
   readonly #lane = new Lane(1)
   readonly #requests: readonly Quota[]
   readonly #bytes: readonly Quota[]
-  #token: { value: string; until: number } | null = null
-  /** Requests so far. */
-  asked = 0
 
-  constructor(settings: ResoSettings, parts: GateParts) {
-    const { limits } = vendorOf(settings.vendor)
-    this.root = new URL(settings.reso.endsWith('/') ? settings.reso : `${settings.reso}/`)
-    this.#settings = settings
-    this.#parts = parts
+  constructor(limits: Limits, clock: Clock) {
+    this.#clock = clock
     // A little less, so that no second ever sees one more.
     const rate = Math.min(limits.second * 0.95, (limits.minute / 60) * 0.9)
-    this.#limiter = new Limiter(parts.clock, rate)
+    this.#limiter = new Limiter(clock, rate)
     const times = [
       [limits.minute, minute],
       [limits.hour, hour],
@@ -70,6 +57,57 @@ export class Gate {
       [limits.dayBytes, 24 * hour],
     ] as const
     this.#bytes = sizes.filter(([most]) => most < Infinity).map(([most, time]) => new Quota(most, time))
+  }
+
+  /** Sends when the limits let it. `tooLong`: the error for a wait that a run does not take. */
+  async within(
+    signal: AbortSignal,
+    send: () => Promise<Answered>,
+    tooLong: (wait: number) => FeedError,
+  ): Promise<Answered> {
+    await this.#limiter.take(this.#lane, signal, patience).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw error instanceof FeedError ? error : tooLong(this.#limiter.paused(this.#lane))
+    })
+    try {
+      for (;;) {
+        const now = this.#clock.now()
+        const wait = Math.max(0, ...[...this.#requests, ...this.#bytes].map((quota) => quota.wait(now)))
+        if (wait === 0) break
+        if (wait > patience) throw tooLong(wait)
+        await this.#clock.sleep(Math.ceil(wait), signal)
+      }
+      for (const quota of this.#requests) quota.add(1, this.#clock.now())
+      const answer = await send()
+      for (const quota of this.#bytes) quota.add(answer.size, this.#clock.now())
+      const told = quotaWait(answer, this.#clock.now())
+      if (told > 0) this.#limiter.pause(told, null)
+      return answer
+    } finally {
+      this.#limiter.done(this.#lane)
+    }
+  }
+}
+
+export interface GateParts {
+  exchange: Exchange
+  clock: Clock
+  /** That of the credentials; each root that is read with them shares it. */
+  allowance: Allowance
+  /** Told of every token, before it is used. */
+  learn(secrets: readonly string[]): void
+}
+
+export class Gate {
+  readonly root: URL
+  readonly #settings: ResoSettings
+  readonly #parts: GateParts
+  #token: { value: string; until: number } | null = null
+
+  constructor(settings: ResoSettings, parts: GateParts) {
+    this.root = new URL(settings.reso.endsWith('/') ? settings.reso : `${settings.reso}/`)
+    this.#settings = settings
+    this.#parts = parts
   }
 
   /** A page of records. Throws `FeedError` for whatever is none, and the signal's reason. */
@@ -101,7 +139,7 @@ export class Gate {
       } catch (error) {
         if (!(error instanceof Lost)) throw error
         problem = `gave no whole answer (${error.message})`
-        await this.#pause(1000 * 2 ** attempt, signal)
+        await this.#parts.clock.sleep(1000 * 2 ** attempt, signal)
         continue
       }
       if (answer.status === 200) return answer
@@ -109,11 +147,13 @@ export class Gate {
       problem = `answers HTTP ${status}${saidBy(answer)}`
       if (status === 401) {
         if (isRenewed || this.#settings.auth.token !== undefined)
-          throw new FeedError(`${nameOf(url)} refuses the token (HTTP 401): check auth`)
+          throw new FeedError(
+            `${nameOf(url)} refuses the token (HTTP 401): check auth, and whether ${vendorOf(this.#settings.vendor).title} still takes it; nothing is deleted for it`,
+          )
         isRenewed = true
         this.#token = null
       } else if (status === 429 || status >= 500)
-        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal)
+        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal, `${nameOf(url)} ${problem}`)
       else if (status >= 300 && status < 400)
         throw new FeedError(`${nameOf(url)} leads to another address, which is not followed: write that one under reso`)
       else throw new FeedError(`${nameOf(url)} ${problem}${remedies[status] ?? ''}`)
@@ -121,41 +161,21 @@ export class Gate {
     throw new FeedError(`${nameOf(url)} ${problem}, ${attempts} times; the next run goes on from here`)
   }
 
-  /** Sends when the limits of the vendor let it. */
-  async #limited(signal: AbortSignal, send: () => Promise<Answered>): Promise<Answered> {
-    const { clock } = this.#parts
-    await this.#limiter.take(this.#lane, signal, patience).catch((error: unknown) => {
-      signal.throwIfAborted()
-      throw error instanceof FeedError ? error : new FeedError(this.#tooLong(this.#limiter.paused(this.#lane)))
-    })
-    try {
-      for (;;) {
-        const now = clock.now()
-        const wait = Math.max(0, ...[...this.#requests, ...this.#bytes].map((quota) => quota.wait(now)))
-        if (wait === 0) break
-        if (wait > patience) throw new FeedError(this.#tooLong(wait))
-        await clock.sleep(Math.ceil(wait), signal)
-      }
-      for (const quota of this.#requests) quota.add(1, clock.now())
-      this.asked++
-      const answer = await send()
-      for (const quota of this.#bytes) quota.add(answer.size, clock.now())
-      const told = quotaWait(answer, clock.now())
-      if (told > 0) this.#limiter.pause(told, null)
-      return answer
-    } finally {
-      this.#limiter.done(this.#lane)
-    }
+  #limited(signal: AbortSignal, send: () => Promise<Answered>): Promise<Answered> {
+    return this.#parts.allowance.within(signal, send, (wait) => new FeedError(this.#tooLong(wait)))
   }
 
   #tooLong(wait: number): string {
     const { title } = vendorOf(this.#settings.vendor)
-    const minutes = Math.ceil(wait / minute)
-    return `${nameOf(this.root)} can't be asked for ${minutes} minutes: the limits of ${title} are used up; the next run goes on from here`
+    return `${nameOf(this.root)} can't be asked for ${minutesOf(wait)}: the limits of ${title} are used up; the next run goes on from here`
   }
 
-  async #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (milliseconds > patience) throw new FeedError(this.#tooLong(milliseconds))
+  /** `asked`: who asks for the wait, and how. */
+  async #pause(milliseconds: number, signal: AbortSignal, asked: string): Promise<void> {
+    if (milliseconds > patience)
+      throw new FeedError(
+        `${asked}, and asks to wait ${minutesOf(milliseconds)}, longer than a run does (${minutesOf(patience)}); the next run goes on from here`,
+      )
     await this.#parts.clock.sleep(milliseconds, signal)
   }
 
@@ -182,11 +202,15 @@ export class Gate {
         const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
         answer = await this.#parts.exchange({ method: 'POST', url, headers, body }, signal)
         if ((answer.status !== 429 && answer.status < 500) || attempt === attempts) break
-        await this.#pause(waitOf(answer, attempt, this.#parts.clock.now()), signal)
+        await this.#pause(
+          waitOf(answer, attempt, this.#parts.clock.now()),
+          signal,
+          `${nameOf(url)} answers HTTP ${answer.status}`,
+        )
       } catch (error) {
         if (!(error instanceof Lost)) throw error
         if (attempt === attempts) throw new FeedError(`${nameOf(url)} gave no token (${error.message})`)
-        await this.#pause(1000 * 2 ** attempt, signal)
+        await this.#parts.clock.sleep(1000 * 2 ** attempt, signal)
       }
     }
     const granted = tokenOf(url, answer)
@@ -196,6 +220,11 @@ export class Gate {
     this.#token = { value: granted.value, until: this.#parts.clock.now() + granted.life - early }
     return granted.value
   }
+}
+
+const minutesOf = (milliseconds: number): string => {
+  const minutes = Math.ceil(milliseconds / minute)
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
 }
 
 const remedies: Record<number, string> = {
@@ -238,7 +267,10 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
     throw new FeedError(`${name} should answer with JSON, and answers with ${kind}: check the address under reso`)
   }
   const error = errorIn(document)
-  if (error !== null) throw new FeedError(`${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"`)
+  if (error !== null)
+    throw new FeedError(
+      `${name} answers HTTP 200 with an error: "${shorten(printable(error), 200)}"; nothing is deleted for it, and the next run asks again: if it stays, check filter, select and expand`,
+    )
   const { value, ...rest } = (document ?? {}) as Record<string, unknown>
   const isRecord = (one: unknown): boolean => one !== null && typeof one === 'object' && !Array.isArray(one)
   if (!Array.isArray(value) || !value.every(isRecord))

@@ -13,8 +13,8 @@ export interface Evidence {
   readonly walks: readonly Walked[]
   /** How many records there were before and after by the server's own count; null: it can't be asked. */
   readonly counts: { before: number; after: number } | null
-  /** How many records changed while it was walked; null: that was not asked, as nothing has to be explained. */
-  readonly changed: number | null
+  /** Keys that changed while it was walked; null: that was not asked, as nothing has to be explained. */
+  readonly changed: ReadonlySet<string> | null
 }
 
 /**
@@ -42,16 +42,25 @@ export class WholeWalk {
     if (doubled > 0) return { why: `${doubled} keys came more than once, so others may have been passed over` }
     if (counts === null)
       return walks.length > 1 ? new WholeWalk(walks) : { why: 'the source does not count, and was walked only once' }
-    const found = walks[walks.length - 1].keys.size
-    const off = Math.max(Math.abs(found - counts.before), Math.abs(found - counts.after))
-    if (off > 0 && (changed === null || off > changed))
+    const { keys } = walks[walks.length - 1]
+    const found = keys.size
+    // A record that the walk lacks came while it was walked, or was passed over: only the first is no harm.
+    const came = [...(changed ?? [])].filter((key) => !keys.has(key)).length
+    const lacking = Math.max(counts.before, counts.after) - found
+    const surplus = found - Math.min(counts.before, counts.after)
+    if (lacking > came || surplus > (changed?.size ?? 0))
       return { why: `${found} keys came, and the source counts ${counts.before} before and ${counts.after} after` }
     return new WholeWalk(walks)
   }
 }
 
-/** How it was made sure that a record which a walk lacks is gone: it was asked for by itself, or a second walk lacks it, too. */
-export type Sure = { readonly asked: 'not there' } | { readonly second: WholeWalk }
+/**
+ * How it was made sure that a record which a walk lacks is gone: it was asked for by itself, or a second walk lacks it, too. Either
+ * way it is not among those that changed since the walk began.
+ */
+export type Sure = ({ readonly asked: 'not there' } | { readonly second: WholeWalk }) & {
+  readonly changed: ReadonlySet<string>
+}
 
 /** That a record is no longer among those of the source. */
 export class Gone {
@@ -63,9 +72,10 @@ export class Gone {
     this.key = key
   }
 
-  /** null: one of the walks has it. */
+  /** null: one of the walks has it, or it changed meanwhile. */
   static of(walk: WholeWalk, key: string, sure: Sure): Gone | null {
-    if (walk.keys.has(key) || ('second' in sure && (sure.second === walk || sure.second.keys.has(key)))) return null
+    if (walk.keys.has(key) || sure.changed.has(key)) return null
+    if ('second' in sure && (sure.second === walk || sure.second.keys.has(key))) return null
     return new Gone(key)
   }
 }

@@ -10,15 +10,19 @@ import type { Api, Row, RowPage } from './query.ts'
 /** So often a number of equal timestamps is read anew, when records of it changed while it was read by links. */
 const mostRereads = 5
 
-/** Pages of rows after `from` (null: all), each in the order of the stamp. `conditions`: beside the source's own filter. */
+/**
+ * Pages of rows after `from` (null: all), each in the order of the stamp. `conditions`: beside the source's own filter; `by`: another
+ * field than the vendor's stamp, by which to read.
+ */
 export async function* changesSince(
   api: Api,
   from: string | null,
   conditions: readonly string[],
+  by: string = api.vendor.stamp,
 ): AsyncGenerator<readonly Row[]> {
   for (let reading = 0, at = from; ; reading++) {
     const read = { moved: null as string | null }
-    yield* once(api, at, conditions, read)
+    yield* once(api, at, conditions, by, read)
     if (read.moved === null) return
     if (reading === mostRereads)
       throw new FeedError(
@@ -32,9 +36,10 @@ async function* once(
   api: Api,
   from: string | null,
   conditions: readonly string[],
+  stamp: string,
   read: { moved: string | null },
 ): AsyncGenerator<readonly Row[]> {
-  const { stamp, orders } = api.vendor
+  const { orders } = api.vendor
   const order = [stamp, 'ListingKey']
   const query = (...filter: string[]) => api.url({ filter: [...conditions, ...filter], what: 'records', order })
   let at = from
@@ -48,17 +53,18 @@ async function* once(
       page = await api.ask(next)
       continue
     }
-    assertOrder(api, rows, at)
-    for (const row of rows) if (row.stamp !== tied.at && tied.keys.has(row.key)) read.moved = tied.at
+    assertOrder(api, rows, stamp, at)
+    for (const row of rows) if (stampOf(row, stamp) !== tied.at && tied.keys.has(row.key)) read.moved = tied.at
     yield rows
     const last = rows[rows.length - 1]
     const isLast = next === null && rows.length < api.top.records
     if (isLast) return
-    if (at === null || compareStamps(last.stamp, at) > 0) {
-      at = last.stamp
+    const reached = stampOf(last, stamp)
+    if (at === null || compareStamps(reached, at) > 0) {
+      at = reached
       page = await api.ask(query(`${stamp} ge ${at}`))
     } else if (orders) {
-      yield* tie(api, at, last.key, conditions)
+      yield* tie(api, at, last.key, conditions, stamp)
       page = await api.ask(query(`${stamp} gt ${at}`))
     } else {
       if (tied.at !== at) tied.keys.clear()
@@ -76,8 +82,8 @@ async function* tie(
   at: string,
   after: string,
   conditions: readonly string[],
+  stamp: string,
 ): AsyncGenerator<readonly Row[]> {
-  const { stamp } = api.vendor
   for (let key = after; ;) {
     const filter = [...conditions, `${stamp} eq ${at}`, `ListingKey gt ${quoted(key)}`]
     let page: RowPage = await api.ask(api.url({ filter, what: 'records', order: ['ListingKey'] }))
@@ -88,13 +94,20 @@ async function* tie(
   }
 }
 
+/** What a row has in the field that is read by; '': nothing, which is before all. */
+function stampOf(row: Row, field: string): string {
+  const { [field]: stamp } = row.record
+  return typeof stamp === 'string' ? stamp : ''
+}
+
 /** A server that gives another order, or does not filter, would have whole stretches skipped. */
-function assertOrder(api: Api, rows: readonly Row[], at: string | null): void {
+function assertOrder(api: Api, rows: readonly Row[], field: string, at: string | null): void {
   let before = at
-  for (const { stamp } of rows) {
+  for (const row of rows) {
+    const stamp = stampOf(row, field)
     if (before !== null && compareStamps(stamp, before) < 0)
       throw new FeedError(
-        `${api.gate.root.host} does not answer in the order of ${api.vendor.stamp} that it was asked for: check vendor`,
+        `${api.gate.root.host} does not answer in the order of ${field} that it was asked for: check vendor`,
       )
     before = stamp
   }

@@ -1,6 +1,7 @@
 /** Requests to one API, as its vendor takes them, and the records of their answers. */
 import { FeedError } from '../../core/errors.ts'
 import { printable, shorten } from '../../core/text.ts'
+import { nameOf } from '../transport/address.ts'
 import type { Gate, Page } from './gate.ts'
 import type { ResoSettings } from './settings.ts'
 import { vendorOf } from './vendors.ts'
@@ -48,11 +49,13 @@ export class Api {
   /** The address of a query; `resource`: below the root. */
   url(query: Query, resource = 'Property'): URL {
     const { filter, expand, select } = this.settings
-    const { stamp, visible } = this.vendor
+    const { stamp, visible, pictures } = this.vendor
     const own = ['ListingKey', stamp, ...(visible === null ? [] : ['ListingId', visible])]
     const isWhole = query.what === 'records'
     // Without its key in $select a vendor has made addresses of media that lead nowhere.
-    const fields = isWhole ? select && [...new Set([...own, 'ListingId', ...select])] : own
+    const fields = isWhole
+      ? select && [...new Set([...own, 'ListingId', ...(pictures === null ? [] : [pictures]), ...select])]
+      : own
     const conditions = [...(filter === undefined ? [] : [bracketed(filter)]), ...query.filter]
     const parts: [string, string][] = []
     const add = (name: string, value: string | undefined): void => void (value && parts.push([name, value]))
@@ -74,7 +77,9 @@ export class Api {
 
   /** The one record with this key or ListingId among those of the source; null: it is not among them. */
   async one(id: string): Promise<Row | null> {
-    const { rows } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
+    let { rows, next } = await this.ask(this.url({ filter: [`${this.vendor.asks} eq ${quoted(id)}`], what: 'records' }))
+    // An empty page with a link says nothing yet.
+    while (rows.length === 0 && next !== null) ({ rows, next } = await this.ask(next))
     return rows.find(({ key, record }) => key === id || record[this.vendor.asks] === id) ?? null
   }
 
@@ -83,7 +88,10 @@ export class Api {
     const url = this.url({ filter: [], what: 'keys', top: 1 })
     url.search += '&$count=true'
     const { count } = await this.gate.page(url, this.signal)
-    if (count === null) throw new FeedError(`${this.settings.vendor}: the source does not count its records ($count)`)
+    if (count === null)
+      throw new FeedError(
+        `${nameOf(this.gate.root)} does not say how many records there are ($count), as ${this.vendor.title} does: check vendor`,
+      )
     return count
   }
 

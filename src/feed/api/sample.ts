@@ -55,9 +55,10 @@ function scheduleOf(api: Api, all: number | null): string[] {
     const load = Math.ceil(all / top.records)
     const walk = Math.ceil(all / top.keys) * walks
     const rate = Math.min(second, minute / 60, hour / 3600)
+    const times = (requests: number): string => (requests === 1 ? 'once' : `${requests.toLocaleString('en-US')} times`)
     const took = (requests: number): string => minutes((requests / rate) * 1000)
     sentences.push(
-      `the first load asks ${load.toLocaleString('en-US')} times and takes at least ${took(load)}; a walk of all keys (keys) asks ${walk.toLocaleString('en-US')} times and takes at least ${took(walk)}`,
+      `the first load asks ${times(load)} and takes at least ${took(load)}; a walk of all keys (keys) asks ${times(walk)} and takes at least ${took(walk)}`,
     )
   }
   if (vendor.memory < Infinity)

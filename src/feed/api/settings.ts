@@ -94,6 +94,13 @@ export function resoProblems({ reso, vendor: name, auth, filter = '', expand = [
       ['filter'],
       `${vendor.title} answers only about one ${vendor.fixes}: begin with ${vendor.fixes} eq '…', in lower case`,
     )
+  const mixed =
+    vendor.fixes === null ? null : new RegExp(`\\b${vendor.fixes}\\s+eq\\s+'([^']*[A-Z][^']*)'`).exec(filter)
+  if (mixed !== null)
+    at(
+      ['filter'],
+      `${vendor.title} has its systems in lower case: write ${vendor.fixes} eq '${mixed[1].toLowerCase()}'`,
+    )
   const { searchable } = vendor
   const foreign = searchable === null ? [] : used.filter((field) => !searchable.includes(field))
   if (searchable !== null && foreign.length > 0)

@@ -17,7 +17,7 @@ import { Api, compareStamps } from './query.ts'
 import type { Row } from './query.ts'
 import { kept, unpacked } from './record.ts'
 import type { ResoSettings } from './settings.ts'
-import { walkAll } from './walk.ts'
+import { changedSince, walkAll } from './walk.ts'
 
 /** A removal during a first load may be told before its time was reached: changes are read again from so long before it. */
 const late = 20 * 60_000
@@ -95,6 +95,8 @@ export async function refresh(
   const wasLoading = progress.loadedAt === null
   if (wasLoading) await load()
   await pull(wasLoading ? earlier(progress.watermark, progress.since - late) : lessOverlap(progress.watermark))
+  const { pictures } = api.vendor
+  if (pictures !== null && settings.expand?.includes('Media')) await pullPictures(pictures)
   await advance({ readAt: clock.now() })
 
   const isDue =
@@ -137,6 +139,12 @@ export async function refresh(
     for await (const rows of changesSince(api, from, [])) await keep(rows, moved(rows))
   }
 
+  /** Records whose pictures alone changed, which the timestamp of change does not tell. */
+  async function pullPictures(field: string): Promise<void> {
+    const since = new Date((last ?? progress.since) - late).toISOString()
+    for await (const rows of changesSince(api, since, [], field)) await keep(rows, progress)
+  }
+
   /** Progress with the greatest timestamp received, of records that are not kept, too. */
   function moved(rows: readonly Row[]): SourceProgress {
     const { watermark } = progress
@@ -154,6 +162,7 @@ export async function refresh(
 
   /** Compares all keys with those that are kept: what is missing here is fetched, what is gone there goes. */
   async function compared(): Promise<WholeWalk | { why: string }> {
+    const startedAt = clock.now()
     const walk = await walkAll(api, () => clock.now())
     if (!WholeWalk.isOne(walk)) return walk
     const missing: { key: string; id: string }[] = []
@@ -169,7 +178,10 @@ export async function refresh(
     })
     try {
       await fetchStale(stale)
-      const gone = missing.length <= mostSingly ? await askedFor(walk, missing) : await lackedTwice(walk, missing)
+      if (missing.length === 0) return walk
+      const looked = missing.length <= mostSingly ? await askedFor(missing) : await lackedTwice(missing)
+      const changed = await changedSince(api, startedAt)
+      const gone = looked.flatMap(({ key, sure }) => Gone.of(walk, key, { ...sure, changed }) ?? [])
       await mirror.drop(gone, progress)
     } catch (error) {
       if (!(error instanceof FeedError)) throw error
@@ -202,20 +214,20 @@ export async function refresh(
     return typeof id === 'string' ? id : ''
   }
 
-  async function askedFor(walk: WholeWalk, missing: readonly { key: string; id: string }[]): Promise<Gone[]> {
-    const gone: Gone[] = []
+  async function askedFor(missing: readonly { key: string; id: string }[]): Promise<Looked[]> {
+    const absent: Looked[] = []
     for (const { key, id } of missing) {
       const row = id === '' ? undefined : await api.one(id)
-      if (row === null || (row && row.key !== key)) gone.push(...proofOf(Gone.of(walk, key, { asked: 'not there' })))
+      if (row === null || (row && row.key !== key)) absent.push({ key, sure: { asked: 'not there' } })
       else if (row) await keep([row], progress)
     }
-    return gone
+    return absent
   }
 
-  async function lackedTwice(walk: WholeWalk, missing: readonly { key: string }[]): Promise<Gone[]> {
+  async function lackedTwice(missing: readonly { key: string }[]): Promise<Looked[]> {
     const second = await walkAll(api, () => clock.now())
     if (!WholeWalk.isOne(second)) throw new FeedError(`the second walk of all keys is not whole: ${second.why}`)
-    return missing.flatMap(({ key }) => proofOf(Gone.of(walk, key, { second })))
+    return missing.map(({ key }) => ({ key, sure: { second } }))
   }
 
   function openedOf(why: string | null): Opened {
@@ -236,7 +248,11 @@ export async function refresh(
   }
 }
 
-const proofOf = (gone: Gone | null): Gone[] => (gone === null ? [] : [gone])
+/** A record that a walk lacks, and how it was looked for. */
+interface Looked {
+  key: string
+  sure: { asked: 'not there' } | { second: WholeWalk }
+}
 
 function begun(scope: string, now: number): SourceProgress {
   return { scope, since: now, watermark: null, loadedAt: null, readAt: null, walkedAt: null, acceptedAt: null }

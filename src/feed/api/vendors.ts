@@ -23,8 +23,13 @@ export interface Vendor {
   asks: 'ListingKey' | 'ListingId'
   /** Whether `$count` tells how many records there are. */
   counts: boolean
-  /** Milliseconds before the last timestamp from which changes are asked for again: caches of the vendor show them late. */
+  /**
+   * Milliseconds before the last timestamp from which changes are asked for again: what was written meanwhile may show later than
+   * its timestamp, and a record may change twice within one; caches of a vendor may be late by far more.
+   */
   overlap: number
+  /** The field that changes with the pictures of a record alone, where `stamp` does not; null: `stamp` does. */
+  pictures: string | null
   /** After so many milliseconds without a reading changes are lost: removed records are no longer told. */
   memory: number
   /** The flag of a record that says whether it may be seen; a first load asks for those that may. */
@@ -73,7 +78,8 @@ const generic: Vendor = {
   walk: 'order',
   asks: 'ListingKey',
   counts: true,
-  overlap: 0,
+  overlap: minute,
+  pictures: null,
   memory: Infinity,
   visible: null,
   marksIds: false,
@@ -125,6 +131,7 @@ export const vendors = {
     title: 'Trestle',
     hosts: ['api.cotality.com', 'api-trestle.corelogic.com', 'api-prod.corelogic.com'],
     top: { records: 1000, expanded: 1000, keys: 1000 },
+    pictures: 'PhotosChangeTimestamp',
     token: { url: 'https://api.cotality.com/trestle/oidc/connect/token', scope: 'api' },
     limits: { ...unpublished, second: Infinity, minute: 180, hour: 7200 },
   },

@@ -25,7 +25,7 @@ export async function walkAll(api: Api, now: () => number): Promise<WholeWalk | 
         const walked = await once(api)
         const counts = { before: count, after: await api.count() }
         const isEven = walked.keys.size === counts.before && walked.keys.size === counts.after
-        const changed = isEven ? null : await changedSince(api, startedAt - before)
+        const changed = isEven ? null : await changedSince(api, startedAt)
         result = WholeWalk.of({ walks: [walked], counts, changed })
       } else result = WholeWalk.of({ walks: [await once(api), await once(api)], counts: null, changed: null })
     }
@@ -65,10 +65,10 @@ async function once(api: Api): Promise<Walked> {
   return { keys, doubled }
 }
 
-/** How many records changed since then: they are read, as the count is what is in doubt. */
-async function changedSince(api: Api, since: number): Promise<number> {
+/** The keys of records that changed since shortly before `startedAt`: they are read, as a count is what is in doubt. */
+export async function changedSince(api: Api, startedAt: number): Promise<Set<string>> {
   const keys = new Set<string>()
-  for await (const rows of changesSince(api, new Date(since).toISOString(), []))
+  for await (const rows of changesSince(api, new Date(startedAt - before).toISOString(), []))
     for (const { key } of rows) keys.add(key)
-  return keys.size
+  return keys
 }

@@ -48,13 +48,19 @@ type CsvOptions = z.output<typeof options>
 /** Delimited text, with a header row or with columns by position. */
 export const csv: Format<CsvOptions> = { title: 'CSV', hasEndMark: false, nested: false, options, detect, read }
 
-/** A text whose first line has several cells. Longer delimiters are only known from presets. */
+/** A text whose first line has several cells. Other delimiters than the usual ones are only known from presets. */
 function detect(head: Buffer, presets: readonly CsvOptions[]): Detected<CsvOptions> | null {
   const start = head.toString('latin1', 0, 4096).trimStart()
   if (start.startsWith('<') || looksLikeJson(start)) return null
   const [firstLine] = start.split(/[\r\n]/)
-  const rare = presets.find(({ delimiter = '' }) => delimiter.length > 1 && firstLine.split(delimiter).length > 5)
-  const dialect = dialectOf(head.subarray(0, sampleBytes), rare?.delimiter ?? null)
+  const cells = (delimiter: string): number => firstLine.split(delimiter).length
+  // Titles such as "# beds, # baths" have many of a mark that parts nothing.
+  const least = Math.max(5, ...candidates.map(cells))
+  const [rare = null] = presets
+    .map(({ delimiter = ',' }) => delimiter)
+    .filter((delimiter) => !candidates.includes(delimiter) && cells(delimiter) > least)
+    .toSorted((a, b) => b.length - a.length)
+  const dialect = dialectOf(head.subarray(0, sampleBytes), rare)
   const { delimiter, quote } = dialect
   return firstLine.includes(delimiter) ? { options: { delimiter, quote, requiredHeaders: [] }, dialect } : null
 }

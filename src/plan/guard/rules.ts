@@ -62,19 +62,17 @@ export interface Seen {
 /** What a rule measured, for its message and for programs that read the report. */
 export type Numbers = Readonly<Record<string, number | string>>
 
-/** How the second sentence of a message goes on. */
-export type Ending = 'goes by itself' | 'keeps its number' | 'newer' | 'back' | 'listed again'
-
 export interface Rule<N extends Numbers = Numbers> {
   readonly name: RuleName
   /** The setting below `limits` that governs it; null: constants alone do. */
   readonly setting: keyof Limits | null
   readonly ends: Ends
+  /** What ends it, if nothing but that and a person does, as a clause. */
+  readonly waitsFor?: string
   /** The numbers of each accident that it finds; of facts, one for each kind. */
   trips(seen: Seen, limits: Limits): readonly N[]
   /** The sentence with these numbers; what is held and until when is said behind it (`endingOf`). */
   message(numbers: N): string
-  readonly ending: Ending
   /** Why a change is held, as a clause. */
   label(numbers: N): string
   /**
@@ -127,7 +125,6 @@ const leaving = rule({
   trips: tooManyLeave,
   message: ({ leaving: gone, ours, allowed: most }) =>
     `${gone} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
-  ending: 'goes by itself',
   label: () => 'too many listings would leave',
   holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
 })
@@ -146,7 +143,6 @@ const renumbered = rule({
     return !isFirstLoad && homes > most ? [{ renumbered: homes, ours, allowed: most }] : []
   },
   message: ({ renumbered: homes, ours }) => `${homes} of ${ours} homes came under other MLSNumbers`,
-  ending: 'keeps its number',
   label: () => 'too many homes came under other MLSNumbers',
   // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete, or the
   // home would be on the site twice, or not at all.
@@ -166,7 +162,6 @@ const arriving = rule({
   },
   message: ({ arriving: come, ours, allowed: most }) =>
     `${come} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
-  ending: 'goes by itself',
   label: () => 'too many listings are new',
   holds: (action, pair) =>
     action.kind === 'create' && action.cause === 'new' && !action.isBack && pair !== 'renumbered',
@@ -194,7 +189,6 @@ const changing = rule({
     const such = example === '' ? '' : ` (${example}, …)`
     return `${subject} of ${listings} of ${ours} listings would ${predicate}${such}; up to ${most} may in 24 hours (limits.share)`
   },
-  ending: 'goes by itself',
   label: ({ kind }) => `too many listings would change ${facts[kind].plural}`,
   holds(action, _, { kind }) {
     if (action.kind !== 'update') return false
@@ -206,6 +200,7 @@ const older = rule<Numbers>({
   name: 'older',
   setting: null,
   ends: 'never',
+  waitsFor: 'a newer one comes',
   trips(seen) {
     const { isFirstLoad, creates, back, deletes, young, wasOlder } = seen
     if (isFirstLoad) return []
@@ -218,7 +213,6 @@ const older = rule<Numbers>({
     written === undefined
       ? `this delivery is older than the last: it brings back ${back} listings that had gone and takes away ${young} new ones`
       : `this delivery is older than the last: it was written on ${written}, and the last one on ${last}`,
-  ending: 'newer',
   label: () => 'the delivery is older than the last',
   holds: () => true,
 })
@@ -227,6 +221,7 @@ const unrecognisable = rule({
   name: 'unrecognisable',
   setting: null,
   ends: 'never',
+  waitsFor: 'the feed is back',
   trips(seen, limits) {
     const { ours, outlook } = seen
     if (ours < leastOffice) return []
@@ -238,7 +233,6 @@ const unrecognisable = rule({
   },
   message: ({ stay, ours, after }) =>
     `after this delivery ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
-  ending: 'back',
   label: () => 'too little would stay as it is',
   holds: () => true,
 })
@@ -283,7 +277,6 @@ const chatbot = rule<OnChatbot>({
       return `${missing} of ${ours} listings are missing from the chatbot's list; up to ${most} may be (limits.share)`
     return `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again; another program seems to write them`
   },
-  ending: 'listed again',
   label: () => "the chatbot's list is in doubt",
   holds(action, pair, numbers) {
     if (isRespelled(numbers) || numbers.missing > numbers.allowed) {
@@ -303,7 +296,7 @@ const chatbot = rule<OnChatbot>({
 export const rules: readonly Rule[] = [older, unrecognisable, leaving, renumbered, arriving, changing, chatbot]
 
 /** An accident: what a rule found. */
-export interface Trip extends Pick<Rule, 'setting' | 'ends' | 'ending'> {
+export interface Trip extends Pick<Rule, 'setting' | 'ends' | 'waitsFor'> {
   readonly rule: RuleName
   readonly numbers: Numbers
   readonly sentence: string
@@ -315,12 +308,10 @@ export interface Trip extends Pick<Rule, 'setting' | 'ends' | 'ending'> {
 export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
   return from.flatMap((tripped) =>
     tripped.trips(seen, limits).map((numbers) => ({
+      ...tripped,
       rule: tripped.name,
-      setting: tripped.setting,
-      ends: tripped.ends,
       numbers,
       sentence: tripped.message(numbers),
-      ending: tripped.ending,
       label: tripped.label(numbers),
       holds: (action: Action, pair: Pair | null) => tripped.holds(action, pair, numbers),
     })),

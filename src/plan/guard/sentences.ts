@@ -48,7 +48,7 @@ export function sentenceOf(trip: Trip, held: Held, about: About): string {
 }
 
 function endingOf(
-  { ending, rule, numbers }: Trip,
+  { ends, waitsFor, rule, numbers }: Trip,
   { counts, clock }: Held,
   { feed, timezone, confirm }: About,
 ): string {
@@ -58,11 +58,10 @@ function endingOf(
   const approve = `listing-sync approve ${feed}`
   const isOne = total(counts) === 1
   const go = isOne ? 'It goes by itself' : 'They go by themselves'
-  if (ending === 'newer') return '. Nothing of it is carried out until a newer one comes or you approve it'
-  if (ending === 'back') return '. Nothing of it is carried out until the feed is back or you approve it'
-  if (ending === 'listed again' && clock !== null)
+  if (waitsFor !== undefined) return `. Nothing of it is carried out until ${waitsFor} or you approve it`
+  if (ends === 'listed again' && clock !== null)
     return `${held} ${go} once another complete list, an hour later or more, says the same; now: ${approve}`
-  if (ending === 'keeps its number' && until !== null)
+  if ('renumbered' in numbers && until !== null)
     return `. Held with their old numbers until ${until}; the site keeps showing them`
   if (until === null) return `${held} ${isOne ? 'It waits' : 'They wait'} until you decide: ${approve}`
   return `${held} ${go} on ${until} if the feed still says so; now: ${approve}`

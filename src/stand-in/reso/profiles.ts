@@ -4,6 +4,8 @@ export interface Profile {
   /** Digits behind the second of a timestamp. */
   digits: number
   stamp: 'ModificationTimestamp' | 'BridgeModificationTimestamp'
+  /** The timestamp that changes with the pictures alone; null: that of the record does. */
+  pictures: 'PhotosChangeTimestamp' | null
   /** `$top` if none is given, and the most that is taken; more is an error. */
   page: { usual: number; most: number; expanded: number; keys: number }
   /** How the next page is named. */
@@ -45,6 +47,7 @@ const day = 24 * hour
 const generic: Profile = {
   digits: 3,
   stamp: 'ModificationTimestamp',
+  pictures: null,
   page: { usual: 100, most: 1000, expanded: 1000, keys: 1000 },
   next: 'skip',
   linksFullPages: false,
@@ -107,6 +110,7 @@ export const profiles = {
   trestle: {
     ...generic,
     digits: 7,
+    pictures: 'PhotosChangeTimestamp',
     page: { usual: 10, most: 1000, expanded: 1000, keys: 300_000 },
     next: 'dying',
     linksFullPages: true,

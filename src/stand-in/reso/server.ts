@@ -53,14 +53,16 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 const streets = ['Oak Street', 'Mill Lane', 'Harbor Drive', 'Prairie Avenue', 'Juniper Court', 'Cedar Road']
 const cities = ['Cedar Valley', 'Millbrook', 'Harbor Point']
 
-/** Adds so many invented homes, the same for the same seed. */
+const hour = 3_600_000
+
+/** Adds so many invented homes, the same for the same seed; the last one changed an hour ago, each before it an hour earlier. */
 export function addHomes(world: ResoWorld, count: number, seed = 1): void {
   const random = seededRandom(seed)
   const upTo = (most: number): number => Math.floor(random() * most)
   for (let n = 1; n <= count; n++) {
     const { mark } = world.profile
     const isLease = upTo(8) === 0
-    world.put(`${mark}${7_000_000 + n}`, {
+    const fields = {
       ListingId: `${mark}${1_475_000 + n}`,
       OriginatingSystemName: 'actris',
       PropertyType: isLease ? 'Residential Lease' : 'Residential',
@@ -96,6 +98,7 @@ export function addHomes(world: ResoWorld, count: number, seed = 1): void {
         Order: String(order),
         MediaURL: `https://images.example.com/${n}/${order}.jpg`,
       })),
-    })
+    }
+    world.put(`${mark}${7_000_000 + n}`, fields, { ago: (count + 1 - n) * hour })
   }
 }

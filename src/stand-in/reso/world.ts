@@ -71,18 +71,38 @@ export class ResoWorld {
 
   /** A timestamp of now, not before any other; `same`: that of the change before. */
   stamp(same = false): string {
-    const { digits } = this.profile
-    const iso = new Date(this.options.now()).toISOString()
-    let stamp = `${iso.slice(0, 19)}.${iso.slice(20, 23).padEnd(digits, '0').slice(0, digits)}Z`
+    let stamp = this.#written(this.options.now())
     if (this.#lastStamp !== '' && (same || stamp < this.#lastStamp)) stamp = this.#lastStamp
     this.#lastStamp = stamp
     return stamp
   }
 
-  /** Adds a record, or changes one. */
-  put(key: string, fields: Record<string, unknown>, { same = false, quiet = false } = {}): void {
+  #late(ago: number): string {
+    const stamp = this.#written(this.options.now() - ago)
+    if (stamp > this.#lastStamp) this.#lastStamp = stamp
+    return stamp
+  }
+
+  #written(time: number): string {
+    const { digits } = this.profile
+    const iso = new Date(time).toISOString()
+    return `${iso.slice(0, 19)}.${iso.slice(20, 23).padEnd(digits, '0').slice(0, digits)}Z`
+  }
+
+  /** Changes the pictures of a record; the vendors that tell it by another timestamp than that of the record do so. */
+  putMedia(key: string, media: readonly Record<string, unknown>[]): void {
     const before = this.records.get(key)
-    const stamp = quiet && before !== undefined ? {} : this.#stamped(this.stamp(same))
+    if (this.profile.pictures === null || before === undefined) this.put(key, { Media: media })
+    else this.records.set(key, { ...before, Media: media, [this.profile.pictures]: this.#written(this.options.now()) })
+  }
+
+  /**
+   * Adds a record, or changes one. `same`: with the timestamp of the change before; `ago`: with one of so many milliseconds ago, as of
+   * a change that shows late.
+   */
+  put(key: string, fields: Record<string, unknown>, { same = false, ago = 0 } = {}): void {
+    const before = this.records.get(key)
+    const stamp = this.#stamped(ago > 0 ? this.#late(ago) : this.stamp(same))
     const { hides, needs } = this.profile
     this.records.set(key, {
       ...(before ?? {
@@ -92,6 +112,8 @@ export class ResoWorld {
       }),
       ...fields,
       ...stamp,
+      ...(this.profile.pictures !== null &&
+        before === undefined && { [this.profile.pictures]: Object.values(stamp)[0] }),
       ListingKey: key,
     })
   }
@@ -246,7 +268,7 @@ export class ResoWorld {
     const skip = Number(query.get('$skip') ?? query.get('$skiptoken') ?? 0)
     if (skip > profile.deepest) return this.#refuse(`$skip is at most ${profile.deepest}`)
     const order = profile.fixedOrder === 'stamp' ? [profile.stamp] : (query.get('$orderby')?.split(',') ?? [])
-    kept.sort((a, b) => compare(a, b, order, profile.stamp))
+    kept.sort((a, b) => compare(a, b, order))
     const page = isEmptied ? [] : kept.slice(skip, skip + top)
     const isMore = isEmptied || skip + top < kept.length || (profile.linksFullPages && page.length === top && top > 0)
     const next = !isMore ? null : this.#next(url, kept, skip, isEmptied ? 0 : top, isReplication)
@@ -343,10 +365,12 @@ export class ResoWorld {
 
 const enums = new Set(['StandardStatus', 'PropertyType', 'PropertySubType'])
 
-function compare(a: ResoRecord, b: ResoRecord, order: readonly string[], stamp: string): number {
+function compare(a: ResoRecord, b: ResoRecord, order: readonly string[]): number {
   for (const part of order) {
     const [field, direction] = part.trim().split(' ')
-    const [x, y] = [a, b].map((record) => (field === stamp ? sortable(String(record[field])) : String(record[field])))
+    const [x, y] = [a, b].map(({ [field]: value }) =>
+      field.endsWith('Timestamp') && typeof value === 'string' ? sortable(value) : String(value),
+    )
     if (x !== y) return (x < y ? -1 : 1) * (direction === 'desc' ? -1 : 1)
   }
   return 0

@@ -7,7 +7,8 @@ import { resoProblems, resoSchema } from '../../../src/feed/api/settings.ts'
 import { vendorOf } from '../../../src/feed/api/vendors.ts'
 import { profileNames } from '../../../src/stand-in/reso/profiles.ts'
 import type { ResoFault } from '../../../src/stand-in/reso/world.ts'
-import { Bench, secret, settingsFor } from './world.ts'
+import { Allowance, Gate } from '../../../src/feed/api/gate.ts'
+import { Bench, exchangeOf, secret, settingsFor } from './world.ts'
 
 function filled(bench: Bench, count: number, same: boolean): Bench {
   for (let n = 0; n < count; n++) {
@@ -27,17 +28,161 @@ test.each(profileNames)('%s: records of one timestamp are all read, whatever the
   }
 })
 
+test.each(profileNames)('%s: 2,000 records of one timestamp, in pages as large as it gives', async (vendor) => {
+  const bench = filled(new Bench(vendor), 2000, true)
+  expect((await bench.run()).reasons).toEqual([])
+  expect((await bench.kept()).size).toBe(2000)
+  expect(bench.world.refused).toBe(0)
+})
+
+test('a second change within one timestamp, and one that shows late, are in the next reading', async () => {
+  let isBetween = false
+  const bench: Bench = filled(
+    new Bench('generic', {
+      after: () => {
+        if (!isBetween) return
+        isBetween = false
+        bench.world.records.set('ACT103', { ...bench.world.records.get('ACT103')!, ListPrice: 33 })
+        bench.world.put('ACT101', { ListPrice: 11 }, { ago: 10_000 })
+      },
+    }),
+    6,
+    false,
+  )
+  // No walk is due after the second one, which would find what shows late.
+  await bench.run()
+  await bench.run()
+  bench.time.pass(300_000)
+  bench.world.put('ACT103', { ListPrice: 3 })
+  bench.time.pass(50)
+  bench.world.put('ACT104', { ListPrice: 4 })
+  isBetween = true
+  await bench.run()
+  expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 3 })
+  expect((await bench.run()).result?.walk).toBeNull()
+  expect((await bench.kept()).get('ACT103')).toMatchObject({ ListPrice: 33 })
+  expect((await bench.kept()).get('ACT101')).toMatchObject({ ListPrice: 11 })
+})
+
+test.each(['crea', 'trestle'] as const)(
+  '%s: a timestamp is asked for as it came, with all its digits',
+  async (vendor) => {
+    const bench = filled(new Bench(vendor), 5, false)
+    bench.top = 2
+    await bench.run()
+    const { ModificationTimestamp: stamp } = bench.world.records.get('ACT101')!
+    expect(stamp).toMatch(vendor === 'crea' ? /\.\d{2}Z$/ : /\.\d{7}Z$/)
+    expect(bench.world.asked.some((url) => url.includes(`ModificationTimestamp ge ${String(stamp)}`))).toBe(true)
+  },
+)
+
+test('Trestle: a link behind a last page that is full leads to an empty one, which is the end', async () => {
+  const bench = filled(new Bench('trestle'), 6, false)
+  bench.top = 3
+  expect((await bench.run()).reasons).toEqual([])
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk).not.toBeNull()
+  expect((await bench.kept()).size).toBe(6)
+})
+
+test('Trestle: pictures that change alone are read by their own timestamp', async () => {
+  const bench = filled(new Bench('trestle', {}, { expand: ['Media'] }), 3, false)
+  bench.time.pass(3_600_000)
+  bench.world.put('ACT102', { ListPrice: 2 })
+  await bench.run()
+  bench.time.pass(3_600_000)
+  const stamp = bench.world.records.get('ACT101')!.ModificationTimestamp
+  bench.world.putMedia('ACT101', [{ Order: '1', MediaURL: 'https://images.example.com/new.jpg' }])
+  expect(bench.world.records.get('ACT101')!.ModificationTimestamp).toBe(stamp)
+  await bench.run()
+  expect((await bench.kept()).get('ACT101')!.Media).toMatchObject([{ MediaURL: 'https://images.example.com/new.jpg' }])
+})
+
+test('a record is not gone because the page with it was empty and had a link', async () => {
+  const isSingle = (url: string): boolean => decodeURIComponent(url).includes("ListingKey eq 'ACT102'")
+  let counts = 0
+  const bench: Bench = filled(
+    new Bench('generic', {
+      fault: ({ url }) => (isSingle(url) && !url.includes('skip') ? { kind: 'empty-link' } : null),
+      after: () => {
+        // It is away while the keys are walked, and back when it is asked for.
+        if (bench.world.asked.at(-1)!.includes('$count') && ++counts === 4) bench.world.licence = () => true
+      },
+    }),
+    5,
+    false,
+  )
+  await bench.run()
+  bench.time.pass(86_400_000)
+  bench.world.licence = ({ ListingKey }) => ListingKey !== 'ACT102'
+  expect((await bench.run()).reasons).toEqual([])
+  expect(counts).toBe(4)
+  expect(bench.world.asked.some(isSingle)).toBe(true)
+  expect((await bench.kept()).has('ACT102')).toBe(true)
+})
+
+test('what a vendor counts of its limits is heeded: the last request of a minute is followed by a minute of none', async () => {
+  const bench = filled(new Bench('trestle'), 5, false)
+  await bench.run()
+  bench.time.pass(60_000)
+  // Somebody else uses the same credentials.
+  for (let n = 0; n < 177; n++) bench.world.times.push(bench.time.now())
+  expect((await bench.run({ isWaiting: true })).reasons).toEqual([])
+  expect(bench.world.refused).toBe(0)
+})
+
+test('a record that comes back while it is looked for is not gone', async () => {
+  const bench: Bench = filled(new Bench('generic', { fault: () => (onRequest(), null) }), 5, false)
+  let isAsked = false
+  let home = {}
+  const onRequest = (): void => {
+    const asked = bench.world.asked.at(-1) ?? ''
+    // The question after the one for the record itself.
+    if (isAsked && !asked.includes("ListingKey eq 'ACT102'")) {
+      isAsked = false
+      bench.world.put('ACT102', home)
+    }
+    if (asked.includes("ListingKey eq 'ACT102'")) isAsked = true
+  }
+  await bench.run()
+  home = { ...bench.world.records.get('ACT102') }
+  bench.world.remove('ACT102')
+  await bench.run({ isWaiting: true })
+  expect(bench.world.records.has('ACT102')).toBe(true)
+  expect((await bench.kept()).has('ACT102')).toBe(true)
+})
+
 test('timestamps are compared with every digit they came with, in any zone', () => {
   expect(compareStamps('2026-11-01T00:00:00.1234567Z', '2026-11-01T00:00:00.1234568Z')).toBe(-1)
   expect(compareStamps('2026-11-01T00:00:00.12Z', '2026-11-01T00:00:00.120Z')).toBe(0)
   expect(compareStamps('2026-11-01T00:00:00-05:00', '2026-11-01T04:59:59Z')).toBe(1)
 })
 
-test('an empty page with a link is not the end', async () => {
-  let asked = 0
-  const bench = filled(new Bench('spark', { fault: () => (++asked === 1 ? { kind: 'empty-link' } : null) }), 5, false)
+test('an empty page with a link is not the end of the changes', async () => {
+  let isEmptied = false
+  const fault = (): ResoFault | null => {
+    const wasEmptied = isEmptied
+    isEmptied = false
+    return wasEmptied ? { kind: 'empty-link' } : null
+  }
+  const bench = filled(new Bench('spark', { fault }), 5, false)
   await bench.run()
-  expect((await bench.kept()).size).toBe(5)
+  await bench.run()
+  bench.time.pass(300_000)
+  bench.world.put('ACT101', { ListPrice: 11 })
+  isEmptied = true
+  expect(await bench.run()).toMatchObject({ reasons: [], result: { walk: null } })
+  expect((await bench.kept()).get('ACT101')).toMatchObject({ ListPrice: 11 })
+})
+
+test.each(['spark', 'crea'] as const)('%s: an empty page with a link is not the end of a walk', async (vendor) => {
+  const isFirst = (url: string): boolean => /PropertyReplication|orderby=ListingKey&/.test(url) && !url.includes('skip')
+  const fault = ({ url }: { url: string }): ResoFault | null => (isFirst(url) ? { kind: 'empty-link' } : null)
+  const bench = filled(new Bench(vendor, { fault }), 5, false)
+  await bench.run()
+  const { result, reasons } = await bench.run({ isWaiting: true })
+  expect(reasons).toEqual([])
+  expect([...(result?.walk?.keys.keys() ?? [])]).toHaveLength(5)
 })
 
 const wrong: [ResoFault, RegExp][] = [
@@ -46,7 +191,7 @@ const wrong: [ResoFault, RegExp][] = [
   [{ kind: 'deep' }, /should answer with JSON, and answers with something that is nested deeper than 100 levels/],
   [
     { kind: 'status', status: 503, headers: { 'retry-after': 'Sun, 01 Nov 2026 09:00:00 GMT' } },
-    /can't be asked for 1[78]\d minutes/,
+    /answers HTTP 503.*asks to wait 1[78]\d minutes/,
   ],
   [{ kind: 'no-value' }, /answers without a list of records \(value\): check the address/],
   [{ kind: 'status', status: 403 }, /HTTP 403.*nothing is deleted for it/],
@@ -140,9 +285,28 @@ test('proofs are made of what proves', () => {
   expect(
     WholeWalk.of({ walks: [{ keys, doubled: 1 }], counts: { before: 1, after: 1 }, changed: null }),
   ).toHaveProperty('why')
-  expect(Gone.of(whole, 'a', { asked: 'not there' })).toBeNull()
-  expect(Gone.of(whole, 'b', { second: whole })).toBeNull()
-  expect(Gone.of(whole, 'b', { asked: 'not there' })?.key).toBe('b')
+  const of = (found: string[], before: number, after: number, changed: string[]): boolean => {
+    const walked = { keys: new Map(found.map((key) => [key, '2026-01-01T00:00:00Z'])), doubled: 0 }
+    return WholeWalk.isOne(WholeWalk.of({ walks: [walked], counts: { before, after }, changed: new Set(changed) }))
+  }
+  expect(of(['a', 'b'], 2, 2, [])).toBe(true)
+  // One that came behind the walk explains a count; one that the walk has does not.
+  expect(of(['a', 'b'], 2, 3, ['c'])).toBe(true)
+  expect(of(['a', 'b'], 3, 3, ['a', 'b'])).toBe(false)
+  expect(of(['a', 'b'], 1, 2, ['b'])).toBe(true)
+  expect(of(['a', 'b'], 2, 1, [])).toBe(false)
+  expect(Gone.of(whole, 'b', { asked: 'not there', changed: new Set(['b']) })).toBeNull()
+  const other = WholeWalk.of({
+    walks: [{ keys: new Map([['b', '2026-01-01T00:00:00Z']]), doubled: 0 }],
+    counts: { before: 1, after: 1 },
+    changed: null,
+  })
+  if (!WholeWalk.isOne(other)) throw new Error(other.why)
+  expect(Gone.of(whole, 'b', { second: other, changed: new Set() })).toBeNull()
+  expect(Gone.of(whole, 'c', { second: other, changed: new Set() })?.key).toBe('c')
+  expect(Gone.of(whole, 'a', { asked: 'not there', changed: new Set() })).toBeNull()
+  expect(Gone.of(whole, 'b', { second: whole, changed: new Set() })).toBeNull()
+  expect(Gone.of(whole, 'b', { asked: 'not there', changed: new Set() })?.key).toBe('b')
 })
 
 test('marks, licences and addresses that end', () => {
@@ -161,6 +325,8 @@ test('marks, licences and addresses that end', () => {
     MediaURL,
   }))
   expect(of({ Media: media, '@odata.id': 'x' }, 'bridge')).toEqual({ Media: [media[0]] })
+  const ordered = ['10', '2', null].map((Order) => ({ Order, MediaURL: `https://a.example/${Order}.jpg` }))
+  expect(of({ Media: ordered }, 'bridge')).toEqual({ Media: [ordered[1], ordered[0], ordered[2]] })
 })
 
 test('a source that can not be right is a problem of the configuration', () => {
@@ -174,6 +340,9 @@ test('a source that can not be right is a problem of the configuration', () => {
   expect(problems({ filter: right })).toBe('')
   expect(problems({})).toContain('answers only about one OriginatingSystemName')
   expect(problems({ filter: `${right} and City eq 'Austin'` })).toContain("MLS Grid can't search City, only")
+  expect(problems({ filter: "OriginatingSystemName eq 'ACTRIS'" })).toContain(
+    "in lower case: write OriginatingSystemName eq 'actris'",
+  )
   expect(problems({ vendor: 'generic' })).toContain('api.mlsgrid.com is MLS Grid: write vendor: mlsgrid')
   expect(problems({ filter: right, expand: ['Media'] })).toContain('leave Media out')
   expect(problems({ filter: right, auth: {} })).toContain('needs a token, or a clientId and a clientSecret')
@@ -217,4 +386,102 @@ test('the watermark moves over records that are not shown', async () => {
   await bench.run()
   const { watermark } = (await bench.mirror.progress())!
   expect(watermark).toBe(bench.world.records.get('ACT103')?.ModificationTimestamp)
+})
+
+/** A request for keys: whole records are asked for without a choice of fields. */
+const isOfKeys = (url: string): boolean => /select=/.test(url)
+const isWalked = (url: string): boolean => isOfKeys(url) && !/count=true/.test(url)
+
+test('an empty page with a link is not the end of a walk over the keys either', async () => {
+  const isFirst = (url: string): boolean => /replication/.test(url) && !/skiptoken/.test(url)
+  const bench = filled(
+    new Bench('bridge', { fault: ({ url }) => (isFirst(url) ? { kind: 'empty-link' } : null) }),
+    5,
+    false,
+  )
+  await bench.run()
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk?.keys.size).toBe(5)
+})
+
+test('a record that a walk lacks is asked for by itself, and stays if it is there', async () => {
+  const bench: Bench = new Bench('generic', {
+    fault: ({ url }) => {
+      bench.world.licence = ({ ListingKey }) => !(isOfKeys(url) && ListingKey === 'ACT102')
+      return null
+    },
+  })
+  filled(bench, 5, false)
+  await bench.run()
+  const { result } = await bench.run({ isWaiting: true })
+  expect(result?.walk).not.toBeNull()
+  expect([...(await bench.kept()).keys()]).toContain('ACT102')
+})
+
+test('MLS Grid: a record that is taken off while the first load is beyond it goes', async () => {
+  let pages = 0
+  const bench: Bench = new Bench('mlsgrid', {
+    fault: ({ url }) => (isWalked(url) ? { kind: 'html' } : null),
+    after: () => {
+      if (++pages !== 1) return
+      bench.time.pass(1000)
+      bench.world.remove('ACT100')
+      bench.time.pass(1000)
+      bench.world.put('ACT105', { ListPrice: 1 })
+    },
+  })
+  filled(bench, 6, false)
+  bench.top = 2
+  await bench.run()
+  expect([...(await bench.shown()).keys()].toSorted()).toEqual(['ACT101', 'ACT102', 'ACT103', 'ACT104', 'ACT105'])
+})
+
+test('Spark: a change that its cache shows late is found all the same', async () => {
+  const bench = filled(new Bench('spark', {}, { keys: 30 * 86_400_000 }), 3, false)
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.world.put('ACT200', { ListPrice: 1 })
+  bench.world.licence = ({ ListingKey }) => ListingKey !== 'ACT200'
+  bench.time.pass(60_000)
+  bench.world.put('ACT100', { ListPrice: 2 })
+  await bench.run()
+  expect([...(await bench.kept()).keys()]).not.toContain('ACT200')
+  bench.world.licence = () => true
+  bench.time.pass(60_000)
+  expect((await bench.run()).result?.walk).toBeNull()
+  expect([...(await bench.kept()).keys()]).toContain('ACT200')
+})
+
+test('a server that answers in another order than it was asked for is named', async () => {
+  const bench = filled(new Bench('generic'), 5, false)
+  const exchange = exchangeOf(bench.world, bench.time)
+  bench.gate = new Gate(bench.settings, {
+    exchange: async (asked, signal) => {
+      const answer = await exchange(asked, signal)
+      const page = JSON.parse(answer.body) as { value?: unknown[] }
+      return { ...answer, body: JSON.stringify({ ...page, value: page.value?.toReversed() }) }
+    },
+    clock: bench.time,
+    allowance: new Allowance(vendorOf('generic').limits, bench.time),
+    learn: () => undefined,
+  })
+  expect((await bench.run()).reasons.join()).toContain('does not answer in the order of ModificationTimestamp')
+})
+
+test('MLS Grid: a record that changes while those of its timestamp are read moves none over the edge of a page', async () => {
+  let pages = -1
+  const after = (): void => {
+    if (pages < 0 || ++pages !== 3) return
+    bench.time.pass(1000)
+    bench.world.put('ACT100', { ListPrice: 2 })
+  }
+  const bench: Bench = filled(new Bench('mlsgrid', { after }, { keys: 30 * 86_400_000 }), 9, true)
+  bench.top = 2
+  for (let run = 0; run < 2; run++) await bench.run()
+  bench.time.pass(1000)
+  for (let n = 0; n < 9; n++) bench.world.put(`ACT${100 + n}`, { ListPrice: 1 }, { same: n > 0 })
+  bench.time.pass(1000)
+  pages = 0
+  expect((await bench.run()).result?.walk).toBeNull()
+  const prices = [...(await bench.kept()).values()].map(({ ListPrice }) => ListPrice)
+  expect(prices.filter((price) => price === 1)).toHaveLength(8)
 })

@@ -3,13 +3,14 @@ import { FeedError } from '../../../src/core/errors.ts'
 import type { Clock } from '../../../src/core/machine.ts'
 import { Lost } from '../../../src/feed/api/exchange.ts'
 import type { Exchange } from '../../../src/feed/api/exchange.ts'
-import { Gate } from '../../../src/feed/api/gate.ts'
+import { Allowance, Gate } from '../../../src/feed/api/gate.ts'
 import { overlaid } from '../../../src/feed/api/mirror.ts'
 import type { Mirror } from '../../../src/feed/api/mirror.ts'
 import { unpacked } from '../../../src/feed/api/record.ts'
 import type { ResoSettings } from '../../../src/feed/api/settings.ts'
 import { refresh } from '../../../src/feed/api/source.ts'
 import type { Refreshed } from '../../../src/feed/api/source.ts'
+import { vendorOf } from '../../../src/feed/api/vendors.ts'
 import { profiles } from '../../../src/stand-in/reso/profiles.ts'
 import type { ProfileName } from '../../../src/stand-in/reso/profiles.ts'
 import { ResoWorld } from '../../../src/stand-in/reso/world.ts'
@@ -99,7 +100,8 @@ export class Bench {
 
   newGate(): Gate {
     const learn = (found: readonly string[]): void => void this.learnt.push(...found)
-    return new Gate(this.settings, { exchange: exchangeOf(this.world, this.time), clock: this.time, learn })
+    const allowance = new Allowance(vendorOf(this.settings.vendor).limits, this.time)
+    return new Gate(this.settings, { exchange: exchangeOf(this.world, this.time), clock: this.time, allowance, learn })
   }
 
   /** One run: what it accepted is remembered as a run that carried all out remembers it. */
