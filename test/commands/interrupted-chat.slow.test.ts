@@ -120,8 +120,9 @@ test('evaluate: what was answered is judged, compared and written; the status sa
   expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('no answer turned') })
 })
 
-/** `script` of util-linux gives a process a terminal of its own. */
-const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false
+/** Of util-linux: gives a process a terminal of its own. */
+const script = '/usr/bin/script'
+const hasTerminals = spawnSync(script, ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false
 
 test.runIf(hasTerminals)(
   'on a terminal Ctrl-C ends the answer that is waited for, then the chat; the arrow key has what was asked before',
@@ -129,7 +130,7 @@ test.runIf(hasTerminals)(
     const hang = { operations: ['ClientAsk' as const], fault: { kind: 'hang', carriedOut: true } as const }
     world.standIn.addFault({ ...hang, nth: 2 })
     const words = [process.execPath, program, '--config', world.configFile, ...ask, '--transcript', at('t.jsonl')]
-    const inTerminal = ['script', '-qec', words.map((word) => `'${word}'`).join(' '), '/dev/null']
+    const inTerminal = [script, '-qec', words.map((word) => `'${word}'`).join(' '), '/dev/null']
     const prompts = (so: Ended): number => so.stdout.split('> ').length - 1
     const chat = await held(inTerminal, async ({ stdin }, so) => {
       await until(() => prompts(so) >= 1)
