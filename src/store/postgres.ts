@@ -70,6 +70,20 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
   }
 }
 
+/** The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. */
+export function openPostgresDoor(address: string): Door {
+  return openDoor(address, {
+    readOnly: false,
+    mayIdle: 0,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    async prepare(asker, transaction) {
+      await assertFit(asker, placeOf(address))
+      await transaction((one) => migrateOnce(one, steps, placeOf(address)))
+    },
+  })
+}
+
 /**
  * The same for reading only; in a database without the tables it makes them, as an empty store. Rejects as `openPostgres` does,
  * and where a feed has a former name in it still, or the schema is an older one: only what writes hands over and updates.

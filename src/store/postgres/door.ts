@@ -32,6 +32,8 @@ export interface Door extends Asker {
 }
 
 export interface DoorOptions {
+  /** Milliseconds that a transaction may wait for this process; 0: any time. */
+  mayIdle?: number
   readOnly: boolean
   /** Once for a pool, before anything else: brings the schema up to date and looks whether it is all right. */
   prepare: (asker: Asker, transaction: Door['transaction']) => Promise<void>
@@ -54,7 +56,10 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-export function openDoor(address: string, { readOnly, prepare, chatbotOf, assertMayWrite }: DoorOptions): Door {
+export function openDoor(
+  address: string,
+  { mayIdle = patience.idleInTransaction, readOnly, prepare, chatbotOf, assertMayWrite }: DoorOptions,
+): Door {
   const place = placeOf(address)
   const lanes = new Map<string, Waiting[]>()
   let opened: Promise<Pool> | null = null
@@ -71,7 +76,7 @@ export function openDoor(address: string, { readOnly, prepare, chatbotOf, assert
       statement_timeout: patience.statement,
       lock_timeout: patience.lock,
       query_timeout: patience.statement + 5000,
-      idle_in_transaction_session_timeout: patience.idleInTransaction,
+      idle_in_transaction_session_timeout: mayIdle,
       ...(readOnly && { options: '-c default_transaction_read_only=on' }),
       // Whole numbers: times, ids and counts are below 2^53.
       types: {

@@ -15,7 +15,7 @@ import { renameStore } from './runs.ts'
 export const leaseTime = 60_000
 
 /** What a database has of its own, so that a copy of it is told from it: which server, which timeline of it, which database. */
-const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
+export const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8), (SELECT oid FROM pg_database WHERE datname = current_database())))`
 
 export function createLeases(door: () => Door, time: number) {
