@@ -217,6 +217,15 @@ function commands(
     .description('write a whole copy of the store to a new file, also while the daemon runs')
     .action(async (file) => done(await (await import('./commands/backup.ts')).backupCommand(context(), file)))
   program
+    .command('store')
+    .description('copy a whole store, each a file or a postgres:// address, to a new one: store migrate FROM TO')
+    .addArgument(new Argument('<what>', 'what to do with it').choices(['migrate']))
+    .argument('<from>', 'the store to copy')
+    .argument('<to>', 'the new store')
+    .action(async (_, from, to) =>
+      done(await (await import('./commands/store.ts')).storeMigrateCommand(context(), from, to)),
+    )
+  program
     .command('notify')
     .description('send a test of each message to each place of `notify` in the configuration')
     .option('--test', 'send them')

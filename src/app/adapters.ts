@@ -6,6 +6,8 @@ import { schemeOf } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
+import { backUpPostgres } from '../store/migrate.ts'
+import { openPostgres, openPostgresReader } from '../store/postgres.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
 import type { Place } from '../store/sqlite.ts'
 import type { Store, StoreReader } from '../store/store.ts'
@@ -24,8 +26,10 @@ export interface StoreKind {
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
   /** Writes a whole copy to a new file; left out: such stores are backed up by means of their own. */
-  backUp?(address: string, to: string): void
+  backUp?(address: string, to: string): void | Promise<void>
 }
+
+const postgres: StoreKind = { open: openPostgres, openReader: openPostgresReader, backUp: backUpPostgres }
 
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
 export const stores: Record<string, StoreKind> = {
@@ -34,6 +38,8 @@ export const stores: Record<string, StoreKind> = {
     openReader: (file, place) => openStoreReader(file, undefined, place),
     backUp,
   },
+  postgres,
+  postgresql: postgres,
 }
 
 /** Throws `UserError` for a scheme that no store has. */

@@ -62,7 +62,15 @@ export function checkSecrets({ literalSecrets }: Config): Checked {
 
 export async function checkStore({ store, place }: Config): Promise<Checked> {
   try {
-    if (store.includes('://')) return fine('store', store.replace(/:.*/s, ''))
+    if (store.includes('://')) {
+      const reader = storeKind(store).openReader(store, place)
+      try {
+        await reader.runs.feeds()
+      } finally {
+        await reader.close()
+      }
+      return fine('store', `${store.replace(/:.*/s, '')}: it can be used`)
+    }
     const remark = place.allowNetwork ? null : assertLocal(store)
     const folder = nearest(dirname(store))
     const problem = roomProblem(folder, 0)
@@ -192,6 +200,7 @@ function remedyOfLive(problem: string): string {
     return 'check `auth`: the token, or clientId, clientSecret, tokenUrl and scope, as the vendor gave them'
   if (/no whole answer/.test(problem))
     return 'check the address under `reso`, that the API is up, and that this machine may reach it'
+  if (/asks to wait|are used up|HTTP (429|5\d\d)\b/.test(problem)) return 'nothing but to wait, and to check again then'
   return 'check `vendor`, `reso` and `filter` of the source; `vendor: generic` asks for nothing but the bare standard'
 }
 

@@ -5,21 +5,24 @@ import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
+import { shown } from '../store/migrate.ts'
 import { withApp } from './command.ts'
 
 /** `backup FILE`: a whole copy of the store, also while the daemon is at work; says how it is put back. */
 export function backupCommand(context: CommandContext, file: string): Promise<number> {
-  return withApp(openApp(context), (app) => {
+  return withApp(openApp(context), async (app) => {
     const { store } = app.config
     const to = resolve(file)
     const kind = storeKind(store)
     if (kind.backUp === undefined) throw new UserError('this store is no file: back it up by its own means')
-    kind.backUp(store, to)
+    await kind.backUp(store, to)
     app.doors.out.write(
-      `The store ${printable(store)} is backed up to ${printable(to)}.\n` +
-        `To put it back: stop the daemon, remove ${printable(store)}-wal and -shm, copy the backup to ${printable(store)}, start the daemon.\n` +
+      `The store ${printable(shown(store))} is backed up to ${printable(to)}.\n` +
+        (store.includes('://')
+          ? `To put it back: stop every daemon, make an empty database, and \`listing-sync store migrate ${printable(to)} ADDRESS\`.\n`
+          : `To put it back: stop the daemon, remove ${printable(store)}-wal and -shm, copy the backup to ${printable(store)}, start the daemon.\n`) +
         'It finds out that the store is a backup: creates then wait 15 minutes, and what happened since is found on the service.\n',
     )
-    return Promise.resolve(exitStatus.right)
+    return exitStatus.right
   })
 }

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import type { App } from '../app/app.ts'
 import type { Config } from '../config/config.ts'
-import { UsageError } from '../core/errors.ts'
+import { UsageError, UserError } from '../core/errors.ts'
+import { exitStatus } from '../core/exit.ts'
+import type { StoreReader } from '../store/store.ts'
 
 /** The named feeds, or all if none is named. Throws `UsageError` for an unknown name. */
 export function chosenFeeds(config: Config, names: readonly string[]): Config['feeds'] {
@@ -14,6 +16,15 @@ export function chosenFeeds(config: Config, names: readonly string[]): Config['f
       )
     return feed
   })
+}
+
+/** Throws what a store rejects with that the configuration names wrongly, as with another password: that is no feed's failure. */
+export async function assertNamedRightly(store: () => StoreReader): Promise<void> {
+  try {
+    await store().runs.starts()
+  } catch (error) {
+    if (error instanceof UserError && error.exitStatus === exitStatus.configuration) throw error
+  }
 }
 
 /** The number of --session. Throws `UsageError`. */

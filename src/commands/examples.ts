@@ -9,6 +9,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   runs: ['listing-sync runs north', 'listing-sync runs --run 12 --format html --out run-12.html'],
   completion: ['source <(listing-sync completion bash)', 'listing-sync completion fish | source'],
   backup: ['listing-sync backup /backups/listing-sync-2026-11-23.db'],
+  store: ["listing-sync store migrate ./data/listing-sync.db 'postgres://me:${DB_PASSWORD}@db.example.com/listings'"],
   notify: ['listing-sync notify --test'],
   approve: ['listing-sync approve north', 'listing-sync approve north --refuse', 'listing-sync approve north --revoke'],
   repair: ['listing-sync repair north'],

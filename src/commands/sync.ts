@@ -1,7 +1,7 @@
 import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatusOf } from '../core/exit.ts'
-import { chosenFeeds, withApp } from './command.ts'
+import { assertNamedRightly, chosenFeeds, withApp } from './command.ts'
 import { writeReports } from './write-reports.ts'
 import type { ReportOptions } from './write-reports.ts'
 
@@ -14,6 +14,7 @@ export function syncCommand(
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const feeds = chosenFeeds(app.config, names)
+    await assertNamedRightly(() => app.store())
     const results = await writeReports(app, feeds, options, (feed) => app.sync(feed, command))
     return exitStatusOf(results)
   })

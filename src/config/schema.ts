@@ -107,7 +107,9 @@ const feedSchema = z.strictObject({
 /** The whole file, after its references are filled in. */
 export const configSchema = z.strictObject({
   service: serviceSchema.meta({ description: 'How the listing service is called' }),
-  store: text('File of the durable store').prefault('./data/listing-sync.db'),
+  store: text(
+    'File of the durable store; or postgres://USER:PASSWORD@HOST/DATABASE, for several machines (docs/scale-out.md)',
+  ).prefault('./data/listing-sync.db'),
   allowNetworkStore: z.boolean().prefault(false).meta({
     description: 'true: the store may be on a network file system, whose locks do not keep out a second run',
   }),

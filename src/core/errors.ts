@@ -34,6 +34,11 @@ export class StoreError extends UserError {
   override name = 'StoreError'
 }
 
+/** The store is not there now, and may be later: what waits may go on then. */
+export class StoreAwayError extends StoreError {
+  override name = 'StoreAwayError'
+}
+
 /** Whether a failed call may have changed something on the service. */
 export type Effect = 'none' | 'unknown'
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import type { App } from '../app/app.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
-import { ConfigError, UserError, messageOf } from '../core/errors.ts'
+import { ConfigError, StoreAwayError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Report } from '../report/report.ts'
@@ -45,6 +45,8 @@ export async function runDaemon(
 async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () => void): Promise<void> {
   const { clock, log } = app.runtime
   let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
+  await waitForStore(app, signal, beat)
+  if (signal.aborted) return
   for (const feed of watched) await feed.lookBack()
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
   const turns = new Turns()
@@ -116,6 +118,26 @@ async function watchedAfter(app: App, before: readonly Watched[]): Promise<Watch
 }
 
 const longestBack = 60_000
+
+/** Milliseconds between two looks for a store that is away. */
+const storeLook = 10_000
+
+/** A store on another machine may come up after the daemon. Throws what else keeps it from being used. */
+async function waitForStore(app: App, signal: AbortSignal, beat: () => void): Promise<void> {
+  const { clock, log } = app.runtime
+  for (let told = ''; !signal.aborted;) {
+    try {
+      await app.store().runs.starts()
+      return
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) throw error
+      if (error.message !== told) log.error({ problem: error.message }, 'the store is away: waiting for it')
+      told = error.message
+      beat()
+      await clock.sleep(storeLook, signal).catch(() => undefined)
+    }
+  }
+}
 
 /** How many daemons crashed right before this one. If the store can't be written, each run reports it. */
 async function startsBefore(app: App): Promise<number> {
@@ -207,14 +229,25 @@ class Watched {
 
   /** Counts the runs that were due before the daemon started. */
   async lookBack(): Promise<void> {
-    const good = await this.#lastGood()
-    if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+    try {
+      const good = await this.#lastGood()
+      if (good !== null) this.#dueSinceGood = this.times.count(good, this.#app.runtime.clock.now(), staleAfter)
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) throw error
+      this.#app.runtime.log.error({ feed: this.name, problem: error.message }, 'could not look into the store')
+    }
   }
 
   /** Whether a run was due while no daemon was running; always if the feed never succeeded. */
   async isOverdue(now: number): Promise<boolean> {
-    const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
-    return lastSuccess === null || this.times.within(lastSuccess, now)
+    try {
+      const lastSuccess = await this.#app.store().runs.lastSuccess(this.name)
+      return lastSuccess === null || this.times.within(lastSuccess, now)
+    } catch (error) {
+      // Its run says what is the matter.
+      if (error instanceof StoreAwayError) return true
+      throw error
+    }
   }
 
   async isDue(from: number, to: number): Promise<boolean> {
@@ -341,10 +374,24 @@ function isWorse({ result, counts, applied }: Report, before: RunRecord | null):
 
 const severity: readonly RunResult[] = ['ok', 'changes', 'partial', 'held', 'failed']
 
+/**
+ * So many runs at once: each takes three to four megabytes, and 200 at once took 890 MB. Those that wait are served in the order
+ * they came, so that no feed starves; one that hangs gives its place back when its calls are given up.
+ */
+const mostAtOnce = 32
+
 /** Runs of one chatbot take turns; a feed never waits behind itself. */
 export class Turns {
+  readonly #most: number
+  #running = 0
+  readonly #waiting: (() => void)[] = []
   #last = new Map<string, Promise<void>>()
   #feeds = new Set<string>()
+
+  /** `most`: runs at once, of whichever chatbots. */
+  constructor(most = mostAtOnce) {
+    this.#most = most
+  }
 
   has(feed: string): boolean {
     return this.#feeds.has(feed)
@@ -353,8 +400,22 @@ export class Turns {
   /** Runs a job of a feed once its chatbot is free. The job must not throw. */
   take({ name, chatbot }: { name: string; chatbot: string }, job: () => Promise<void>): void {
     this.#feeds.add(name)
-    const turn = (this.#last.get(chatbot) ?? Promise.resolve()).then(job).finally(() => this.#feeds.delete(name))
+    const before = this.#last.get(chatbot) ?? Promise.resolve()
+    const turn = before.then(() => this.#inPlace(job)).finally(() => this.#feeds.delete(name))
     this.#last.set(chatbot, turn)
+  }
+
+  async #inPlace(job: () => Promise<void>): Promise<void> {
+    if (this.#running < this.#most) this.#running++
+    // Whoever ends hands its place on.
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      await job()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running--
+      else next()
+    }
   }
 
   async idle(): Promise<void> {

@@ -189,9 +189,6 @@ async function read(
   if (exceeded !== null) reasons.add(exceeded)
   const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  // A document without a record may be whole: the last listing was sold. One without a byte is none.
-  if (bytes === 0 && reasons.size === 0 && mode === 'full' && live === null)
-    reasons.add('the delivery is empty: it holds no byte')
   const pending = mode === 'delta' ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
   const notes = [

@@ -211,8 +211,6 @@ async function makeAnew(
 ): Promise<void> {
   const { chatbot, name } = feed
   const { service, store } = writers
-  // A source that is "not modified" does not say again what the next sync may have to create.
-  await store.deliveries.record(name, { validators: null })
   const before = (await store.snapshot.confirmed(chatbot, name, [mlsNumber])).get(mlsNumber)
   let there = copies
   let unsettled = false

@@ -7,13 +7,13 @@ import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import type { Changes, ChangesReader, HomeEvent } from './store.ts'
 
-const keptFor = 90 * 86_400_000
+export const keptFor = 90 * 86_400_000
 /** Rows that one run drops at most: a first load of a million homes is no reason to stop for. */
-const mostDropped = 20_000
+export const mostDropped = 20_000
 /** Most characters of JSON that are kept of one field's change. */
 const mostOfField = 4000
 /** How many of the latest events a search by address looks at. */
-const searched = 20_000
+export const searched = 20_000
 
 interface EventRow extends Omit<HomeEvent, 'home' | 'fields'> {
   home: string | null
@@ -59,7 +59,7 @@ export function createChanges(connection: Connection): Changes {
 }
 
 /** Without values that are too long: that the field changed is kept. */
-function asFarAsKept({ field, from, to }: FieldChange): FieldChange {
+export function asFarAsKept({ field, from, to }: FieldChange): FieldChange {
   return JSON.stringify([from, to]).length > mostOfField ? { field, from: null, to: null } : { field, from, to }
 }
 

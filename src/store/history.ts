@@ -14,9 +14,9 @@ interface Range {
   after: string
   to: string
 }
-type Noted = Absence & { key: string }
-type Entered = { key: string; what: Counted | 'left'; at: number }
-type HeldRow = Omit<HoldRecord, 'part' | 'ends'> & {
+export type Noted = Absence & { key: string }
+export type Entered = { key: string; what: Counted | 'left'; at: number }
+export type HeldRow = Omit<HoldRecord, 'part' | 'ends'> & {
   key: string
   part: HoldRecord['part'] | ''
   ends: HoldRecord['ends'] | typeof elsewhere
@@ -51,24 +51,7 @@ export function createHistory(connection: Connection): AbsenceNotes {
     const absence = byKey(absences.all(range))
     const entered = byKey(entries.all(range))
     const held = byKey(holds.all({ ...range, expired: now - approvalLasts }))
-    return found.map((key): History => {
-      const [noted] = absence(key)
-      const lately = entered(key)
-      const holding = held(key)
-      const left = lately.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
-      const leftAt = Math.max(...left.map(({ at }) => at))
-      return {
-        key,
-        absence: noted === undefined ? null : { runs: noted.runs, since: noted.since },
-        leftAt: leftAt > now - leftFor ? leftAt : null,
-        counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= now - countedFor ? [] : [what])),
-        heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
-        ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
-        holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>
-          part === '' || ends === elsewhere ? [] : [{ part, content, since, ends, clock, decision }],
-        ),
-      }
-    })
+    return found.map((key) => historyOf(key, now, absence(key)[0], entered(key), held(key)))
   }
   const isAbsent = column<1>(database, 'SELECT 1 FROM absence WHERE chatbot = ? AND feed = ? AND key = ?')
   const count = database.prepare(`INSERT INTO absence (feed, chatbot, key, runs, since, noted)
@@ -89,7 +72,30 @@ export function createHistory(connection: Connection): AbsenceNotes {
   }
 }
 
-function byKey<Row extends { key: string }>(rows: readonly Row[]): (key: string) => Row[] {
+/** What is remembered of a listing, as its rows have it. */
+export function historyOf(
+  key: string,
+  now: number,
+  noted: Noted | undefined,
+  lately: readonly Entered[],
+  holding: readonly HeldRow[],
+): History {
+  const left = lately.filter(({ what }) => what === 'delete' || what === 'renumber' || what === 'left')
+  const leftAt = Math.max(...left.map(({ at }) => at))
+  return {
+    key,
+    absence: noted === undefined ? null : { runs: noted.runs, since: noted.since },
+    leftAt: leftAt > now - leftFor ? leftAt : null,
+    counted: lately.flatMap(({ what, at }) => (what === 'left' || at <= now - countedFor ? [] : [what])),
+    heldSince: holding.length === 0 ? null : Math.min(...holding.map(({ since }) => since)),
+    ...(holding.some(({ ends }) => ends === elsewhere) && { wasElsewhere: true }),
+    holds: holding.flatMap(({ part, content, since, ends, clock, decision }) =>
+      part === '' || ends === elsewhere ? [] : [{ part, content, since, ends, clock, decision }],
+    ),
+  }
+}
+
+export function byKey<Row extends { key: string }>(rows: readonly Row[]): (key: string) => Row[] {
   const groups = Map.groupBy(rows, ({ key }) => key)
   return (key) => groups.get(key) ?? []
 }

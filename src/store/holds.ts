@@ -11,9 +11,9 @@ import type { Held, HoldEvent, Holds, HoldsReader } from './store.ts'
 
 /** An approval ends after so many milliseconds: by then nobody remembers what it was for. */
 export const approvalLasts = 30 * 86_400_000
-const eventsKept = 90 * 86_400_000
+export const eventsKept = 90 * 86_400_000
 
-type HeldRow = Omit<Held, 'part' | 'home' | 'rules' | 'decision'> & {
+export type HeldRow = Omit<Held, 'part' | 'home' | 'rules' | 'decision'> & {
   part: NonNullable<Held['part']> | ''
   home: string | null
   rules: string
@@ -108,23 +108,7 @@ export function createHolds(connection: Connection): Holds {
         const expired = now - approvalLasts
         const found =
           mlsNumber === undefined ? held.all({ feed, expired, most }) : heldOf.all({ feed, expired, key: mlsNumber })
-        const rows = found.map((row) => ({
-          ...row,
-          rules: JSON.parse(row.rules) as string[],
-        }))
-        const waitsForPerson = new Set(
-          rows.filter(({ rules }) => rules.some((rule) => asking.has(rule))).map(({ mlsNumber }) => mlsNumber),
-        )
-        return rows.map(({ mlsNumber, part, why, home, rules, since, clock, decision, decidedBy, decidedAt }) => ({
-          mlsNumber,
-          part: part === '' ? null : part,
-          home: home === null ? null : (JSON.parse(home) as Home),
-          why,
-          rules,
-          since,
-          clock: waitsForPerson.has(mlsNumber) ? null : clock,
-          decision: decision && { is: decision, by: decidedBy, at: decidedAt },
-        }))
+        return heldFrom(found)
       },
       count: (feed) => count.get(feed)!,
       waiting: (feed, now) => waiting.get({ feed, expired: now - approvalLasts })!,
@@ -174,4 +158,22 @@ export function createHolds(connection: Connection): Holds {
       },
     }),
   }
+}
+
+/** What is held, as its rows have it. */
+export function heldFrom(found: readonly HeldRow[]): Held[] {
+  const rows = found.map((row) => ({ ...row, rules: JSON.parse(row.rules) as string[] }))
+  const waitsForPerson = new Set(
+    rows.filter(({ rules }) => rules.some((rule) => asking.has(rule))).map(({ mlsNumber }) => mlsNumber),
+  )
+  return rows.map(({ mlsNumber, part, why, home, rules, since, clock, decision, decidedBy, decidedAt }) => ({
+    mlsNumber,
+    part: part === '' ? null : part,
+    home: home === null ? null : (JSON.parse(home) as Home),
+    why,
+    rules,
+    since,
+    clock: waitsForPerson.has(mlsNumber) ? null : clock,
+    decision: decision && { is: decision, by: decidedBy, at: decidedAt },
+  }))
 }

@@ -5,7 +5,7 @@ import type { Connection, Writes } from './door.ts'
 import type { Learnt, LearntReader, Writer } from './store.ts'
 
 /** Changes of settings that are kept of each chatbot. */
-const historyKept = 100
+export const historyKept = 100
 
 export function createLearnt(connection: Connection): Learnt {
   const { database } = connection

@@ -13,9 +13,9 @@ import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './sto
 type RunRow = Omit<NumberedRun, 'interrupted'> & { interrupted: number }
 
 const host = hostname()
-const runsKept = 1000
+export const runsKept = 1000
 /** Reports of each feed that are kept; what each may hold is limited where it is made. */
-const reportsKept = 30
+export const reportsKept = 30
 
 /** `isUnderWay`: whether a run is under way on this connection, whose lease is the latest; else the next one is still to come. */
 export function createRuns(connection: Connection, isUnderWay: () => boolean): Runs {

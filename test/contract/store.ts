@@ -106,12 +106,12 @@ export function runRecord(changes: Partial<RunRecord> = {}): RunRecord {
   }
 }
 
-export function storeContract(name: string, open: () => Store): void {
+export function storeContract(name: string, open: () => Store | Promise<Store>): void {
   describe(`store contract: ${name}`, () => {
     let store: Store
     let { snapshot, ledger, history, holds, runs, deliveries, learnt, changes } = {} as Store
-    beforeEach(() => {
-      store = open()
+    beforeEach(async () => {
+      store = await open()
       ;({ snapshot, ledger, history, holds, runs, deliveries, learnt, changes } = store)
     })
     afterEach(() => store.close())

@@ -6,6 +6,7 @@ import { fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
+import { refreshDue } from '../../src/plan/present.ts'
 import { situations } from '../../src/plan/situation.ts'
 import { looksUp } from '../support/changes.ts'
 import { PlanWorld, day, limits, listing, minute, now } from '../support/plan-world.ts'
@@ -333,6 +334,15 @@ describe('a call was in flight', () => {
     expect(await only(flight('update', minute).shows(A))).toMatchObject({ kind: 'adopt', cause: 'settle' })
     expect(await only(flight('update', minute).shows(cheaper))).toMatchObject({ kind: 'update', cause: 'settle' })
   })
+  test('taken off less than `settle` ago, delivered again, and shown: the list may be old, and nothing is taken over', async () => {
+    const world = (ago: number) =>
+      new PlanWorld()
+        .delivers(A)
+        .left('A', now - ago)
+        .shows(A)
+    expect(await only(world(14 * minute))).toMatchObject({ kind: 'hold', cause: 'in-flight' })
+    expect(await only(world(15 * minute))).toMatchObject({ kind: 'adopt' })
+  })
   test('delete, delivered again, absent: created only once the delete has settled', async () => {
     expect(await only(flight('delete', minute))).toMatchObject({ kind: 'hold', cause: 'in-flight' })
     expect(await only(flight('delete', 15 * minute))).toMatchObject({ kind: 'create' })
@@ -566,4 +576,13 @@ describe('what was sent is fetched', () => {
     const { recalled, fetches } = await world.plan()
     expect([recalled.length, fetches]).toEqual([200, 1])
   })
+})
+
+test('listings that were all sent in one night have their turn in `volatile.refresh` spread over its days, each once', () => {
+  const week = 7 * day
+  const keys = Array.from({ length: 700 }, (_, i) => `M-${i}`)
+  const dueBy = (nights: number): number => keys.filter((key) => refreshDue(key, now, now + nights * day, week)).length
+  const turns = [1, 2, 3, 4, 5, 6, 7].map((night) => dueBy(night) - dueBy(night - 1))
+  expect(turns.reduce((sum, turn) => sum + turn, 0)).toBe(700)
+  for (const turn of turns) expect(Math.abs(turn - 100)).toBeLessThan(40)
 })

@@ -117,6 +117,21 @@ describe('a feed with another name', () => {
     expect(await world.run('sync', 'oslo')).toMatchObject({ result: 'ok', counts: { update: 1, unchanged: 11 } })
   })
 
+  test('keeps what it has of its own where both names have it', async () => {
+    await load()
+    world.configure(renamed({ formerly: [] }))
+    world.clock.advance(hour)
+    await world.run('sync', 'oslo')
+    const rowOf = (feed: string) =>
+      tables()
+        .get('feed')!
+        .find(({ name }) => name === feed)
+    const own = rowOf('oslo')!
+    expect(own['complete_at']).not.toEqual(rowOf('north')!['complete_at'])
+    await openedOnce().close()
+    expect(tables().get('feed')).toEqual([{ ...own, validators: null }])
+  })
+
   test('that only failed under it is no beginner', async () => {
     await load()
     world.configure(renamed({ formerly: [], source: './none.xml' }))

@@ -584,6 +584,17 @@ describe('what comes', () => {
     expect(await night([...office, ...homes(601, 1050)], hour)).toMatchObject({ result: 'ok', counts: { create: 449 } })
   })
 
+  test('first and comes to nothing is still to come', async () => {
+    const thirty = homes(1, 30)
+    world.deliver(zillowFeed(thirty))
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'status', status: 500 } })
+    expect(await world.run()).toMatchObject({ counts: { create: 30 } })
+    world.standIn.clearFaults()
+    expect(await night(thirty)).toMatchObject({ result: 'ok', counts: { create: 30, hold: 0 } })
+    // Now it is loaded: as many again are too many.
+    expect(await night([...thirty, ...homes(101, 130)])).toMatchObject({ result: 'held', counts: { hold: 30 } })
+  })
+
   test('by a backfill is asked like by a sync, where listings of ours are there', async () => {
     await loaded()
     world.deliver(zillowFeed([...changed(5, times(2)), ...homes(101, 116)]))

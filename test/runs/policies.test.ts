@@ -157,6 +157,30 @@ describe('drift', () => {
   })
 })
 
+test.each([
+  [2, 'ok'],
+  [3, 'held'],
+] as const)('%i of 12 edited again after they were sent again: %s', async (count, result) => {
+  await load({})
+  const editSome = (): void => {
+    for (const { mlsNumber } of all.slice(0, count)) world.standIn.edit(chatbot, mlsNumber, { Description: 'Mine' })
+  }
+  editSome()
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: count } })
+  editSome()
+  const again = await world.run()
+  expect(again.result).toBe(result)
+  if (result === 'ok') return expect(again.counts).toMatchObject({ update: count, hold: 0 })
+  expect(again.counts).toMatchObject({ update: 0, hold: count })
+  expect(again.notes.join()).toContain(
+    '3 of 12 listings were edited on the chatbot again after they had been sent again; another program seems to write them. Held: 3 updates. They go by themselves once another complete list, an hour later or more, says the same',
+  )
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { update: 0, hold: count } })
+  world.clock.advance(hour)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { update: count, hold: 0 } })
+  expect(world.listing(first.mlsNumber)!['Description']).not.toBe('Mine')
+})
+
 describe('ownership: mirror', () => {
   /** Listings that a person made: like ours, without our mark. */
   const foreign = (count: number): void => {

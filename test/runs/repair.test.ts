@@ -511,6 +511,23 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     expect(idsOf(b)).toHaveLength(3)
   })
 
+  test.each([
+    ['list-id', 1],
+    ['unknown', 2],
+  ] as const)('nor where other copies are there than were asked about (%s)', async (nativeId, copies) => {
+    world.configure({ north }, { profile: { nativeId } })
+    await loaded()
+    for (let copy = 0; copy < copies; copy++) await createAgain(b)
+    const { duplicates } = await repaired(async () => {
+      await createAgain(b)
+      return true
+    })
+    expect(duplicates).toMatchObject([
+      { mlsNumber: b, outcomes: [{ result: 'left', error: 'other copies are there than before: run repair again' }] },
+    ])
+    expect(idsOf(b)).toHaveLength(copies + 2)
+  })
+
   test('a delta feed says nothing again, so nothing is taken off that might not come back', async () => {
     world.configure({ north: { ...north, delivery: 'delta' } })
     await loaded()
@@ -527,6 +544,24 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     world.standIn.landLateCalls()
     expect(idsOf(a)).toEqual([])
     await world.run()
+    world.clock.advance(settle)
+    await world.run()
+    await inSync()
+  })
+
+  test('a Delete that got its answer at the second attempt: the first may still land, so a sync creates it after that', async () => {
+    await loaded()
+    for (let copy = 0; copy < 2; copy++) await createAgain(a)
+    world.standIn.addFault({ operations: ['Delete'], times: 1, fault: { kind: 'late', requests: 1000 } })
+    const error = expect.stringContaining('an attempt to delete it may still land: the next sync creates it') as string
+    const outcomes = [
+      { call: 'delete', result: 'done' },
+      { call: 'create', result: 'left', error },
+    ]
+    expect(await repaired()).toMatchObject({ duplicates: [{ outcomes }] })
+    world.standIn.clearFaults()
+    world.standIn.landLateCalls()
+    expect(idsOf(a)).toEqual([])
     world.clock.advance(settle)
     await world.run()
     await inSync()

@@ -6,6 +6,7 @@ import { kept, unpacked } from '../../../src/feed/api/record.ts'
 import { resoProblems, resoSchema } from '../../../src/feed/api/settings.ts'
 import { vendorOf } from '../../../src/feed/api/vendors.ts'
 import { profileNames } from '../../../src/stand-in/reso/profiles.ts'
+import type { ProfileName } from '../../../src/stand-in/reso/profiles.ts'
 import type { ResoFault } from '../../../src/stand-in/reso/world.ts'
 import { Allowance, Gate } from '../../../src/feed/api/gate.ts'
 import { Bench, exchangeOf, secret, settingsFor } from './world.ts'
@@ -28,12 +29,15 @@ test.each(profileNames)('%s: records of one timestamp are all read, whatever the
   }
 })
 
-test.each(profileNames)('%s: 2,000 records of one timestamp, in pages as large as it gives', async (vendor) => {
-  const bench = filled(new Bench(vendor), 2000, true)
-  expect((await bench.run()).reasons).toEqual([])
-  expect((await bench.kept()).size).toBe(2000)
-  expect(bench.world.refused).toBe(0)
-})
+test.each(['bridge', 'trestle'] as const)(
+  '%s: 2,000 records of one timestamp, in pages as large as it gives',
+  async (vendor) => {
+    const bench = filled(new Bench(vendor), 2000, true)
+    expect((await bench.run()).reasons).toEqual([])
+    expect((await bench.kept()).size).toBe(2000)
+    expect(bench.world.refused).toBe(0)
+  },
+)
 
 test('a second change within one timestamp, and one that shows late, are in the next reading', async () => {
   let isBetween = false
@@ -194,6 +198,7 @@ const wrong: [ResoFault, RegExp][] = [
     /answers HTTP 503.*asks to wait 1[78]\d minutes/,
   ],
   [{ kind: 'no-value' }, /answers without a list of records \(value\): check the address/],
+  [{ kind: 'status', status: 401 }, /refuses the token \(HTTP 401\): check auth/],
   [{ kind: 'status', status: 403 }, /HTTP 403.*nothing is deleted for it/],
   [{ kind: 'status', status: 404 }, /HTTP 404.*check the address under reso/],
 ]
@@ -206,6 +211,28 @@ test.each(wrong)('%j: one sentence, and nothing goes', async (fault, sentence) =
   expect(result).toBeNull()
   expect(reasons.join()).toMatch(sentence)
   expect((await bench.kept()).size).toBe(5)
+})
+
+const endings: [string, ProfileName, RegExp, number][] = [
+  ['a link that died', 'bridge', /skiptoken/, 410],
+  ['a token that is refused twice', 'trestle', /ListingKey%20gt/, 401],
+]
+test.each(endings)('%s ends a walk, and nothing goes', async (_, vendor, page, status) => {
+  let isWrong = false
+  const fault = ({ url }: { url: string }): ResoFault | null =>
+    isWrong && page.test(url) ? { kind: 'status', status } : null
+  const bench: Bench = filled(new Bench(vendor, { fault }), 5, false)
+  bench.top = 2
+  await bench.run()
+  bench.world.remove('ACT100')
+  isWrong = true
+  const { result, reasons } = await bench.run({ isWaiting: true })
+  expect(result?.walk).toBeNull()
+  expect(reasons.join()).toContain(`HTTP ${status}`)
+  expect((await bench.kept()).size).toBe(5)
+  isWrong = false
+  expect((await bench.run({ isWaiting: true })).result?.walk).not.toBeNull()
+  expect((await bench.kept()).size).toBe(4)
 })
 
 test('a token endpoint that answers HTML is named with the remedy', async () => {

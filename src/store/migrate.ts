@@ -1,0 +1,362 @@
+/** Copies a whole store to a new one of another kind, and proves by count and hash of every table that the copy is whole. */
+import { createHash } from 'node:crypto'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type Database from 'better-sqlite3'
+import { UserError } from '../core/errors.ts'
+import { column, connect } from './connection.ts'
+import { inStore, storeError } from './failure.ts'
+import { assertLocal } from './file-system.ts'
+import { makeFolder } from './file.ts'
+import { createPrivate, takeLock } from './lock.ts'
+import { migrate, migrations } from './migrations.ts'
+import { openPostgresDoor } from './postgres.ts'
+import { jsonOf } from './postgres/door.ts'
+import type { Asker } from './postgres/door.ts'
+import { placeOf } from './postgres/failure.ts'
+import { here } from './postgres/lease.ts'
+import { lookedFor } from './postgres/snapshot.ts'
+import { openSource } from './read-only.ts'
+import { isBehind, noteBeside } from './serial.ts'
+
+/** Every table that both kinds have, with its key, in an order in which rows can be written. Leases are not copied. */
+const tables: readonly [name: string, key: readonly string[]][] = [
+  ['payload', ['id']],
+  ['listing', ['chatbot', 'key']],
+  ['ledger', ['chatbot', 'feed', 'key', 'what', 'at']],
+  ['absence', ['feed', 'chatbot', 'key']],
+  ['hold', ['feed', 'key', 'part']],
+  ['hold_event', ['number']],
+  ['feed', ['name']],
+  ['pending', ['feed', 'key']],
+  ['run', ['number']],
+  ['under_way', ['feed']],
+  ['report', ['run']],
+  ['home_event', ['number']],
+  ['learnt', ['chatbot', 'name']],
+  ['keys_used', ['chatbot', 'feed']],
+  ['setting', ['chatbot', 'name']],
+  ['setting_change', ['number']],
+  ['writer', ['chatbot', 'feed', 'store']],
+  ['start', ['one']],
+  ['source', ['feed']],
+  ['source_record', ['feed', 'key']],
+]
+/** Columns that are 0 or 1 in a file. */
+const flags = new Set(['owned', 'ignored', 'current', 'interrupted'])
+/** What gives numbers that never come twice, with the table that they are of. */
+const counters = { payload: 'payload_id_seq', run: 'run_number' } as const
+const numbered = {
+  hold_event: 'hold_event_number_seq',
+  home_event: 'home_event_number_seq',
+  setting_change: 'setting_change_number_seq',
+}
+const batch = 1000
+
+type Row = Record<string, unknown>
+
+/** What a store is beside its tables. */
+interface Nature {
+  lineage: string
+  token: number
+  /** It is a copy, or was put back: the first lease on the new store has to doubt it, too. */
+  isBehind: boolean
+  counters: Record<keyof typeof counters, number>
+}
+
+interface Readable {
+  columnsOf(table: string): Promise<string[]>
+  rows(table: string, key: readonly string[], columns: readonly string[]): AsyncIterable<Row[]>
+}
+interface Source extends Readable {
+  nature(): Promise<Nature>
+}
+interface Target extends Readable {
+  add(table: string, columns: readonly string[], rows: Row[]): Promise<void>
+  become(nature: Nature): Promise<void>
+}
+
+/** How many rows each table has. */
+export type Copied = ReadonlyMap<string, number>
+
+/**
+ * Copies the store `from` to `to`, each a file or a postgres:// address. Throws `UserError` where the new store is not empty,
+ * `StoreError` where a run or a daemon has one of them, or the copy is not like the original: then nothing is left of it.
+ */
+export async function migrateStore(from: string, to: string): Promise<Copied> {
+  return copy(from, to, false)
+}
+
+/**
+ * Writes a copy of a store on PostgreSQL as of one moment to a new file, also while runs are under way; `migrateStore` puts it
+ * back, and the next run finds out that it is a backup. Throws as that does.
+ */
+export async function backUpPostgres(address: string, to: string): Promise<void> {
+  await copy(address, to, true)
+}
+
+function copy(from: string, to: string, isBackup: boolean): Promise<Copied> {
+  return reading(from, isBackup, (source) =>
+    writing(to, async (target) => {
+      const copied = new Map<string, number>()
+      for (const [table, key] of tables) {
+        const theirs = new Set(await target.columnsOf(table))
+        const columns = (await source.columnsOf(table)).filter((name) => theirs.has(name))
+        const read = digest(columns)
+        for await (const rows of source.rows(table, key, columns)) {
+          for (const row of rows) read.add(row)
+          await target.add(table, columns, rows)
+        }
+        const written = digest(columns)
+        for await (const rows of target.rows(table, key, columns)) for (const row of rows) written.add(row)
+        if (read.end() !== written.end())
+          throw storeError(
+            shown(to),
+            `the copy of ${table} is not like the original (${written.count()} of ${read.count()} rows, or another content); nothing of it is kept`,
+          )
+        copied.set(table, read.count())
+      }
+      const nature = await source.nature()
+      await target.become({ ...nature, isBehind: isBackup || nature.isBehind })
+      return copied
+    }),
+  )
+}
+
+const isAddress = (store: string): boolean => /^postgres(ql)?:\/\//.test(store)
+/** How a store is named to people. */
+export const shown = (store: string): string => (isAddress(store) ? placeOf(store) : store)
+
+function digest(columns: readonly string[]) {
+  const hash = createHash('sha256')
+  let rows = 0
+  return {
+    add(row: Row): void {
+      rows++
+      hash.update(`${jsonOf(columns.map((name) => plain(row[name])))}\n`)
+    },
+    count: () => rows,
+    end: () => hash.copy().digest('hex'),
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value)
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+}
+
+async function reading<Result>(
+  store: string,
+  isBackup: boolean,
+  work: (source: Source) => Promise<Result>,
+): Promise<Result> {
+  if (isAddress(store)) {
+    const door = openPostgresDoor(store)
+    try {
+      return await door.transaction(async (asker) => {
+        await asker.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+        if (!isBackup) await lockLeases(asker, store)
+        return work({ ...readablePostgres(asker), nature: () => natureOf(asker) })
+      })
+    } finally {
+      await door.close()
+    }
+  }
+  if (!existsSync(store)) throw new UserError(`there is no store at ${store}`)
+  const locks = ['', '.daemon'].map((part) => takeLock(store + part, 0))
+  try {
+    if (locks.includes(null)) throw storeError(store, 'a run or a daemon has this store; stop it first')
+    const note = noteBeside(store)
+    const source = inStore(store, () => openSource(store, migrations))
+    try {
+      const { database } = source
+      return await work({
+        ...readableFile(database),
+        nature: () =>
+          Promise.resolve({
+            lineage: column<string>(database, 'SELECT lineage FROM meta').get()!,
+            token: column<number>(database, 'SELECT coalesce(max(token), 0) FROM lease').get()!,
+            isBehind: isBehind(database, store, note),
+            counters: { payload: sequenceOf(database, 'payload'), run: sequenceOf(database, 'run') },
+          }),
+      })
+    } finally {
+      source.close()
+    }
+  } finally {
+    for (const lock of locks) lock?.release()
+  }
+}
+
+async function writing<Result>(store: string, work: (target: Target) => Promise<Result>): Promise<Result> {
+  if (isAddress(store)) {
+    const door = openPostgresDoor(store)
+    try {
+      return await door.transaction(async (asker) => {
+        await lockLeases(asker, store)
+        const [found] = await asker.all(
+          'SELECT 1 FROM feed UNION ALL SELECT 1 FROM listing UNION ALL SELECT 1 FROM run LIMIT 1',
+        )
+        if (found !== undefined) throw new UserError(`${shown(store)} has a store already: name an empty database`)
+        return work(targetPostgres(asker))
+      })
+    } finally {
+      await door.close()
+    }
+  }
+  if (existsSync(store)) throw new UserError(`${store} is there already: name a new file, or remove that one first`)
+  assertLocal(store)
+  makeFolder(dirname(store))
+  const unfinished = `${store}.unfinished`
+  rmSync(unfinished, { force: true })
+  createPrivate(unfinished)
+  try {
+    const database = connect(unfinished, {})
+    let result: Result
+    try {
+      migrate(database, migrations)
+      result = await work(targetFile(database))
+    } finally {
+      database.close()
+    }
+    renameSync(unfinished, store)
+    return result
+  } finally {
+    rmSync(unfinished, { force: true })
+  }
+}
+
+/** Until the end of the transaction nobody takes a lease. Throws where somebody has one. */
+async function lockLeases(asker: Asker, store: string): Promise<void> {
+  await asker.run('LOCK TABLE lease IN SHARE MODE')
+  const [lease] = await asker.all<{ holder: string; chatbot: string }>(
+    'SELECT holder, chatbot FROM lease WHERE held AND expires > clock_timestamp() LIMIT 1',
+  )
+  if (lease !== undefined)
+    throw storeError(shown(store), `${lease.holder} has chatbot ${lease.chatbot}; wait for it to end, or stop it`)
+}
+
+async function natureOf(asker: Asker): Promise<Nature> {
+  const [meta] = await asker.all<Omit<Nature, 'counters'>>(
+    `SELECT lineage, token, place IS NOT NULL AND place <> ${here} AS "isBehind" FROM meta`,
+  )
+  const last = async (table: keyof typeof counters): Promise<number> => {
+    const [found] = await asker.all<{ last: number }>(
+      `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM ${counters[table]}`,
+    )
+    return found.last
+  }
+  return { ...meta, counters: { payload: await last('payload'), run: await last('run') } }
+}
+
+function readablePostgres(asker: Asker): Readable {
+  return {
+    columnsOf: async (table) =>
+      (
+        await asker.all<{ name: string }>(
+          `SELECT attname::text AS name FROM pg_attribute
+          WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+          [table],
+        )
+      ).map(({ name }) => name),
+    async *rows(table, key, columns) {
+      await asker.run(
+        `DECLARE walk NO SCROLL CURSOR FOR SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${key.map((name) => order(table, name)).join(', ')}`,
+      )
+      for (;;) {
+        const rows = await asker.all<Row>(`FETCH ${batch} FROM walk`)
+        if (rows.length > 0) yield rows
+        if (rows.length < batch) break
+      }
+      await asker.run('CLOSE walk')
+    },
+  }
+}
+
+/** By bytes, as in a file. */
+const order = (table: string, name: string): string =>
+  table === 'ledger' && name === 'what' ? 'what COLLATE "C"' : name
+
+function targetPostgres(asker: Asker): Target {
+  const inRow = (name: string, value: unknown): unknown => {
+    if (flags.has(name)) return value === 1 || value === true
+    return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value
+  }
+  return {
+    ...readablePostgres(asker),
+    async add(table, columns, rows) {
+      const isPayload = table === 'payload'
+      const written = rows.map((row) => ({
+        ...Object.fromEntries(columns.map((name) => [name, inRow(name, row[name])])),
+        ...(isPayload && typeof row['listing'] === 'string' && lookedFor(JSON.parse(row['listing']))),
+      }))
+      const all = [...new Set([...columns, ...(isPayload ? ['address', 'offer'] : [])])].join(', ')
+      await asker.run(
+        `INSERT INTO ${table} (${all}) SELECT ${all} FROM json_populate_recordset(NULL::${table}, $1::json)`,
+        [jsonOf(written)],
+      )
+    },
+    async become({ lineage, token, isBehind, counters: last }) {
+      await asker.run('UPDATE meta SET lineage = $1, token = $2, place = $3', [
+        lineage,
+        token,
+        isBehind ? 'a copy' : null,
+      ])
+      for (const [table, sequence] of Object.entries(numbered))
+        await asker.run(`SELECT setval('${sequence}', 1 + coalesce((SELECT max(number) FROM ${table}), 0), false)`)
+      for (const [table, sequence] of Object.entries(counters))
+        await asker.run(`SELECT setval('${sequence}', $1::bigint, false)`, [1 + last[table as keyof typeof counters]])
+      // In a file a run under way has taken its number before the counter has it.
+      await asker.run(
+        "SELECT setval('run_number', greatest(nextval('run_number'), 1 + (SELECT max(number) FROM under_way)), false)",
+      )
+    },
+  }
+}
+
+function readableFile(database: Database.Database): Readable {
+  return {
+    columnsOf: (table) =>
+      Promise.resolve(column<string>(database, `SELECT name FROM pragma_table_info('${table}')`).all()),
+    async *rows(table, key, columns) {
+      // By keys and not as one query: while that is open, the connection takes no write.
+      const after = database.prepare<unknown[], Row>(
+        `SELECT ${columns.join(', ')} FROM ${table} WHERE (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ORDER BY ${key.join(', ')} LIMIT ${batch}`,
+      )
+      const first = database.prepare<unknown[], Row>(
+        `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${key.join(', ')} LIMIT ${batch}`,
+      )
+      for (let rows = first.all(); rows.length > 0; rows = after.all(key.map((name) => rows[rows.length - 1][name])))
+        yield await Promise.resolve(rows)
+    },
+  }
+}
+
+const sequenceOf = (database: Database.Database, table: string): number =>
+  column<number>(database, 'SELECT seq FROM sqlite_sequence WHERE name = ?').get(table) ?? 0
+
+function targetFile(database: Database.Database): Target {
+  return {
+    ...readableFile(database),
+    add(table, columns, rows) {
+      const add = database.prepare(
+        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      )
+      const inRow = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
+      database.transaction(() => {
+        for (const row of rows) add.run(columns.map((name) => inRow(row[name])))
+      })()
+      return Promise.resolve()
+    },
+    become({ lineage, token, isBehind, counters: last }) {
+      // A place where no file lies makes the first run find out that it is a copy.
+      database.prepare('UPDATE meta SET lineage = ?, serial = 1, place = ?').run(lineage, isBehind ? '0 0 1' : null)
+      database.prepare("INSERT INTO lease VALUES ('', ?, 'the store before this one', 0, 0)").run(token)
+      for (const [table, number] of Object.entries(last)) {
+        database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table)
+        database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(table, number)
+      }
+      return Promise.resolve()
+    },
+  }
+}

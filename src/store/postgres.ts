@@ -1,0 +1,188 @@
+/** The store on PostgreSQL, for several machines at once: opened for writing or for reading. */
+import { StoreAwayError } from '../core/errors.ts'
+import { systemClock } from '../core/machine.ts'
+import type { Formerly } from './formerly.ts'
+import { createChanges } from './postgres/changes.ts'
+import { openDoor } from './postgres/door.ts'
+import type { Asker, Door } from './postgres/door.ts'
+import { StoreConfigError, placeOf, storeError } from './postgres/failure.ts'
+import { createDeliveries, createLearnt, createRecords } from './postgres/feeds.ts'
+import { handOver, leftOf } from './postgres/formerly.ts'
+import { createHolds } from './postgres/holds.ts'
+import { createLeases, leaseTime } from './postgres/lease.ts'
+import { createHistory, createLedger } from './postgres/ledger.ts'
+import { createRuns } from './postgres/runs.ts'
+import { steps } from './postgres/schema.ts'
+import { createSnapshot } from './postgres/snapshot.ts'
+import type { Store, StoreReader } from './store.ts'
+
+/** How a store is opened, beside its address. */
+export interface PostgresOptions {
+  /** Names that feeds had before: what is kept under them is theirs. */
+  formerly?: Formerly
+  /** Is told what feeds took over from their former names. */
+  warn?: (remark: string) => void
+  /** Milliseconds after which a lease ends that nobody renews. */
+  leaseTime?: number
+  migrations?: readonly string[]
+}
+
+/** The oldest major version that is looked after by its makers. */
+const oldest = 14
+/** Most milliseconds that this machine's clock may be away from the database's. */
+const mostAway = 15 * 60_000
+/** Of `pg_advisory_xact_lock`: "LSYN". One process at a time brings the schema up to date. */
+const lockNumber = 0x4c53594e
+
+/**
+ * The store in the database of an address, postgres://USER:PASSWORD@HOST/DATABASE, for reading and writing. It connects with
+ * its first use and makes or updates its tables then; what is wrong with the database is what that rejects with: `StoreError`
+ * where it can't be reached, or where this machine's clock is off, and with exit status 78 where it refuses the user, is too
+ * old, or has a newer schema.
+ */
+export function openPostgres(address: string, options: PostgresOptions = {}): Store {
+  const { formerly = new Map(), warn = () => undefined, migrations = steps } = options
+  const leases = createLeases(() => door, options.leaseTime ?? leaseTime)
+  const door: Door = openDoor(address, {
+    readOnly: false,
+    chatbotOf: (feed) => leases.chatbotOf(feed),
+    assertMayWrite: (lane, asker) => leases.assertMayWrite(lane, asker),
+    async prepare(asker, transaction) {
+      await assertFit(asker, placeOf(address))
+      await transaction(async (one) => {
+        await migrateOnce(one, migrations, placeOf(address))
+        for (const { feed, from, listings } of await handOver(one, formerly))
+          warn(`${feed} took over ${listings} listings that the store had under ${from} (formerly)`)
+      })
+    },
+  })
+  return {
+    ...rolesOn(door, leases),
+    isBehind: async () => leases.isBehind(),
+    lease: (chatbot, now) => leases.lease(chatbot, now),
+    async close() {
+      try {
+        await leases.releaseAll()
+      } finally {
+        await door.close()
+      }
+    },
+  }
+}
+
+/** The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. */
+export function openPostgresDoor(address: string): Door {
+  return openDoor(address, {
+    readOnly: false,
+    mayIdle: 0,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    async prepare(asker, transaction) {
+      await assertFit(asker, placeOf(address))
+      await transaction((one) => migrateOnce(one, steps, placeOf(address)))
+    },
+  })
+}
+
+/**
+ * The same for reading only; in a database without the tables it makes them, as an empty store. Rejects as `openPostgres` does,
+ * and where a feed has a former name in it still, or the schema is an older one: only what writes hands over and updates.
+ */
+export function openPostgresReader(address: string, options: Pick<PostgresOptions, 'formerly'> = {}): StoreReader {
+  const leases = createLeases(() => door, leaseTime)
+  const door: Door = openDoor(address, {
+    readOnly: true,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    async prepare(asker, transaction) {
+      const place = placeOf(address)
+      await assertFit(asker, place)
+      const version = await versionOf(asker)
+      assertKnown(version, steps.length, place)
+      if (version === 0)
+        await transaction(async (one) => {
+          await one.run('SET TRANSACTION READ WRITE')
+          await migrateOnce(one, steps, place)
+        })
+      else if (version < steps.length)
+        throw storeError(
+          place,
+          'its store is one of an older version; the next `sync` or the daemon brings it up to date',
+        )
+      const [left] = await leftOf(asker, options.formerly ?? new Map())
+      if (left !== undefined)
+        throw storeError(
+          place,
+          `it has ${left} still under its former name; the next \`sync\` or the daemon hands it over`,
+        )
+    },
+  })
+  return { ...rolesOn(door, leases), isBehind: () => leases.isCopy(), close: () => door.close() }
+}
+
+function rolesOn(door: Door, leases: ReturnType<typeof createLeases>): Omit<Store, 'isBehind' | 'lease' | 'close'> {
+  return {
+    snapshot: createSnapshot(door),
+    ledger: createLedger(door),
+    history: createHistory(door),
+    holds: createHolds(door),
+    runs: createRuns(
+      door,
+      () => leases.isHeld(),
+      (feed, chatbot) => leases.begun(feed, chatbot),
+    ),
+    deliveries: createDeliveries(door),
+    records: createRecords(door),
+    learnt: createLearnt(door),
+    changes: createChanges(door),
+  }
+}
+
+/** Refuses a server that is too old, a database of another encoding, and a clock that is off. */
+async function assertFit(asker: Asker, place: string): Promise<void> {
+  const [{ version, encoding, now }] = await asker.all<{ version: number; encoding: string; now: number }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
+      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`,
+  )
+  if (version < oldest * 10_000)
+    throw new StoreConfigError(
+      `${place}: this is PostgreSQL ${Math.floor(version / 10_000)}, but the store needs ${oldest} or newer; update it`,
+    )
+  if (encoding !== 'UTF8')
+    throw new StoreConfigError(
+      `${place}: its encoding is ${encoding}, but the store needs UTF8; make the database anew with it`,
+    )
+  const away = systemClock.now() - now
+  if (Math.abs(away) > mostAway)
+    throw new StoreAwayError(
+      `${place}: this machine's clock is ${Math.round(Math.abs(away) / 60_000)} minutes ${away > 0 ? 'ahead of' : 'behind'} the database's; set it right. Nothing was written`,
+    )
+}
+
+/** 0: there is no store in the database. */
+async function versionOf(asker: Asker): Promise<number> {
+  const [{ found }] = await asker.all<{ found: boolean }>("SELECT to_regclass('schema_version') IS NOT NULL AS found")
+  if (!found) return 0
+  return (await asker.all<{ version: number }>('SELECT version FROM schema_version'))[0]?.version ?? 0
+}
+
+function assertKnown(version: number, known: number, place: string): void {
+  if (version > known)
+    throw new StoreConfigError(
+      `${place}: the store has schema version ${version}, but this program knows versions up to ${known}; run the newer program, or put back the backup made before it`,
+    )
+}
+
+/** Brings the schema up to date, after whichever process is at it. */
+async function migrateOnce(asker: Asker, migrations: readonly string[], place: string): Promise<void> {
+  await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
+  const version = await versionOf(asker)
+  assertKnown(version, migrations.length, place)
+  if (version === 0)
+    await asker.run('CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)')
+  for (const step of migrations.slice(version)) await asker.run(step)
+  await asker.run(
+    'INSERT INTO schema_version VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET version = excluded.version WHERE schema_version.version <> excluded.version',
+    [migrations.length],
+  )
+}

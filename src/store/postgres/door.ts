@@ -1,0 +1,262 @@
+/**
+ * The door to a store on PostgreSQL: connections, transactions, and the groups in which writes are committed. `pg` is loaded
+ * with the first use, so that who keeps a store in a file loads none of it.
+ */
+import type { Pool, PoolClient } from 'pg'
+import { inWords, isAway, placeOf, storeError } from './failure.ts'
+
+/** What a statement is given; U+0000, which PostgreSQL's text can't hold, is shown as replaced. */
+export type Value = string | number | boolean | null | Buffer | readonly (string | number)[]
+
+export interface Asker {
+  /** Rows of a statement. */
+  all<Row>(sql: string, values?: readonly Value[]): Promise<Row[]>
+  /** How many rows it changed. */
+  run(sql: string, values?: readonly Value[]): Promise<number>
+}
+
+export interface Door extends Asker {
+  readonly place: string
+  /** One row, or undefined. */
+  get<Row>(sql: string, values?: readonly Value[]): Promise<Row | undefined>
+  /**
+   * Does `work` in a transaction, after all writes of this lane that were asked for before, with as many as wait by then in
+   * one commit. It may be done more than once, where the database asks for that. `lane`: a chatbot, or else a feed.
+   */
+  write<Result>(lane: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
+  /** The same for a feed, in the lane of the chatbot whose run under way it is. */
+  writeOf<Result>(feed: string, work: (asker: Asker) => Promise<Result>): Promise<Result>
+  /** Alone. */
+  transaction<Result>(work: (asker: Asker) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+export interface DoorOptions {
+  /** Milliseconds that a transaction may wait for this process; 0: any time. */
+  mayIdle?: number
+  readOnly: boolean
+  /** Once for a pool, before anything else: brings the schema up to date and looks whether it is all right. */
+  prepare: (asker: Asker, transaction: Door['transaction']) => Promise<void>
+  /** The chatbot that a feed of this process runs for. */
+  chatbotOf: (feed: string) => string | undefined
+  /** At the beginning of each transaction of a lane; throws where it may not write. */
+  assertMayWrite: (lane: string, asker: Asker) => Promise<void>
+}
+
+/** Of a process: a lane has one while it writes, and readers share the rest. */
+const connections = 6
+/** Milliseconds. A worker that freezes within a transaction is put out by the server before its lease is over. */
+const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTransaction: 15_000 }
+/** Most writes in one commit. */
+const mostInGroup = 200
+
+interface Waiting {
+  work: (asker: Asker) => Promise<unknown>
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+export function openDoor(
+  address: string,
+  { mayIdle = patience.idleInTransaction, readOnly, prepare, chatbotOf, assertMayWrite }: DoorOptions,
+): Door {
+  const place = placeOf(address)
+  const lanes = new Map<string, Waiting[]>()
+  let opened: Promise<Pool> | null = null
+  let isClosed = false
+
+  async function connect(): Promise<Pool> {
+    const { Pool, types } = await import('pg')
+    const made = new Pool({
+      connectionString: address,
+      max: connections,
+      connectionTimeoutMillis: patience.connect,
+      keepAlive: true,
+      application_name: 'listing-sync',
+      statement_timeout: patience.statement,
+      lock_timeout: patience.lock,
+      query_timeout: patience.statement + 5000,
+      idle_in_transaction_session_timeout: mayIdle,
+      ...(readOnly && { options: '-c default_transaction_read_only=on' }),
+      // Whole numbers: times, ids and counts are below 2^53.
+      types: {
+        getTypeParser: ((oid: number, format: 'text') =>
+          oid === 20 ? Number : types.getTypeParser(oid, format)) as never,
+      },
+    })
+    // A connection that is cut while nobody uses it is made anew when it is needed.
+    made.on('error', () => undefined)
+    try {
+      await prepare(asker(made), (work) => transacted(made, work))
+      return made
+    } catch (error) {
+      await made.end().catch(() => undefined)
+      throw error
+    }
+  }
+
+  const pool = async (): Promise<Pool> => {
+    if (isClosed) throw storeError(place, 'the store is closed')
+    opened ??= connect()
+    const asked = opened
+    return asked.catch((error: unknown) => {
+      // Tried again with the next use.
+      if (opened === asked) opened = null
+      throw error
+    })
+  }
+
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw inWords(place, error)
+    }
+  }
+
+  /** Writes what waits in a lane until nothing does. */
+  async function drain(lane: string, waiting: Waiting[]): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, mostInGroup)
+      const done = await transactedIn(
+        lane,
+        group.map(({ work }) => work),
+      ).catch((error: unknown) => ({ error }))
+      if (!('error' in done)) {
+        for (const [index, { resolve }] of group.entries()) resolve(done[index] as never)
+        continue
+      }
+      // Without an answer to the commit nobody knows whether it is done: to do it again might do it twice.
+      if (group.length === 1 || isAway(done.error)) {
+        for (const { reject } of group) reject(done.error)
+        continue
+      }
+      // One of them is at fault, and only that one fails.
+      for (const { work, resolve, reject } of group)
+        await transactedIn(lane, [work]).then(([value]) => resolve(value as never), reject)
+    }
+    lanes.delete(lane)
+  }
+
+  async function transactedIn(lane: string, works: readonly Waiting['work'][]): Promise<unknown[]> {
+    return transacted(await pool(), async (asker) => {
+      await assertMayWrite(lane, asker)
+      const values: unknown[] = []
+      for (const work of works) values.push(await work(asker))
+      return values
+    })
+  }
+
+  const write = <Result>(lane: string, work: (asker: Asker) => Promise<Result>): Promise<Result> =>
+    guarded(
+      () =>
+        new Promise((resolve, reject) => {
+          const waiting = lanes.get(lane)
+          if (waiting === undefined) {
+            const started: Waiting[] = [{ work, resolve, reject }]
+            lanes.set(lane, started)
+            void drain(lane, started)
+          } else waiting.push({ work, resolve, reject })
+        }),
+    )
+
+  return {
+    place,
+    write,
+    writeOf: (feed, work) => write(chatbotOf(feed) ?? `feed ${feed}`, work),
+    all: (sql, values) => guarded(async () => asker(await pool()).all(sql, values)),
+    run: (sql, values) => guarded(async () => asker(await pool()).run(sql, values)),
+    get: async <Row>(sql: string, values?: readonly Value[]) =>
+      (await guarded(async () => asker(await pool()).all<Row>(sql, values)))[0],
+    transaction: (work) => guarded(async () => transacted(await pool(), work)),
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await (await opened?.catch(() => null))?.end()
+    },
+  }
+}
+
+function asker(client: Pool | PoolClient): Asker {
+  const asked = (sql: string, values: readonly Value[] = []) => client.query(sql, values.map(storable))
+  return {
+    all: async <Row>(sql: string, values?: readonly Value[]) => (await asked(sql, values)).rows as Row[],
+    run: async (sql, values) => (await asked(sql, values)).rowCount ?? 0,
+  }
+}
+
+const storable = (value: Value): Value =>
+  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
+
+/** How often a transaction is done anew where it met another one. */
+const attempts = 5
+
+async function transacted<Result>(pool: Pool, work: (asker: Asker) => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const client = await pool.connect()
+    let broken = false
+    try {
+      await client.query('BEGIN')
+      const value = await work(asker(client))
+      await client.query('COMMIT')
+      return value
+    } catch (error) {
+      broken = isAway(error)
+      if (!broken) await client.query('ROLLBACK').catch(() => (broken = true))
+      if (attempt < attempts && isCollision(error)) continue
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+}
+
+/** Serialization failure or deadlock: the same once more will do. */
+function isCollision(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
+}
+
+/**
+ * JSON that PostgreSQL can read: of rows for `json_to_recordset`, so that a batch is one statement, however many rows it has;
+ * or of what is looked into by queries.
+ */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'string' ? String(storable(part)).toWellFormed() : part,
+  )
+}
+
+/** What was found of some keys, in the order in which they were asked for. */
+export function inOrder<Key, Value>(keys: readonly Key[], found: readonly (readonly [Key, Value])[]): Map<Key, Value> {
+  const byKey = new Map(found)
+  return new Map(keys.flatMap((key) => (byKey.has(key) ? [[key, byKey.get(key)!]] : [])))
+}
+
+/** In groups without two of the same name, in their order: one statement can't write a row twice. */
+export function distinct<Row>(rows: Iterable<Row>, nameOf: (row: Row) => string, most = 1000): Row[][] {
+  const groups: Row[][] = []
+  let names = new Set<string>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    if (groups.length === 0 || names.has(name) || names.size >= most) {
+      groups.push([])
+      names = new Set()
+    }
+    names.add(name)
+    groups[groups.length - 1].push(row)
+  }
+  return groups
+}
+
+/** A walk over rows sorted by key; `page` reads so many of them after a key. Between two pages anything may be written. */
+export async function* walk<Row extends { key: string }>(
+  page: (after: string, most: number) => Promise<Row[]>,
+  pageRows = 1000,
+): AsyncGenerator<readonly Row[]> {
+  for (let after = ''; ;) {
+    const rows = await page(after, pageRows)
+    if (rows.length > 0) yield rows
+    if (rows.length < pageRows) return
+    after = rows[rows.length - 1].key
+  }
+}

@@ -1,0 +1,66 @@
+/** What PostgreSQL and the way to it throw, in words for the person who has to put it right. */
+import { StoreAwayError, StoreError, codeOf, messageOf } from '../../core/errors.ts'
+import { exitStatus } from '../../core/exit.ts'
+
+/** The configuration names a database that can't be used as it is: another one has to be named, or this one made fit. */
+export class StoreConfigError extends StoreError {
+  override readonly exitStatus = exitStatus.configuration
+}
+
+/** `place` as `placeOf` gives it. */
+export function storeError(place: string, what: string, cause?: unknown): StoreError {
+  return new StoreError(`${place}: ${what}`, { cause })
+}
+
+/** An address as it is shown: host, port and database, without user and password. */
+export function placeOf(address: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(address)
+    return `the database ${pathname.slice(1) || 'of that user'} at ${hostname || 'this machine'}:${port || '5432'}`
+  } catch {
+    return 'the database'
+  }
+}
+
+const misnamed: Record<string, string> = {
+  '28P01': 'it refuses the password; put the right one into `store`',
+  '28000': 'it refuses this user; check user and rights in `store` and in pg_hba.conf',
+  '3D000': 'there is no such database; make it with CREATE DATABASE, or name another one in `store`',
+  '42501': 'this user may not do that; give it all rights on the database and its schema',
+}
+
+/** Of an address without a host, of a server that asks for what was not given. */
+const unreachable = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST|ENET|EPIPE|08|57P0|53300)/
+const cutOff = /terminat|timeout|closed|not queryable/i
+
+/** Whether the database is not there now and may be later. */
+export function isAway(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  return unreachable.test(code) || (!/^[\dA-Z]{5}$/.test(code) && cutOff.test(messageOf(error)))
+}
+
+/** As a `StoreError`, where the fault is the database's or the way's; everything else as it is. */
+export function inWords(place: string, error: unknown): unknown {
+  if (error instanceof StoreError) return error
+  const code = codeOf(error) ?? ''
+  if (code in misnamed) return new StoreConfigError(`${place}: ${misnamed[code]}`, { cause: error })
+  if (/SASL|password/i.test(messageOf(error)) && code === '')
+    return new StoreConfigError(`${place}: ${misnamed['28P01']}`, { cause: error })
+  if (isAway(error))
+    return new StoreAwayError(
+      `${place}: it can't be reached (${code || messageOf(error)}). Nothing is lost: what was written is kept, and a later run goes on from there`,
+      { cause: error },
+    )
+  if (code === '53100')
+    return storeError(place, 'its disk is full and this step was not written; free some space', error)
+  if (code === '25006') return storeError(place, 'it takes no writes now: it is a standby, or set to read only', error)
+  if (code === '55P03' || code === '57014')
+    return storeError(place, 'it kept this step waiting for too long; does another session hold locks on it?', error)
+  if (/^(XX|58)/.test(code))
+    return storeError(
+      place,
+      `it is damaged or its disk fails (${code}); look into its log, and put back a backup`,
+      error,
+    )
+  return error
+}

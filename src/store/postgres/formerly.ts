@@ -1,0 +1,51 @@
+/** On PostgreSQL: what feeds left in the store under names that they had before (../formerly.ts). */
+import type { Formerly } from '../formerly.ts'
+import type { Asker } from './door.ts'
+
+/** The former names under which something is left. A feed has its row before anything else of it is written. */
+export async function leftOf(asker: Asker, formerly: Formerly): Promise<string[]> {
+  if (formerly.size === 0) return []
+  const rows = await asker.all<{ name: string }>('SELECT name FROM feed WHERE name = ANY ($1)', [[...formerly.keys()]])
+  return rows.map(({ name }) => name)
+}
+
+/** Hands everything over that stands under a former name; of what both names have the new one's stays. */
+export async function handOver(
+  asker: Asker,
+  formerly: Formerly,
+): Promise<{ feed: string; from: string; listings: number }[]> {
+  const told: { feed: string; from: string; listings: number }[] = []
+  for (const from of await leftOf(asker, formerly)) {
+    const feed = formerly.get(from)!
+    const [{ listings }] = await asker.all<{ listings: number }>(
+      'SELECT count(*) AS listings FROM listing WHERE feed = $1 AND owned',
+      [from],
+    )
+    // Whatever table is added later, it is found by its column.
+    const tables = await asker.all<{ name: string; keys: string[] }>(
+      `SELECT c.relname AS name, coalesce((SELECT array_agg(k.attname::text) FROM pg_index AS i
+          JOIN pg_attribute AS k ON k.attrelid = c.oid AND k.attnum = ANY (i.indkey)
+          WHERE i.indrelid = c.oid AND i.indisprimary), '{}') AS keys
+      FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'feed'
+      WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace ORDER BY 1`,
+    )
+    for (const { name, keys } of tables) {
+      const others = keys.filter((key) => key !== 'feed')
+      const same = others.map((key) => `AND b.${key} = a.${key}`).join(' ')
+      if (keys.includes('feed'))
+        await asker.run(
+          `DELETE FROM ${name} AS a WHERE feed = $1 AND EXISTS (SELECT 1 FROM ${name} AS b WHERE b.feed = $2 ${same})`,
+          [from, feed],
+        )
+      await asker.run(`UPDATE ${name} SET feed = $2 WHERE feed = $1`, [from, feed])
+    }
+    // A feed that had no complete delivery yet knows nothing that the next one could be compared with.
+    await asker.run('DELETE FROM feed WHERE name = $1 AND complete_at IS NULL', [feed])
+    await asker.run('DELETE FROM feed WHERE name = $1 AND EXISTS (SELECT 1 FROM feed WHERE name = $2)', [from, feed])
+    // "Not modified" would be said of what the feed delivered under one name alone.
+    await asker.run('UPDATE feed SET name = $2 WHERE name = $1', [from, feed])
+    await asker.run('UPDATE feed SET validators = NULL WHERE name = $1', [feed])
+    told.push({ feed, from, listings })
+  }
+  return told
+}

@@ -1,0 +1,170 @@
+/** The holds on PostgreSQL: `hold` has what is held and what was decided about it, `hold_event` what became of it. */
+import { createHash } from 'node:crypto'
+import { approvalLasts, elsewhere, eventsKept, heldFrom } from '../holds.ts'
+import type { HeldRow } from '../holds.ts'
+import type { HoldEvent, Holds } from '../store.ts'
+import { distinct, jsonOf } from './door.ts'
+import type { Asker, Door } from './door.ts'
+
+const isHeld = `ends <> '${elsewhere}'`
+/** `$2`: decisions of before then are over. */
+const isOver = "decision = 'approved' AND decided_at <= $2"
+/** A rule holds it, and no approval lets it go. */
+const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isOver})`
+/** The very same hold: what it would do has not changed meanwhile. */
+const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
+const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
+  SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
+    CASE WHEN c.ends <> 'never' THEN $3::bigint END
+  FROM json_to_recordset($2::json) AS c(key text, part text, content text, why text, home text, rules text, ends text)
+  ON CONFLICT (feed, key, part)`
+
+export function createHolds(door: Door): Holds {
+  async function fingerprint(asker: Pick<Asker, 'all'>, feed: string): Promise<string> {
+    const hash = createHash('sha256')
+    const rows = await asker.all<Record<'key' | 'part' | 'content' | 'decision', string | null>>(
+      "SELECT key, part, content, decision FROM hold WHERE feed = $1 AND part <> '' ORDER BY key, part",
+      [feed],
+    )
+    for (const { key, part, content, decision } of rows)
+      hash.update(`${JSON.stringify([key, part, content, decision])}\n`)
+    return hash.digest('hex')
+  }
+  const numberOf = async (asker: Pick<Asker, 'all'>, sql: string, values: (string | number)[]): Promise<number> =>
+    (await asker.all<{ n: number }>(`SELECT count(*) AS n FROM hold WHERE ${sql}`, values))[0].n
+  const noteEvent = async (
+    asker: Asker,
+    feed: string,
+    at: number,
+    what: HoldEvent['what'],
+    holds: number,
+    by: string | null,
+  ): Promise<void> => {
+    if (holds > 0)
+      await asker.run('INSERT INTO hold_event (feed, at, what, holds, by) VALUES ($1, $2, $3, $4, $5)', [
+        feed,
+        at,
+        what,
+        holds,
+        by,
+      ])
+  }
+  // Once for each home, however many parts of it are held.
+  const tell = (
+    asker: Asker,
+    feed: string,
+    at: number,
+    what: string,
+    by: string | null,
+    which: string,
+  ): Promise<number> =>
+    asker.run(
+      `INSERT INTO home_event (feed, key, at, what, why, by_whom, home)
+        SELECT DISTINCT ON (key) feed, key, $2::bigint, $3, why, $4, home FROM hold
+        WHERE feed = $1 AND ${isHeld} AND ${which} ORDER BY key, part`,
+      [feed, at, what, by],
+    )
+  const approvable = "feed = $1 AND part <> ''"
+
+  return {
+    async held(feed, now, { mlsNumber, most } = {}) {
+      const rows = await door.all<HeldRow>(
+        `SELECT key AS "mlsNumber", part, why, home, rules, since, clock, decided_by AS "decidedBy",
+          decided_at AS "decidedAt", CASE WHEN ${isOver} THEN NULL ELSE decision END AS decision
+        FROM hold WHERE feed = $1 AND ${isHeld} AND key = coalesce($3, key) ORDER BY key, part LIMIT $4`,
+        [feed, now - approvalLasts, mlsNumber ?? null, mlsNumber === undefined ? (most ?? null) : null],
+      )
+      return heldFrom(rows)
+    },
+    count: (feed) => numberOf(door, `feed = $1 AND ${isHeld}`, [feed]),
+    waiting: (feed, now) => numberOf(door, waits, [feed, now - approvalLasts]),
+    waitingByRule: async (feed, now) =>
+      new Map(
+        (
+          await door.all<{ rule: string; holds: number }>(
+            `SELECT rule, count(*) AS holds FROM hold, json_array_elements_text(hold.rules::json) AS rule
+            WHERE ${waits} AND part <> '' GROUP BY rule ORDER BY rule`,
+            [feed, now - approvalLasts],
+          )
+        ).map(({ rule, holds }) => [rule, holds]),
+      ),
+    isHeldBy: async (feed, rule, now) =>
+      (await numberOf(
+        door,
+        `${waits} AND EXISTS (SELECT 1 FROM json_array_elements_text(rules::json) AS one WHERE one = $3)`,
+        [feed, now - approvalLasts, rule],
+      )) > 0,
+    fingerprint: (feed) => fingerprint(door, feed),
+    events: (feed, since) =>
+      door.all('SELECT at, what, holds, by FROM hold_event WHERE feed = $1 AND at >= $2 ORDER BY number', [
+        feed,
+        since,
+      ]),
+    async replace(feed, held, { now, isWhole, of, letGo }) {
+      // Read through before anything is written: a transaction may be done anew.
+      const all = [...held]
+      await door.writeOf(feed, async (asker) => {
+        const before = await numberOf(asker, approvable, [feed])
+        if (isWhole && of === undefined)
+          await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
+        else if (isWhole)
+          await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
+        for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
+          const rows = group.map(({ mlsNumber, why, part, home, isLetGo = false, isElsewhere = false }) => ({
+            key: mlsNumber,
+            part: part?.part ?? '',
+            content: part?.content ?? null,
+            why,
+            home: home ? jsonOf(home) : null,
+            rules: JSON.stringify(part?.rules ?? []),
+            ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
+            isLetGo,
+          }))
+          const kept = rows.filter(({ isLetGo }) => isLetGo)
+          await asker.run(
+            `UPDATE hold AS h SET current = true FROM json_to_recordset($2::json) AS c(key text, part text)
+            WHERE h.feed = $1 AND h.key = c.key AND h.part = c.part`,
+            [feed, jsonOf(kept)],
+          )
+          // A delivery or list that is not whole says nothing about what was held before.
+          const conflict = isWhole
+            ? `DO UPDATE SET why = excluded.why, home = excluded.home, rules = excluded.rules, ends = excluded.ends,
+              current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
+              clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
+              decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content`
+            : 'DO NOTHING'
+          await asker.run(`${newHolds} ${conflict}`, [feed, jsonOf(rows.filter(({ isLetGo }) => !isLetGo)), now])
+        }
+        await tell(asker, feed, now, 'held', null, 'since = $2')
+        if (isWhole) {
+          await tell(asker, feed, now, 'ended', null, 'NOT current')
+          await asker.run('DELETE FROM hold WHERE feed = $1 AND NOT current', [feed])
+        }
+        const added = await numberOf(asker, `${approvable} AND since = $2`, [feed, now])
+        await noteEvent(asker, feed, now, 'held', added, null)
+        await noteEvent(asker, feed, now, 'let go', letGo(), null)
+        await noteEvent(asker, feed, now, 'ended', before + added - (await numberOf(asker, approvable, [feed])), null)
+        await asker.run('DELETE FROM hold_event WHERE feed = $1 AND at < $2', [feed, now - eventsKept])
+      })
+    },
+    decide: (feed, decision, by, now, shown) =>
+      door.writeOf(feed, async (asker) => {
+        // No run takes these holds for others between the look at them and the decision.
+        await asker.all('SELECT 1 FROM hold WHERE feed = $1 FOR UPDATE', [feed])
+        if (shown !== null && (await fingerprint(asker, feed)) !== shown) return null
+        const what = decision ?? 'revoked'
+        const which = decision === null ? "part <> '' AND decision IS NOT NULL" : "part <> ''"
+        await tell(asker, feed, now, what, by, which)
+        const changes = await asker.run(
+          `UPDATE hold SET decision = $2, decided_by = $3, decided_at = $4 WHERE feed = $1 AND ${which}`,
+          [feed, decision, by, now],
+        )
+        await noteEvent(asker, feed, now, what, changes, by)
+        return changes
+      }),
+    use: (feed, mlsNumber, parts) =>
+      door.writeOf(feed, async (asker) => {
+        await asker.run('DELETE FROM hold WHERE feed = $1 AND key = $2 AND part = ANY ($3)', [feed, mlsNumber, parts])
+      }),
+  }
+}

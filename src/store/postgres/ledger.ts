@@ -1,0 +1,150 @@
+/** On PostgreSQL: marks of calls in flight, what was changed lately, and what is remembered of listings beside their rows. */
+import type { History } from '../../plan/inputs.ts'
+import { byKey, historyOf } from '../history.ts'
+import type { Entered, HeldRow, Noted } from '../history.ts'
+import { approvalLasts } from '../holds.ts'
+import { countedFor, leftFor } from '../ledger.ts'
+import type { AbsenceNotes, Ledger } from '../store.ts'
+import { distinct, jsonOf, walk } from './door.ts'
+import type { Asker, Door } from './door.ts'
+import { addRows, removeRows } from './snapshot.ts'
+
+const left = "what IN ('delete', 'renumber', 'left')"
+const suffixOf = (copy: string | undefined): string => (copy === undefined ? '' : ` (ID ${copy})`)
+
+export function createLedger(door: Door): Ledger {
+  return {
+    counted: async (chatbot, feed, what, now) =>
+      (await door.get<{ keys: number }>(
+        'SELECT count(DISTINCT key) AS keys FROM ledger WHERE chatbot = $1 AND feed = $2 AND at > $3 AND what = $4',
+        [chatbot, feed, now - countedFor, what],
+      ))!.keys,
+    // Copies that "repair" took off are in the ledger too, under names that are no MLSNumber; their listing is still there.
+    latest: async (chatbot, feed, since, most) =>
+      (
+        await door.all<{ key: string }>(
+          `SELECT key FROM ledger WHERE chatbot = $1 AND feed = $2 AND at > $3 AND ${left} AND key NOT LIKE '% (ID %)'
+            AND NOT EXISTS (SELECT 1 FROM listing WHERE chatbot = ledger.chatbot AND key = ledger.key)
+          GROUP BY key ORDER BY max(at) DESC, key LIMIT $4`,
+          [chatbot, feed, since, most],
+        )
+      ).map(({ key }) => key),
+    begin: (chatbot, feed, kind, calls, now) =>
+      door.write(chatbot, async (asker) => {
+        for (const group of distinct(calls, ({ key }) => key)) {
+          await addRows(
+            asker,
+            chatbot,
+            group.map(({ key }) => ({ key, feed })),
+          )
+          const rows = jsonOf(group.map(({ key, copy }) => ({ key, name: key + suffixOf(copy) })))
+          // The same call once more, after an attempt that came to nothing: one entry, not two. Of whichever feed: one that
+          // takes a listing over marks a row that is still the other's.
+          await asker.run(
+            `DELETE FROM ledger AS g USING listing AS l, json_to_recordset($2::json) AS c(key text, name text)
+            WHERE l.chatbot = $1 AND l.key = c.key AND l.flight = $3 AND g.chatbot = $1 AND g.key = c.name AND g.at = l.flight_at`,
+            [chatbot, rows, kind],
+          )
+          // The mark of a create is all that says a listing is ours: before another mark takes its place, the row says it.
+          // What is created is another listing than the one that an identifier is known of.
+          await asker.run(
+            `UPDATE listing AS l SET flight = $3, flight_at = $4, missed_at = NULL,
+              identifier = CASE WHEN $3 = 'create' THEN NULL ELSE identifier END,
+              owned = CASE WHEN $3 <> 'create' AND flight = 'create' THEN true ELSE owned END,
+              feed = CASE WHEN owned THEN feed ELSE $5 END
+            WHERE chatbot = $1 AND key = ANY ($2)`,
+            [chatbot, group.map(({ key }) => key), kind, now, feed],
+          )
+          const entries = group.flatMap(({ key, counts, copy }) =>
+            counts.map((what) => ({ key: key + suffixOf(copy), what })),
+          )
+          await asker.run(
+            `INSERT INTO ledger SELECT $1, $2, c.key, c.what, $4 FROM json_to_recordset($3::json) AS c(key text, what text)
+            ON CONFLICT DO NOTHING`,
+            [chatbot, feed, jsonOf(entries), now],
+          )
+        }
+      }),
+    noteMissing: (chatbot, key, now) =>
+      door.write(chatbot, async (asker) => {
+        await asker.run(
+          'UPDATE listing SET missed_at = coalesce(missed_at, $3) WHERE chatbot = $1 AND key = $2 AND flight IS NOT NULL',
+          [chatbot, key, now],
+        )
+      }),
+    end: (chatbot, keys, effect, copy) =>
+      door.write(chatbot, async (asker) => {
+        if (effect === 'none')
+          await asker.run(
+            `DELETE FROM ledger AS g USING listing AS l WHERE l.chatbot = $1 AND l.key = ANY ($2) AND l.flight IS NOT NULL
+            AND g.chatbot = $1 AND g.key = l.key || $3 AND g.at = l.flight_at`,
+            [chatbot, keys, suffixOf(copy)],
+          )
+        await removeRows(asker, chatbot, keys, 'NOT owned AND refused_at IS NULL')
+        await asker.run('UPDATE listing SET flight = NULL, flight_at = NULL WHERE chatbot = $1 AND key = ANY ($2)', [
+          chatbot,
+          keys,
+        ])
+      }),
+  }
+}
+
+/** Drops entries that nobody asks for any more (../ledger.ts). */
+export async function pruneLedger(asker: Asker, now: number): Promise<void> {
+  await asker.run(`DELETE FROM ledger WHERE at < $1 AND (at < $2 OR NOT (${left}))`, [
+    now - 2 * countedFor,
+    now - leftFor,
+  ])
+}
+
+export function createHistory(door: Door): AbsenceNotes {
+  async function page(chatbot: string, feed: string, now: number, after: string, most: number): Promise<History[]> {
+    const side = (table: string, of: string): string =>
+      `(SELECT DISTINCT key FROM ${table} WHERE ${of} AND key > $3 ORDER BY key LIMIT $4)`
+    const ofFeed = 'chatbot = $1 AND feed = $2'
+    const keys = await door.all<{ key: string }>(
+      `SELECT key FROM (${side('absence', ofFeed)} UNION ${side('ledger', ofFeed)} UNION ${side('hold', 'feed = $2')}) AS sides
+      ORDER BY key LIMIT $4`,
+      [chatbot, feed, after, most],
+    )
+    if (keys.length === 0) return []
+    const range = [chatbot, feed, after, keys[keys.length - 1].key]
+    const between = `${ofFeed} AND key > $3 AND key <= $4`
+    const [absences, entries, holds] = await Promise.all([
+      door.all<Noted>(`SELECT key, runs, since FROM absence WHERE ${between}`, range),
+      door.all<Entered>(`SELECT key, what, max(at) AS at FROM ledger WHERE ${between} GROUP BY key, what`, range),
+      door.all<HeldRow>(
+        `SELECT key, part, content, since, ends, clock,
+          CASE WHEN decision = 'approved' AND decided_at <= $4 THEN NULL ELSE decision END AS decision
+        FROM hold WHERE feed = $1 AND key > $2 AND key <= $3 ORDER BY key, part`,
+        [...range.slice(1), now - approvalLasts],
+      ),
+    ])
+    const [absence, entered, held] = [byKey(absences), byKey(entries), byKey(holds)]
+    return keys.map(({ key }): History => historyOf(key, now, absence(key)[0], entered(key), held(key)))
+  }
+  return {
+    rows: (chatbot, feed, now) => walk((after, most) => page(chatbot, feed, now, after, most)),
+    isAbsent: async (chatbot, feed, key) =>
+      (await door.get('SELECT 1 FROM absence WHERE chatbot = $1 AND feed = $2 AND key = $3', [chatbot, feed, key])) !==
+      undefined,
+    noteAbsences: (chatbot, feed, { absent, returned }, now) =>
+      door.write(chatbot, async (asker) => {
+        for (const group of distinct(absent, (key) => key))
+          await asker.run(
+            `INSERT INTO absence (feed, chatbot, key, runs, since, noted) SELECT $1, $2, key, 1, $4, $4 FROM unnest($3::text[]) AS key
+            ON CONFLICT (feed, chatbot, key) DO UPDATE SET runs = absence.runs + 1, noted = excluded.noted`,
+            [feed, chatbot, group, now],
+          )
+        await asker.run('DELETE FROM absence WHERE feed = $1 AND chatbot = $2 AND key = ANY ($3)', [
+          feed,
+          chatbot,
+          returned,
+        ])
+      }),
+    pruneAbsences: (chatbot, feed, now) =>
+      door.write(chatbot, async (asker) => {
+        await asker.run('DELETE FROM absence WHERE feed = $1 AND (chatbot <> $2 OR noted <> $3)', [feed, chatbot, now])
+      }),
+  }
+}

@@ -1,0 +1,132 @@
+/** The program with its store on PostgreSQL, as processes: what one leaves, another goes on with. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Gate } from '../support/gate.ts'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { noPostgres, startPostgres } from '../support/postgres.ts'
+import type { PostgresServer } from '../support/postgres.ts'
+import { RunWorld } from '../support/run-world.ts'
+import { until } from '../support/until.ts'
+
+describe.skipIf(noPostgres !== null)('with a store on PostgreSQL', () => {
+  let server: PostgresServer
+  let world: RunWorld
+  let address: string
+  let gate: Gate
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.remove())
+  beforeEach(async () => {
+    gate = new Gate()
+    address = await server.database()
+    world = await RunWorld.start({ standIn: { now: () => Date.now(), delay: () => gate.pass() } })
+    configure()
+    world.deliver(zillowFeed(homes(1, 6)))
+  })
+  afterEach(() => world.end())
+
+  const configure = (store = address, feed: object = {}): void =>
+    world.configure({ north: feed }, { concurrency: 1 }, store)
+  const expire = (): Promise<unknown> =>
+    server.ask("UPDATE lease SET expires = clock_timestamp() - interval '1 second'", new URL(address).pathname.slice(1))
+  const numbers = (): string[] =>
+    world
+      .listings()
+      .map(({ MLSNumber }) => String(MLSNumber))
+      .sort()
+
+  it('a feed is carried over, changed, held and approved as with any store', async () => {
+    expect(await world.command('check')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('postgres: it can be used'),
+    })
+    expect((await world.command('diff')).status).toBe(2)
+    expect(await world.command('sync')).toMatchObject({ status: 0, stderr: '' })
+    expect(world.listings()).toHaveLength(6)
+    expect((await world.command('diff')).status).toBe(0)
+    world.deliver(zillowFeed(homes(2, 8)))
+    expect((await world.command('sync')).status).toBe(0)
+    expect(world.listings()).toHaveLength(7)
+    world.deliver(zillowFeed(homes(8, 8)))
+    expect((await world.command('sync')).status).toBe(3)
+    expect(await world.command('status')).toMatchObject({ stdout: expect.stringContaining('6 held') })
+    expect((await world.command('approve', 'north', '--yes')).status).toBe(0)
+    expect((await world.command('sync')).status).toBe(0)
+    expect(world.listings()).toHaveLength(1)
+    const { stdout } = await world.command('runs', '--format', 'json')
+    expect(JSON.parse(stdout)).toHaveLength(4)
+  })
+
+  it('a run that was killed is gone on with: nothing twice, nothing missing', async () => {
+    world.standIn.addFault({ operations: ['Create'], nth: 3, fault: { kind: 'slow', wait: 0 } })
+    const killed = await world.started(async (child) => {
+      await until(() => world.standIn.counts.Create === 3)
+      child.kill('SIGKILL')
+    }, 'sync')
+    expect(killed.status).toBeNull()
+    gate.open()
+    expect(await world.command('sync')).toMatchObject({ status: 1, stdout: expect.stringContaining('has had chatbot') })
+    await expire()
+    expect((await world.command('sync')).status).toBe(0)
+    expect(new Set(numbers()).size).toBe(6)
+    expect(numbers()).toHaveLength(6)
+  })
+
+  it('a run that was frozen for longer than its lease writes nothing, and calls nothing it could not mark', async () => {
+    world.standIn.addFault({ operations: ['Create'], nth: 3, fault: { kind: 'slow', wait: 0 } })
+    let creates = 0
+    const frozen = await world.started(async (child) => {
+      await until(() => world.standIn.counts.Create === 3)
+      child.kill('SIGSTOP')
+      await expire()
+      gate.open()
+      expect((await world.command('sync')).status).toBeLessThanOrEqual(4)
+      creates = world.standIn.counts.Create
+      child.kill('SIGCONT')
+    }, 'sync')
+    expect(frozen).toMatchObject({ status: 1, stdout: expect.stringContaining('has lost chatbot') })
+    expect(world.standIn.counts.Create).toBe(creates)
+    await world.command('sync')
+    expect(new Set(numbers()).size).toBe(numbers().length)
+  })
+
+  it('a wrong password is a wrong configuration, a database that is away is not; no secret is shown', async () => {
+    configure(address.replace(/:[\da-f]+@/, ':geheim-12345@'))
+    for (const words of [['sync'], ['diff'], ['status'], ['approve', 'north', '--yes']]) {
+      const { status, stdout, stderr } = await world.command(...words)
+      expect({ words, status, stderr }).toEqual({
+        words,
+        status: 78,
+        stderr: expect.stringContaining('it refuses the password'),
+      })
+      expect(stdout + stderr).not.toContain('geheim')
+    }
+    configure('postgres://u:geheim-12345@127.0.0.1:1/db')
+    const { status, stdout, stderr } = await world.command('sync')
+    expect([status, stdout + stderr]).toEqual([
+      1,
+      expect.stringContaining("it can't be reached (ECONNREFUSED). Nothing is lost"),
+    ])
+    expect(stdout + stderr).not.toContain('geheim')
+    expect(world.standIn.counts.Create).toBe(0)
+  })
+
+  it('the daemon waits for the database, and goes on when it is back', async () => {
+    configure(address, { schedule: '* * * * * *' })
+    await server.stop()
+    const ended = await world.started(async (child) => {
+      let log = ''
+      child.stderr!.on('data', (text: string) => (log += text))
+      await until(() => log.includes('the store is away: waiting for it'))
+      await server.start()
+      await until(() => world.listings().length === 6)
+      await server.stop()
+      await until(() => log.includes("can't be reached") && log.includes('run failed'))
+      world.deliver(zillowFeed(homes(1, 9)))
+      await server.start()
+      await until(() => world.listings().length === 9)
+      child.kill('SIGTERM')
+    }, 'daemon')
+    expect(ended.status).toBe(0)
+  })
+})
