@@ -15,6 +15,8 @@ export type { ChatAnswer, ChatAskType, ChatEnd, ChatPiece, ChatQuestion } from '
 import { ServiceClient } from './service/client.ts'
 import type { ClientSettings } from './service/client.ts'
 import { optionProblems } from './service/option-problems.ts'
+import { ChatbotClient } from './service/face.ts'
+export type { ChatbotClient } from './service/face.ts'
 export type { CallOptions, ListingCallOptions, ListingInput } from './service/client.ts'
 export type { ListFilter, ListPage, RealEstateListItem } from './service/list-item.ts'
 export { RequestError } from './service/operations.ts'
@@ -65,6 +67,17 @@ export class ListingServiceClient extends ServiceClient {
     const problems = optionProblems(settings)
     if (problems.length > 0) throw new UserError(problems.join('; '))
     super(settings, { clock: systemClock, random: systemRandom, log: silent, ...given(runtime ?? {}) })
+  }
+
+  /**
+   * The operations on one chatbot.
+   * @throws RequestError for an empty number.
+   * @example
+   * const cedar = service.forChatbot('SN-1001')
+   * for await (const listing of cedar.listAll()) console.log(listing.MLSNumber)
+   */
+  forChatbot(serialNumber: string): ChatbotClient {
+    return new ChatbotClient(this, serialNumber)
   }
 }
 

@@ -52,7 +52,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     const transcript = openTranscript(options.transcript, app.doors)
     const answers: Told[] = []
     const ask = options.stream ? askStreaming : askOnce
-    const one = async (content: string): Promise<number> => {
+    const one = async (content: string, signal: AbortSignal): Promise<number> => {
       const pieces = out.pieces()
       const printer = new ChatPrinter(pieces.write)
       const end = (): void => {
@@ -92,7 +92,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
       }
       try {
         const question = { sessionID, content, ...(type && { chatAskType: type }), fileIds }
-        const { answer, tokens, noAnswer } = await ask(client, question, listener, context.signal)
+        const { answer, tokens, noAnswer } = await ask(client, question, listener, signal)
         if (format === 'text') end()
         Object.assign(told, { answer, tokens, noAnswer })
         note()
@@ -110,7 +110,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     try {
       return await (text === undefined
         ? chat(one, { err, signal: context.signal, history: questionsOf(options.transcript) })
-        : one(text))
+        : one(text, context.signal))
     } finally {
       if (format === 'json') out.document({ version: 1, feed: feed.name, chatbot: feed.chatbot, answers }, jsonDocument)
       transcript?.close()
@@ -137,13 +137,23 @@ interface ChatDoors {
   history: string[]
 }
 
-/** Asks line after line. On a terminal, a failed message does not end the chat. */
-async function chat(one: (content: string) => Promise<number>, { err, signal, history }: ChatDoors): Promise<number> {
+/**
+ * Asks line after line. On a terminal, a failed message does not end the chat, and Ctrl-C ends the answer that is waited for
+ * or, where none is, the chat.
+ */
+async function chat(
+  one: (content: string, signal: AbortSignal) => Promise<number>,
+  { err, signal, history }: ChatDoors,
+): Promise<number> {
   const isTerminal = process.stdin.isTTY && err.isTTY
   const terminal = { output: process.stderr, history, historySize: 1000, removeHistoryDuplicates: true }
   const lines = createInterface({ input: process.stdin, ...(isTerminal && terminal), signal })
   // On a terminal, readline handles Ctrl-C itself.
-  lines.on('SIGINT', () => lines.close())
+  let asking: AbortController | null = null
+  lines.on('SIGINT', () => {
+    if (asking === null) lines.close()
+    else asking.abort()
+  })
   const prompt = (): void => {
     if (isTerminal) lines.prompt()
   }
@@ -151,11 +161,14 @@ async function chat(one: (content: string) => Promise<number>, { err, signal, hi
   prompt()
   for await (const line of lines) {
     if (line.trim() !== '') {
+      asking = new AbortController()
       try {
-        status = Math.max(status, await one(line))
+        status = Math.max(status, await one(line, AbortSignal.any([signal, asking.signal])))
       } catch (error) {
         if (!isTerminal || signal.aborted || !(error instanceof UserError)) throw error
         err.write(`${printable(error.message)}\n`)
+      } finally {
+        asking = null
       }
     }
     prompt()

@@ -149,7 +149,7 @@ function text({ name, chatbot }: FeedConfig, { evaluation, threshold, changes }:
     )
     if (one.answer !== null) lines.push(`      answered  "${shorten(printable(one.answer), 300)}"`)
   }
-  if (stopped !== null) lines.push(`  ended early, ${wanted - tries.length} not asked: ${printable(stopped)}`)
+  if (stopped !== null) lines.push(`  ended early, ${wanted - tries.length} not done: ${printable(stopped)}`)
   for (const { id, before, now, to } of changes ?? [])
     lines.push(`  turned  ${printable(id)}: ${to} now, ${now}; before ${before}`)
   if (changes?.length === 0) lines.push('  no answer turned')

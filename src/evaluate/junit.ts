@@ -16,7 +16,7 @@ export function junit(name: string, { tries, wanted, stopped }: Evaluation): str
   const skipped = wanted - tries.length
   if (skipped > 0)
     cases.push(
-      `    <testcase classname="${xml(name)}" name="not asked: ${skipped}"><skipped message="${xml(stopped ?? '')}"/></testcase>`,
+      `    <testcase classname="${xml(name)}" name="not done: ${skipped}"><skipped message="${xml(stopped ?? '')}"/></testcase>`,
     )
   const counts = `tests="${cases.length}" failures="${failed}" errors="${broken}" skipped="${skipped > 0 ? 1 : 0}" time="${seconds(total)}"`
   return [

@@ -6,6 +6,9 @@ const required = z.enum(['either', 'secret', 'session', 'both', 'none'])
 const via = z.enum(['http', 'envelope'])
 const numberForm = z.enum(['plain', 'two-decimals', 'many-decimals'])
 
+/** YAML reads the word null as nothing. */
+const written = <Word extends string>(value: Word | null): Word | 'null' => value ?? 'null'
+
 /** The reasons for refusals, with their codes. These are invented: only 200 is documented. */
 export const refusalCodes = {
   credentials: 401,
@@ -99,7 +102,9 @@ export const profileSchema = z.strictObject({
   moneyShown: numberForm.default('two-decimals'),
   numbersShown: numberForm.default('plain'),
   coordinateDecimals: z.int().min(0).max(15).nullable().default(null),
-  absentCoordinates: z.enum(['zero', 'empty', 'null']).default('zero'),
+  absentCoordinates: z
+    .preprocess(written<'zero' | 'empty' | 'null'>, z.enum(['zero', 'empty', 'null']))
+    .default('zero'),
   /** S13: what happens to free text on its way back. `cut` is characters per text field, entries for Images. */
   trim: z.boolean().default(false),
   htmlEscape: z.boolean().default(false),
@@ -152,9 +157,13 @@ export const profileSchema = z.strictObject({
       /** The identifier that Create returns: text, or a number where it has digits only. */
       createdAs: z.enum(['text', 'number']).default('text'),
       /** `List` of a page without listings. */
-      noListings: z.enum(['list', 'null', 'missing']).default('list'),
+      noListings: z
+        .preprocess(written<'list' | 'null' | 'missing'>, z.enum(['list', 'null', 'missing']))
+        .default('list'),
       /** Tokens of a chat answer. */
-      tokens: z.enum(['number', 'null', 'missing']).default('number'),
+      tokens: z
+        .preprocess(written<'number' | 'null' | 'missing'>, z.enum(['number', 'null', 'missing']))
+        .default('number'),
       /** Members that the interface does not name. */
       moreMembers: z.boolean().default(false),
     })

@@ -681,6 +681,217 @@ const store: Defence[] = [
   },
 ]
 
+const chat: Defence[] = [
+  {
+    name: 'a message of ask is sent once',
+    file: 'src/commands/ask.ts',
+    from: 'attempts: 1 }',
+    to: 'attempts: 3 }',
+    tests: ['test/commands/ask.test.ts'],
+  },
+  {
+    name: 'a message of ask without its answer is kept',
+    file: 'src/commands/ask.ts',
+    from: 'told.problem = error.message\n        note()',
+    to: 'told.problem = error.message',
+    tests: ['test/commands/ask.test.ts', 'test/commands/interrupted-chat.slow.test.ts'],
+  },
+  {
+    name: 'files without their kind of message are not sent by ask',
+    file: 'src/commands/ask.ts',
+    from: "if (type === 'Text' && ids.length > 0)",
+    to: 'if (ids.length < 0)',
+    tests: ['test/commands/ask.test.ts'],
+  },
+  {
+    name: 'a transcript that is a folder fails before the first question',
+    file: 'src/commands/transcript.ts',
+    from: "throw new UserError(`${file}: the transcript can't be written: ${messageOf(error)}`, { cause: error })",
+    to: "descriptor = openSync('/dev/null', 'a'); void [error, messageOf, UserError]",
+    tests: ['test/commands/ask.test.ts', 'test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'a try of evaluate is kept as soon as it is judged',
+    file: 'src/evaluate/evaluate.ts',
+    from: 'asking.told(one)',
+    to: '',
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'a question of evaluate that was interrupted is no failed answer',
+    file: 'src/evaluate/evaluate.ts',
+    from: "if (signal.aborted) {\n          stopped = 'it was stopped'\n          break\n        }",
+    to: '',
+    tests: ['test/commands/interrupted-chat.slow.test.ts'],
+    only: 'evaluate',
+  },
+  {
+    name: 'evaluate that was not whole does not pass',
+    file: 'src/commands/evaluate.ts',
+    from: 'passRate >= threshold && stopped === null',
+    to: 'passRate >= threshold',
+    tests: ['test/commands/interrupted-chat.slow.test.ts'],
+    only: 'evaluate',
+  },
+  {
+    name: 'a question of evaluate is sent once',
+    file: 'src/commands/evaluate.ts',
+    from: 'attempts: 1 }',
+    to: 'attempts: 3 }',
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'two answers lost in a row end evaluate',
+    file: 'src/evaluate/evaluate.ts',
+    from: 'if (!isLost || ++lost >= mostLost)',
+    to: 'if (!isLost)',
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'what fills a regular expression of evaluate stands for itself',
+    file: 'src/evaluate/judge.ts',
+    from: 'text.replaceAll(/[\\\\^$.*+?()[\\]{}|/]/g, String.raw`\\$&`)',
+    to: 'text',
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'a placeholder of evaluate that holds itself ends',
+    file: 'src/evaluate/fill.ts',
+    from: " || value === '' || depth > 3",
+    to: " || value === ''",
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'a field of evaluate without a value is said, not asked',
+    file: 'src/evaluate/fill.ts',
+    from: 'if (value === undefined || ',
+    to: "if (value === undefined) return ''\n    if (",
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'text in the JUnit file of evaluate is escaped',
+    file: 'src/evaluate/junit.ts',
+    from: '.replaceAll(/[&<>"\\n]/g, (one) => names[one])',
+    to: '.replaceAll(/\\n/g, (one) => names[one])',
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'evaluate compares with a transcript alone',
+    file: 'src/evaluate/compare.ts',
+    from: "typeof id === 'string' && typeof pass === 'boolean'",
+    to: "typeof id === 'string'",
+    tests: ['test/evaluate/evaluate.test.ts'],
+  },
+  {
+    name: 'settings of a chatbot that only would change are not sent',
+    file: 'src/commands/settings.ts',
+    from: 'if (!isDry) await sendSettings',
+    to: 'await sendSettings',
+    tests: ['test/commands/settings.test.ts'],
+  },
+  {
+    name: 'settings of a chatbot that the service refuses are told from those that it takes',
+    file: 'src/app/settings.ts',
+    from: 'changes.length === 1 ? refusal : await edit(app, feed, [change], signal)',
+    to: 'refusal',
+    tests: ['test/commands/settings.test.ts'],
+  },
+  {
+    name: 'settings of a chatbot whose answer was lost do not count as known',
+    file: 'src/app/settings.ts',
+    from: 'await learnt.forgetSettings(\n    chatbot,\n    changes.map(({ name }) => name),\n  )',
+    to: '',
+    tests: ['test/commands/settings.test.ts'],
+  },
+  {
+    name: 'settings of a chatbot that were never known are not taken back',
+    file: 'src/app/settings.ts',
+    from: 'if (to === null) unknown.push(name)',
+    to: 'if (to === null) continue',
+    tests: ['test/commands/settings.test.ts'],
+  },
+]
+
+const client: Defence[] = [
+  {
+    name: 'the client bound to a chatbot refuses to write to another',
+    file: 'src/service/face.ts',
+    from: 'if (name === undefined) return body',
+    to: 'if (name !== null) return body',
+    tests: ['test/service/service-client.test.ts'],
+  },
+  {
+    name: 'the client refuses numbers that mean nothing',
+    file: 'src/index.ts',
+    from: "if (problems.length > 0) throw new UserError(problems.join('; '))",
+    to: '',
+    tests: ['test/service/service-client.test.ts'],
+  },
+  {
+    name: 'the client takes an undefined option for its default',
+    file: 'src/index.ts',
+    from: '.filter(([, value]) => value !== undefined)',
+    to: '',
+    tests: ['test/service/service-client.test.ts'],
+  },
+  {
+    name: 'the client lists everything or fails',
+    file: 'src/service/client.ts',
+    from: 'if (!complete) {',
+    to: "if (reasons.includes('never')) {",
+    tests: ['test/service/service-client.test.ts', 'test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the client says which operation failed',
+    file: 'src/service/client.ts',
+    from: 'error.operation = ',
+    to: 'const unused = ',
+    tests: ['test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the client reads an identifier that is a number',
+    file: 'src/service/members.ts',
+    from: 'if (Number.isSafeInteger(value)) return String(value)',
+    to: '',
+    tests: ['test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the client reads names in any letter case',
+    file: 'src/service/members.ts',
+    from: 'each.toLowerCase() === folded',
+    to: 'each === name',
+    tests: ['test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the client shows a part of what it could not read',
+    file: 'src/service/members.ts',
+    from: 'text.length > longestShown ?',
+    to: 'text.length < 0 ?',
+    tests: ['test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the client knows its keys before it cuts what it shows',
+    file: 'src/service/members.ts',
+    from: "clean((typeof came === 'string' ? came : JSON.stringify(came)).slice(0, 10_000))",
+    to: "clean((typeof came === 'string' ? came : JSON.stringify(came)).slice(0, 200))",
+    tests: ['test/service/spellings.test.ts'],
+  },
+  {
+    name: 'the stand-in has empty lists that are null',
+    file: 'src/stand-in/spelling.ts',
+    from: "is.isList && noListings !== 'list' ? noListings : ",
+    to: '',
+    tests: ['test/stand-in/profile.test.ts', 'test/stand-in/spelling.test.ts'],
+  },
+  {
+    name: 'the settings of the stand-in know null without quotes',
+    file: 'src/stand-in/profile.ts',
+    from: "value ?? 'null'",
+    to: 'value as Word',
+    tests: ['test/stand-in/profile.test.ts'],
+  },
+]
+
 /** What a live source must not be believed. */
 const live: Defence[] = [
   {
@@ -1009,4 +1220,13 @@ const live: Defence[] = [
   },
 ]
 
-export const defences: readonly Defence[] = [...live, ...machine, ...moves, ...secrets, ...store, ...time]
+export const defences: readonly Defence[] = [
+  ...chat,
+  ...client,
+  ...live,
+  ...machine,
+  ...moves,
+  ...secrets,
+  ...store,
+  ...time,
+]

@@ -98,7 +98,7 @@ test('what turns the messages away ends it; what was answered is kept, the rest 
   world.standIn.addFault({ operations: ['ClientAsk'], nth: 2, fault: { kind: 'status', status: 429 } })
   const words = ['--session', '7', file(about({ type: 'latency', value: 60_000 })), '--tries', '3']
   const ended = await evaluate(...words, '--transcript', at('t.jsonl'), '--junit', at('t.xml'))
-  expect(ended).toMatchObject({ status: 4, stdout: expect.stringContaining('ended early, 4 not asked') })
+  expect(ended).toMatchObject({ status: 4, stdout: expect.stringContaining('ended early, 4 not done') })
   expect(readFileSync(at('t.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2)
   expect(readFileSync(at('t.xml'), 'utf8')).toContain('errors="1" skipped="1"')
 })

@@ -280,3 +280,60 @@ test('an address or a key that can not be used is refused at once', () => {
   expect(() => new ListingServiceClient({ baseUrl: 'listings.example.com' })).toThrow(UserError)
   expect(() => new ListingServiceClient({ baseUrl: standIn.url, secretKey: 'a\nb' })).toThrow(UserError)
 })
+
+describe('bound to a chatbot', () => {
+  test('each operation reaches that chatbot alone', async () => {
+    standIn.seed('SN-2', [{ MLSNumber: 'A-17', City: 'Oxford' }])
+    const bound = client.forChatbot(SerialNumber)
+    const id = await bound.create(testListing())
+    expect(await bound.update({ ...testListing({ SalePrice: 5 }), Key: 'A-17', KeyType: 'MLSNumber' })).toBe(1)
+    expect((await bound.list()).VirtualCount).toBe(1)
+    const all: string[] = []
+    for await (const { SalePrice } of bound.listAll()) all.push(SalePrice)
+    expect(all).toEqual(['5.00'])
+    await bound.edit({ WelcomeMessage: 'Good day' })
+    expect(standIn.settings(SerialNumber)).toEqual({ WelcomeMessage: 'Good day' })
+    expect(await bound.delete({ Keys: [id], KeyType: 'NativeId' })).toBe(1)
+    expect(standIn.listings(SerialNumber)).toEqual([])
+    expect(standIn.listings('SN-2')).toHaveLength(1)
+  })
+
+  test('asks in a session, in one piece and streamed', async () => {
+    standIn.seed(SerialNumber, [{ MLSNumber: 'A-17', City: 'Oxford' }])
+    const bound = client.forChatbot(SerialNumber)
+    const { content } = await bound.ask({ sessionID: 1, content: 'Hello' })
+    let last: object = {}
+    for await (const part of bound.askStreaming({ sessionID: 1, content: 'Hello' })) last = part
+    expect(last).toMatchObject({ Answer: content })
+  })
+
+  test('no number, or another one in a body: nothing is sent', async () => {
+    expect(() => client.forChatbot(' ')).toThrow('serialNumber: takes text that is not empty')
+    expect(() => client.forChatbot(7 as never)).toThrow(RequestError)
+    const bound = client.forChatbot(SerialNumber)
+    const other = { SerialNumber: 'SN-2' }
+    const calls = {
+      Create: () => bound.create({ ...testListing(), ...other }),
+      Update: () => bound.update({ ...testListing(), ...other, Key: 'A-17', KeyType: 'MLSNumber' } as never),
+      List: () => bound.list(other as never),
+      Delete: () => bound.delete({ Keys: ['A-17'], KeyType: 'MLSNumber', ...other } as never),
+    }
+    for (const [operation, call] of Object.entries(calls))
+      await expect(call()).rejects.toThrow(`${operation}: SerialNumber: is that of forChatbot; leave it out`)
+    await expect(bound.listAll(other as never).next()).rejects.toThrow(RequestError)
+    await expect(bound.edit({ serialNumber: 'SN-2' } as never)).rejects.toThrow(RequestError)
+    expect(standIn.requests).toEqual([])
+  })
+
+  test('a call has a signal and a time of its own', async () => {
+    standIn.addFault({ fault: { kind: 'hang' } })
+    const bound = client.forChatbot(SerialNumber)
+    const stop = new AbortController()
+    const waiting = bound.list({}, { signal: stop.signal })
+    stop.abort()
+    await expect(waiting).rejects.toMatchObject({ name: 'ServiceError', operation: 'List', kind: 'stopped' })
+    const create = bound.create(testListing(), { timeout: 20 })
+    await expect(create).rejects.toMatchObject({ operation: 'Create', effect: 'unknown', retryable: false, code: null })
+    await expect(bound.list({}, { timeout: Number.NaN })).rejects.toThrow('timeout must be milliseconds')
+  })
+})

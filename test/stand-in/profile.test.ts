@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StandInProfileInput } from '../../src/stand-in/profile.ts'
+import { readStandInSettings } from '../../src/stand-in/settings.ts'
 import type { StandIn } from '../../src/stand-in/stand-in.ts'
 import { chatbot, create, house, item, list, remove, send, shown, started, update } from './caller.ts'
 
@@ -486,4 +487,14 @@ test('another profile can be given on the way', async () => {
   expect((await list(standIn)).json.Version).toBe('1.5.0')
   // @ts-expect-error what a settings file may hold is not of the type either
   expect(() => standIn.changeProfile({ order: 'sideways' })).toThrow('order')
+})
+
+test.each([
+  ['answers: { noListings: null, tokens: null }', { answers: { noListings: 'null', tokens: 'null' } }],
+  ["answers: { noListings: 'null' }", { answers: { noListings: 'null' } }],
+  ['absentCoordinates: null', { absentCoordinates: 'null' }],
+  ['answers: { names: camelCase, integers: text }', { answers: { names: 'camelCase', integers: 'text' } }],
+])('a settings file may say null without quotes: %s', (written, profile) => {
+  expect(readStandInSettings(`profile: { ${written} }`)).toMatchObject({ profile })
+  expect(() => readStandInSettings('profile: { answers: { names: null } }')).toThrow('profile.answers.names')
 })
