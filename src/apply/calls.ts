@@ -138,7 +138,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
     const answer = await service.delete(keys, mark.beforeSend)
     unsettled ||= answer.unsettled
     if (answer.value >= keys.length) {
-      for (const stored of batch) await deleted(context, stored, unsettled)
+      await Promise.all(batch.map((stored) => deleted(context, stored, unsettled)))
       return
     }
   } catch (error) {

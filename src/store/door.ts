@@ -7,6 +7,61 @@ export interface Connection {
   readonly database: Database.Database
   /** For messages. */
   readonly file: string
+  readonly groups: Groups
+}
+
+export type Groups = ReturnType<typeof createGroups>
+
+interface Waiting {
+  work: () => unknown
+  /** Follows the commit, once for all of a group that have the same. */
+  after: (() => void) | undefined
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Commits in groups: writes that are asked for in one turn of the event loop share a transaction, and so one wait for the
+ * disk. Each is undone alone where it fails, and none is told to be done before all are durable.
+ */
+export function createGroups(database: Database.Database, file: string) {
+  let waiting: Waiting[] = []
+  const alone = database.transaction((work: () => unknown) => work())
+  const together = database.transaction((group: readonly Waiting[]) =>
+    group.map(({ work, resolve, reject }) => {
+      try {
+        const value = inStore(file, () => alone(work))
+        return () => resolve(value)
+      } catch (error) {
+        // SQLite has given the whole transaction up, as it does where the disk is full.
+        if (!database.inTransaction) throw error
+        return () => reject(error)
+      }
+    }),
+  )
+
+  function commit(): void {
+    const group = waiting
+    waiting = []
+    if (group.length === 0) return
+    try {
+      const ends = inStore(file, () => together.immediate(group))
+      for (const after of new Set(group.map((one) => one.after))) after?.()
+      for (const end of ends) end()
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  return {
+    add(work: () => unknown, after?: () => void): Promise<unknown> {
+      // What has come in with it is looked at first: its writes are committed with this one.
+      if (waiting.length === 0) setImmediate(commit)
+      return new Promise((resolve, reject) => waiting.push({ work, after, resolve, reject }))
+    },
+    /** Commits what waits, at once. */
+    commit,
+  }
 }
 
 /** The methods of a role as they are behind the door: each gives its value at once. */
@@ -36,6 +91,16 @@ export function inTransactions<Role>(
     after()
     return value
   })
+}
+
+/** The same, but what is asked for at one time is one transaction (`createGroups`): for what is written at each call. */
+export function inGroups<Role>({ groups }: Connection, methods: Direct<Role>, after?: () => void): Role {
+  const entries = Object.entries(methods as Record<string, (...values: unknown[]) => unknown>)
+  const grouped = entries.map(([name, method]) => [
+    name,
+    (...values: unknown[]) => groups.add(() => method(...values), after),
+  ])
+  return Object.fromEntries(grouped) as Role
 }
 
 function eachMethod<Role>(file: string, methods: Direct<Role>, run: (work: () => unknown) => unknown): Role {

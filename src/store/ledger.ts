@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3'
 import type { Counted } from '../plan/guard/hold.ts'
 import { column } from './connection.ts'
-import { inTransactions, promised } from './door.ts'
+import { inGroups, promised } from './door.ts'
 import type { Connection } from './door.ts'
 import { listingRows } from './snapshot.ts'
 import type { Ledger, LedgerReader } from './store.ts'
@@ -48,7 +48,7 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
       counted: (chatbot, feed, what: Counted, now) => counted.get(chatbot, feed, now - countedFor, what)!,
       latest: (chatbot, feed, since, most) => latest.all(chatbot, feed, since, most),
     }),
-    ...inTransactions<Pick<Ledger, 'begin'>>(
+    ...inGroups<Pick<Ledger, 'begin'>>(
       connection,
       {
         begin(chatbot, feed, kind, calls, now) {
@@ -65,7 +65,7 @@ export function createLedger(connection: Connection, begun: () => void): Ledger 
       },
       begun,
     ),
-    ...inTransactions<Pick<Ledger, 'noteMissing' | 'end'>>(connection, {
+    ...inGroups<Pick<Ledger, 'noteMissing' | 'end'>>(connection, {
       noteMissing: (chatbot, key, now) => void miss.run(now, chatbot, key),
       end(chatbot, keys, effect, copy) {
         for (const key of keys) {

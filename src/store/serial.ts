@@ -45,6 +45,12 @@ export function isBehind(database: Database.Database, file: string, note: Note |
   return note.written !== 0n && note.written !== found.mtimeNs
 }
 
+/** Whether the store's last run ended in order, and nobody has written to its file or its log since; `note` as for `isBehind`. */
+export function isAsLeft(file: string, note: Note | null): boolean {
+  const [found, log] = [file, `${file}-wal`].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
+  return note !== null && found !== undefined && note.written === found.mtimeNs && (log?.size ?? 0n) === 0n
+}
+
 /** Gives the store another name: what went out under its old one is no longer its own. */
 export function renameStore(database: Database.Database): void {
   database.exec('UPDATE meta SET lineage = lower(hex(randomblob(16)))')

@@ -5,7 +5,7 @@ import type { FeedFigures } from '../core/figures.ts'
 import type { MovingListing } from '../core/listing.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { column } from './connection.ts'
-import { inTransactions, promised, walk } from './door.ts'
+import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
 import { knownRecords } from './known-records.ts'
@@ -158,7 +158,7 @@ export function createSnapshot(connection: Connection): Snapshot {
       hasAddress: (chatbot, address) => addressed.get(chatbot, address) !== undefined,
       figures: (...of) => ({ ...offered.get(...of)!, minPrice: minPrice.get(...of) ?? null }),
     }),
-    ...inTransactions<Writes<Snapshot, SnapshotReader>>(connection, {
+    ...inGroups<Writes<Snapshot, SnapshotReader>>(connection, {
       confirm(chatbot, confirmations) {
         for (const { sent, record, identifier, ...columns } of confirmations) {
           const { id } = rows.findOrAdd(chatbot, columns.key, columns.feed)

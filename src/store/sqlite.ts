@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 import { assertSound, connect, makeDurable } from './connection.ts'
 import { createChanges } from './changes.ts'
 import { createDeliveries } from './deliveries.ts'
-import { promised } from './door.ts'
+import { createGroups, promised } from './door.ts'
 import type { Connection } from './door.ts'
 import { inStore, storeError } from './failure.ts'
 import { openFile } from './file.ts'
@@ -20,7 +20,7 @@ import { migrate, migrations } from './migrations.ts'
 import { openSource } from './read-only.ts'
 import { createRecords } from './records.ts'
 import { createRuns } from './runs.ts'
-import { createSerial, isBehind, noteBeside } from './serial.ts'
+import { createSerial, isAsLeft, isBehind, noteBeside } from './serial.ts'
 import { createSnapshot } from './snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
 
@@ -46,10 +46,12 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
     const remark = isFile && place.allowNetwork !== true ? assertLocal(file, place.kindOf) : null
     if (remark !== null) place.warn?.(remark)
     const note = noteBeside(file)
+    // Reading through every page takes seconds where there are a million listings: not before each command.
+    const wasLeft = isFile && isAsLeft(file, note)
     const database = isFile ? openFile(file, steps, place.formerly, place.warn) : connect(':memory:', {})
     try {
       if (isFile) {
-        assertSound(database, file)
+        if (!wasLeft) assertSound(database, file)
         makeDurable(database, file)
       } else migrate(database, steps)
       return storeOn(database, file, isFile, note)
@@ -73,9 +75,10 @@ export function openStoreReader(
   return inStore(file, () => {
     // Before the store is read: a run under way writes the store first.
     const note = noteBeside(file)
-    const source = openSource(file, steps, formerly)
+    const source = openSource(file, steps, formerly, isAsLeft(file, note))
     try {
-      const connection = { database: source.database, file }
+      const { database } = source
+      const connection = { database, file, groups: createGroups(database, file) }
       const behind = isBehind(source.database, file, note)
       return {
         ...rolesOn(
@@ -111,7 +114,8 @@ export function storeOn(
     if (opened !== null && statSync(file, { throwIfNoEntry: false })?.ino !== opened)
       throw storeError(file, 'the file was moved, deleted or replaced while it was open; start the program again')
   }
-  const connection = { database, file }
+  const groups = createGroups(database, file)
+  const connection = { database, file, groups }
   const serial = isFile ? createSerial(database, file, note) : null
   const leases = createLeases(connection, assertInPlace, serial)
   return {
@@ -121,6 +125,7 @@ export function storeOn(
       lease: (chatbot, now) => leases.lease(chatbot, now),
       close() {
         if (!database.open) return
+        groups.commit()
         try {
           leases.releaseAll()
         } finally {

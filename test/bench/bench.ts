@@ -1,30 +1,100 @@
 /**
- * `npm run bench -- [case…] [--size N]`: each case prints ratios taken side by side in one run. Cases run
- * one after another, each in a process of its own, so that neither memory nor compiled code of one helps the next.
+ * `npm run bench -- [case…] [--quick] [--size N] [--out FILE]`: builds the program, runs each case in a process of its own,
+ * and writes one table in Markdown. Each case takes its ratios side by side in interleaved rounds, and checks its results
+ * before their time counts. A wrong result fails it, and so does a goal that is missed, but with `--quick`.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { inWords, isMet, verdict } from './measure.ts'
+import type { Row } from './measure.ts'
 
-const cases = ['nochange-xml', 'nochange-csv', 'memory', 'rate', 'client', 'presets'] as const
+/** Sizes, and rounds, for a whole bench and for a quick one. */
+const cases: Record<string, { file: string; whole: [size: string, rounds: number]; quick: [string, number] }> = {
+  'nochange-xml': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
+  'nochange-csv': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
+  unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['500', 5] },
+  growth: { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
+  firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
+  memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['500', 1] },
+  calls: { file: 'calls', whole: ['3000', 1], quick: ['250', 1] },
+  rate: { file: 'rate', whole: ['60', 1], quick: ['5', 1] },
+  client: { file: 'client', whole: ['4000', 7], quick: ['1000', 5] },
+  startup: { file: 'startup', whole: ['10', 15], quick: ['10', 9] },
+  writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
+  feeds: { file: 'feeds', whole: ['1000', 5], quick: ['20', 1] },
+  presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
+}
 
-const words = process.argv.slice(2)
-const sizeAt = words.indexOf('--size')
-const sizes = sizeAt < 0 ? [10_000, 100_000] : [Number(words[sizeAt + 1])]
-const chosen = words.filter((word, index) => !word.startsWith('--') && (sizeAt < 0 || index !== sizeAt + 1))
-const unknown = chosen.filter((word) => !(cases as readonly string[]).includes(word))
-if (unknown.length > 0 || sizes.some((size) => !Number.isInteger(size) || size < 1)) {
-  console.error(`usage: npm run bench -- [${cases.join(' | ')}] [--size N]`)
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false }, size: { type: 'string' }, out: { type: 'string' } },
+})
+const strange = positionals.find((name) => !Object.hasOwn(cases, name))
+if (strange !== undefined || (values.size !== undefined && !/^\d+(,\d+)*$/.test(values.size))) {
+  console.error(`usage: npm run bench -- [${Object.keys(cases).join(' | ')}] [--quick] [--size N] [--out FILE]`)
   process.exit(64)
 }
 
-const sized = new Set<string>(['nochange-xml', 'nochange-csv'])
-let failed = false
-for (const name of chosen.length > 0 ? chosen : cases) {
-  const runs = name === 'memory' ? [sizes.join(',')] : sized.has(name) ? sizes.map(String) : ['']
-  for (const size of runs) {
-    const file = fileURLToPath(new URL(`./${name.startsWith('nochange') ? 'nochange' : name}.ts`, import.meta.url))
-    const { status } = spawnSync(process.execPath, ['--expose-gc', file, name, size], { stdio: 'inherit' })
-    failed ||= status !== 0
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'listing-sync-built-'))
+const results = join(folder, 'results')
+const rows: Row[] = []
+const wrong: string[] = []
+try {
+  build()
+  for (const name of positionals.length > 0 ? positionals : Object.keys(cases)) {
+    const { file, whole, quick } = cases[name]
+    const [size, rounds] = values.quick ? quick : whole
+    const began = performance.now()
+    console.log(name)
+    writeFileSync(results, '')
+    const module = fileURLToPath(new URL(`./${file}.ts`, import.meta.url))
+    const words = ['--expose-gc', module, name, values.size ?? size, String(rounds)]
+    const env = { ...process.env, BENCH_RESULTS: results, BENCH_BUILT: folder }
+    const { status } = spawnSync(process.execPath, words, { stdio: 'inherit', env })
+    const found = readFileSync(results, 'utf8').split('\n').slice(0, -1)
+    rows.push(...found.map((line) => JSON.parse(line) as Row))
+    // One that measured nothing is no case that went well.
+    if (status !== 0 || found.length === 0) wrong.push(name)
+    console.log(`  ${((performance.now() - began) / 1000).toFixed(0)} s`)
   }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }
-process.exit(failed ? 1 : 0)
+const missed = rows.filter((row) => !isMet(row))
+if (values.out !== undefined) writeFileSync(values.out, table())
+console.log(`\n${rows.length - missed.length} figures met or without a goal, ${missed.length} goals missed`)
+for (const row of missed)
+  console.log(`  missed: ${row.goal}, ${row.what}: ${inWords(row.value)} ${row.unit}, ${verdict(row)}`)
+for (const name of wrong) console.log(`  wrong: ${name} did not come to its right result`)
+process.exitCode = wrong.length > 0 || (missed.length > 0 && !values.quick) ? 1 : 0
+
+/** The program as it is published, in a folder of its own. */
+function build(): void {
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+  const options = ['-p', join(repository, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]
+  execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' })
+  for (const part of ['bin', 'config', 'package.json'])
+    cpSync(join(repository, part), join(folder, part), { recursive: true })
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
+}
+
+function table(): string {
+  const versionOf = (name: string): string => {
+    const file = join(repository, 'node_modules', name, 'package.json')
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : 'not there'
+  }
+  const peers = ['fast-xml-parser', 'saxes', 'papaparse', 'undici', 'better-sqlite3']
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: repository, encoding: 'utf8' }).trim()
+  const about = [
+    `${cpus().length} × ${cpus()[0].model}, Node ${process.versions.node}`,
+    peers.map((name) => `${name} ${versionOf(name)}`).join(', '),
+    `commit ${commit}`,
+  ].join('; ')
+  const lines = rows.map((row) => `| ${row.goal} | ${row.what} | ${inWords(row.value)} ${row.unit} | ${verdict(row)} |`)
+  return [`${about}.`, '', '| | what | measured | goal |', '|---|---|---|---|', ...lines, ''].join('\n')
+}

@@ -10,11 +10,11 @@ import type { Listing } from '../../src/core/listing.ts'
 import { listingBody } from '../../src/service/chatbot.ts'
 import { ServiceClient } from '../../src/service/client.ts'
 import { createOperation } from '../../src/service/operations.ts'
-import { ratio } from './measure.ts'
+import { figure, median } from './measure.ts'
 
 const parallel = 8
-const callsARound = 4000
-const rounds = 7
+const callsARound = Number(process.argv[3])
+const rounds = Number(process.argv[4])
 const server = `
   const body = JSON.stringify({ Data: '4711', Version: '1.0.0', Success: true, Code: 200, Message: '' })
   require('node:http').createServer((request, response) => {
@@ -111,10 +111,9 @@ for (let round = 0; round < rounds; round++) {
   times.bare.push(await processorTime(bare))
   times.ours.push(await processorTime(ours))
 }
-const median = (all: number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]
-console.log(`client, bodies of ${bodyOf(0).length} bytes, ${parallel} in parallel, processor time a call`)
-console.log(`  ours ${median(times.ours).toFixed(0)} µs, bare undici Pool.request ${median(times.bare).toFixed(0)} µs`)
-ratio('ours / bare', median(times.ours) / median(times.bare), 'at most 1.30')
+const title = `a call, body of ${bodyOf(0).length} bytes, ${parallel} in parallel`
+figure('P8', `${title}: the client`, median(times.ours), 'µs')
+figure('P8', `${title}: client / bare undici Pool.request`, median(times.ours) / median(times.bare), '×', { most: 1.3 })
 await client.close()
 await pool.destroy()
 child.kill()

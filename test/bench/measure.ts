@@ -1,33 +1,83 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { home, resoHeader, resoRow, zillowEnd, zillowRecord, zillowStart } from '../support/homes.ts'
 
-/** Median milliseconds of interleaved runs of each subject; interleaving lets other load on the machine hit all alike. */
-export async function sideBySide(
-  subjects: Record<string, () => Promise<void>>,
+export const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]
+
+/** Seconds of processor time that this process takes for a job, all its threads counted. */
+export async function processorTime(job: () => Promise<unknown>): Promise<number> {
+  globalThis.gc?.()
+  const before = process.cpuUsage()
+  await job()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6
+}
+
+/**
+ * Medians of interleaved rounds of each subject, which lets other load on the machine hit all alike. A subject gives its own
+ * figure, or is measured in processor time, where it gives none. The first round warms up and does not count.
+ */
+export async function sideBySide<Name extends string>(
+  subjects: Record<Name, () => Promise<number | void>>,
   rounds: number,
-): Promise<Record<string, number>> {
-  const times: Record<string, number[]> = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, run] of Object.entries(subjects)) {
-      globalThis.gc?.()
-      const start = performance.now()
-      await run()
-      times[name].push(performance.now() - start)
+): Promise<Record<Name, number>> {
+  const names = Object.keys(subjects) as Name[]
+  const all = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
+  for (let round = 0; round <= rounds; round++) {
+    for (const name of names) {
+      let own: number | void = undefined
+      const taken = await processorTime(async () => (own = await subjects[name]()))
+      if (round > 0) all[name].push(own ?? taken)
     }
   }
-  return Object.fromEntries(
-    Object.entries(times).map(([name, all]) => [name, all.toSorted((a, b) => a - b)[all.length >> 1]]),
-  )
+  return Object.fromEntries(names.map((name) => [name, median(all[name])])) as Record<Name, number>
 }
 
-export function ratio(what: string, value: number, goal: string): void {
-  console.log(`  ${what.padEnd(60)} ${value.toFixed(2).padStart(8)}   goal ${goal}`)
+/** A measured figure and, where there is one, its goal. */
+export interface Row {
+  goal: string
+  what: string
+  value: number
+  unit: string
+  /** null: none is set. */
+  limit: { most: number } | { least: number } | null
 }
 
-export async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'listing-sync-bench-'))
+/** Prints a figure and keeps it for the table of `bench.ts`. */
+export function figure(goal: string, what: string, value: number, unit: string, limit: Row['limit'] = null): void {
+  const row: Row = { goal, what, value, unit, limit }
+  process.stdout.write(`  ${what.padEnd(72)} ${inWords(value)} ${unit}   ${verdict(row)}\n`)
+  const file = process.env['BENCH_RESULTS']
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(row)}\n`)
+}
+
+export const inWords = (value: number): string =>
+  Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
+
+/** Not met where it is no number, either. */
+export function isMet({ value, limit }: Row): boolean {
+  if (limit === null) return true
+  return 'most' in limit ? value <= limit.most : value >= limit.least
+}
+
+export function verdict(row: Row): string {
+  if (row.limit === null) return ''
+  const words = 'most' in row.limit ? `at most ${row.limit.most}` : `at least ${row.limit.least}`
+  return `${words}: ${isMet(row) ? 'met' : '**missed**'}`
+}
+
+/** A result that is not the right one: the time it took says nothing. */
+export function expected(what: string, found: unknown, wanted: unknown): void {
+  const [is, should] = [JSON.stringify(found), JSON.stringify(wanted)]
+  if (is !== should) throw new Error(`${what}: ${is} where ${should} is right`)
+}
+
+/** A disk in memory, where there is one: for loads that are no part of what is measured, and wait for nothing but the disk. */
+export const quickDisk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+export async function inFolder(run: (folder: string) => Promise<void>, on = tmpdir()): Promise<void> {
+  const folder = mkdtempSync(join(on, 'listing-sync-bench-'))
   try {
     await run(folder)
   } finally {

@@ -1,78 +1,105 @@
 /**
- * P1 and P2: a run in which nothing changed, from file to empty plan against SQLite, beside its floor (splitting and
- * hashing the raw records) and beside the pipelines that parse every record.
+ * P1, P2, P5, P10: runs of the program in which nothing changed, in processor time, beside what nobody can do without (a
+ * pass over the file that hashes the raw records, and the service's pages parsed) and beside pipelines that parse every record.
  */
-import { createReadStream } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { createReadStream, readFileSync } from 'node:fs'
 import { hash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import Papa from 'papaparse'
 import { SaxesParser } from 'saxes'
 import { shortHash } from '../../src/core/hash.ts'
-import type { Listing } from '../../src/core/listing.ts'
 import type { RecordFields, RecordNode } from '../../src/feed/format/format.ts'
-import { inFolder, ratio, sideBySide, writeFeed } from './measure.ts'
-import { planned, receiving, remembered } from './pipeline.ts'
-import type { Pipeline } from './pipeline.ts'
+import { expected, figure, inFolder, sideBySide, writeFeed } from './measure.ts'
+import { moment, openMapping, receiving } from './pipeline.ts'
+import { readPages, withLoaded } from './world.ts'
+import type { Program, Service } from './world.ts'
 
-const [, , name, size] = process.argv
+const [, , name, size, rounds] = process.argv
 const records = Number(size)
-const format = name === 'nochange-xml' ? 'xml' : 'csv'
+const format = name === 'nochange-csv' ? 'csv' : 'xml'
+const goal = format === 'xml' ? 'P1' : 'P2'
+const mapping = openMapping(format === 'xml' ? 'zillow' : 'reso-csv')
 
 await inFolder(async (folder) => {
+  if (name === 'growth') return growth(folder)
+  if (name === 'unchanged') return unchangedSource(folder)
   const file = writeFeed(folder, format, records)
-  const pipeline = await remembered(file, format, join(folder, 'store.db'))
-  console.log(`${name}, ${records} records, nothing changed`)
-  const ours = async (): Promise<void> => {
-    const counts = await planned(pipeline, file)
-    if (counts.changes !== 0 || counts.unchanged !== records)
-      throw new Error(`the plan was not empty: ${JSON.stringify(counts)}`)
-  }
-  const floor = async (): Promise<void> => {
-    let bytes = 0
-    for await (const batch of receiving(pipeline, file).records)
-      for (const record of batch) bytes += hash('sha256', record.raw, 'base64url').length
-    if (bytes === 0) throw new Error('nothing was read')
-  }
-  const naive = (): Promise<void> => parsingAll(pipeline, file)
-  const others: Record<string, () => Promise<void>> =
-    format === 'xml' ? { naive, saxes: () => withSaxes(pipeline, file) } : { papaparse: () => withPapaparse(file) }
-  // At fifty milliseconds a round, the first dozen measure how fast the code becomes fast; all subjects get their time.
-  const small = records <= 20_000
-  const times = await sideBySide({ floor, ours }, small ? 31 : 7)
-  Object.assign(times, await sideBySide(others, small ? 5 : 1))
-  for (const [subject, time] of Object.entries(times))
-    console.log(`  ${subject.padEnd(60)} ${time.toFixed(0).padStart(8)} ms`)
-  if (format === 'xml') {
-    ratio('ours / floor', times['ours'] / times['floor'], 'at most 1.60')
-    ratio('naive (split, parse, normalise, hash every record) / ours', times['naive'] / times['ours'], 'at least 20')
-    ratio('saxes (parse, normalise, hash every record) / ours', times['saxes'] / times['ours'], 'at least 7')
-  } else {
-    ratio('ours / floor', times['ours'] / times['floor'], '(none set)')
-    ratio('papaparse the usual way, with a diff / ours', times['papaparse'] / times['ours'], 'at least 6')
-  }
-  await pipeline.store.close()
+  await withLoaded(file, format, records, async (program, service) => {
+    const found = new Set<string>()
+    const others: Record<string, () => Promise<void>> =
+      format === 'xml'
+        ? { naive: () => parsingAll(file, found), saxes: () => withSaxes(file, found) }
+        : { papaparse: () => withPapaparse(file, found) }
+    const pipelines = Object.fromEntries(
+      Object.entries(others).map(([which, pipeline]) => [
+        which,
+        async () => {
+          found.clear()
+          await pipeline()
+          expected(`listings of ${which}`, found.size, records)
+          expected('items of the list', await readPages(service.url), records)
+        },
+      ]),
+    )
+    const times: Record<string, number> = await sideBySide(
+      {
+        ours: () => unchanged(program, service),
+        floor: async () => {
+          expected('records of the pass', await pass(file), records)
+          expected('items of the list', await readPages(service.url), records)
+        },
+        pass: async () => expected('records of the pass', await pass(file), records),
+        ...pipelines,
+      },
+      Number(rounds),
+    )
+    const [title, ours] = [`${format.toUpperCase()}, ${records} listings, nothing changed`, times['ours']]
+    figure(goal, `${title}: the run`, ours * 1000, 'ms')
+    figure(goal, `${title}: a pass over the file`, times['pass'] * 1000, 'ms')
+    figure(goal, `${title}: the service's pages, parsed`, (times['floor'] - times['pass']) * 1000, 'ms')
+    figure(goal, `${title}: run / (pass + pages)`, ours / times['floor'], '×', { most: 2 })
+    // The pages are asked for by all of them, so this is about what each does besides.
+    const pages = times['floor'] - times['pass']
+    for (const which of Object.keys(others)) {
+      const least = { naive: 20, saxes: 7, papaparse: 6 }[which]!
+      const rest = (times[which] - pages) / (ours - pages)
+      figure(goal, `${title}: ${which} / run, both without the pages`, rest, '×', { least })
+    }
+  })
 })
 
+async function unchanged(program: Program, service: Service, listings = records): Promise<void> {
+  const { counts, remote, delivery } = await program.run('sync')
+  expected('unchanged listings', counts.unchanged, listings)
+  expected('records of the delivery', delivery.records, listings)
+  expected('listings of the service', remote.listings, listings)
+  const { Create, Update, Delete } = (await service.told()).calls
+  expected('writing calls', Create + Update + Delete, 0)
+}
+
+async function pass(file: string): Promise<number> {
+  let passed = 0
+  for await (const batch of receiving({ mapping }, file).records)
+    for (const record of batch) if (hash('sha256', record.raw, 'base64url') !== '') passed++
+  return passed
+}
+
 /** What every import plug-in does: parse each record, normalise it, hash the result and look it up. */
-async function parsingAll({ mapping, store, moment }: Pipeline, file: string): Promise<void> {
+async function parsingAll(file: string, found: Set<string>): Promise<void> {
   const reading = receiving({ mapping }, file)
-  for await (const batch of reading.records) {
-    const hashes: string[] = []
-    for (const record of batch) {
-      for (const one of mapping.normalise(reading.parse(record), record.at, moment)) {
-        if (one.kind === 'listing') hashes.push(shortHash(JSON.stringify(one.listing satisfies Listing)))
-      }
-    }
-    await store.snapshot.baselines('bench', hashes)
-  }
+  for await (const batch of reading.records) for (const record of batch) add(reading.parse(record), found)
+}
+
+function add(fields: RecordFields, found: Set<string>): void {
+  for (const one of mapping.normalise(fields, '', moment))
+    if (one.kind === 'listing') found.add(shortHash(JSON.stringify(one.listing)))
 }
 
 /** The same with the fastest parser there is: saxes builds each record, which is normalised, hashed and looked up. */
-async function withSaxes({ mapping, store, moment }: Pipeline, file: string): Promise<void> {
+async function withSaxes(file: string, found: Set<string>): Promise<void> {
   const parser = new SaxesParser()
   const open: RecordFields[] = []
-  let hashes: string[] = []
   let text = ''
   parser.on('opentag', () => {
     open.push({})
@@ -80,38 +107,72 @@ async function withSaxes({ mapping, store, moment }: Pipeline, file: string): Pr
   })
   parser.on('text', (more) => (text += more))
   parser.on('cdata', (more) => (text += more))
-  parser.on('closetag', ({ name }) => {
+  parser.on('closetag', ({ name: tag }) => {
     const fields = open.pop()!
     const parent = open.at(-1)
     if (parent === undefined) return
     if (open.length > 1) {
       const node: RecordNode = Object.keys(fields).length === 0 ? text : fields
-      const before = parent[name]
-      parent[name] = before === undefined ? node : Array.isArray(before) ? (before.push(node), before) : [before, node]
-    } else {
-      for (const one of mapping.normalise(fields, '', moment)) {
-        if (one.kind === 'listing') hashes.push(shortHash(JSON.stringify(one.listing)))
-      }
-    }
+      const before = parent[tag]
+      parent[tag] = before === undefined ? node : Array.isArray(before) ? (before.push(node), before) : [before, node]
+    } else add(fields, found)
     text = ''
   })
-  for await (const chunk of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+  for await (const chunk of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 }))
     parser.write(chunk as string)
-    await store.snapshot.baselines('bench', hashes)
-    hashes = []
-  }
   parser.close()
 }
 
-/** papaparse as its README shows it for Node, and the diff against a table of hashes. */
-async function withPapaparse(file: string): Promise<void> {
-  const Database = createRequire(import.meta.url)('better-sqlite3') as typeof import('better-sqlite3')
-  const database = new Database(':memory:')
-  database.exec('CREATE TABLE seen (hash TEXT PRIMARY KEY) WITHOUT ROWID')
-  const add = database.prepare('INSERT OR IGNORE INTO seen VALUES (?)')
+/** papaparse as its README shows it for Node, and the diff against a set of hashes. */
+async function withPapaparse(file: string, found: Set<string>): Promise<void> {
   const stream = createReadStream(file).pipe(Papa.parse(Papa.NODE_STREAM_INPUT, { header: true }))
-  database.exec('BEGIN')
-  for await (const row of stream) add.run(shortHash(JSON.stringify(row)))
-  database.exec('COMMIT')
-  database.close()
+  for await (const row of stream) found.add(shortHash(JSON.stringify(row)))
+}
+
+/** P5: ten times as many listings. */
+async function growth(folder: string): Promise<void> {
+  const small = Math.ceil(records / 10)
+  await withLoaded(writeFeed(folder, format, small), format, small, async (less, lesser) =>
+    withLoaded(writeFeed(folder, format, records), format, records, async (more, larger) => {
+      const { few, many } = await sideBySide(
+        { few: () => unchanged(less, lesser, small), many: () => unchanged(more, larger) },
+        Number(rounds),
+      )
+      figure('P5', `nothing changed: ${records} listings / ${small}`, many / few, '×', { most: 11 })
+      figure('P5', `nothing changed: ${records} listings`, many * 1000, 'ms')
+      figure('P5', `nothing changed: ${small} listings`, few * 1000, 'ms')
+    }),
+  )
+}
+
+/** P10: a source that says by its ETag that it has not changed. */
+async function unchangedSource(folder: string): Promise<void> {
+  const content = readFileSync(writeFeed(folder, format, records))
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.headers['if-none-match'])
+    if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end()
+    else response.writeHead(200, { 'content-type': 'text/xml', etag: '"one"' }).end(content)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`
+  await withLoaded(source, format, records, async (program, service) => {
+    const requests: number[] = []
+    const { ours, pages } = await sideBySide(
+      {
+        async ours() {
+          asked.length = 0
+          const { counts } = await program.run('sync')
+          expected('changes', counts.create + counts.update + counts.delete + counts.hold, 0)
+          expected('requests and their ETags', asked, ['"one"'])
+          requests.push(asked.length)
+        },
+        pages: async () => expected('items of the list', await readPages(service.url), records),
+      },
+      Number(rounds),
+    )
+    figure('P10', 'requests to a source that has not changed', Math.max(...requests), '', { most: 1 })
+    figure('P10', `${records} listings, source not changed: run / pages parsed`, ours / pages, '×')
+  })
+  await new Promise((closed) => server.close(closed))
 }

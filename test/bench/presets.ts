@@ -3,25 +3,20 @@
  * floor of the same run (splitting and hashing the raw records). The records are the fixture's, full of dirt: many end as
  * rejects, and short ones count as much as long ones. Compare a preset with itself, not with its neighbour.
  */
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shortHash } from '../../src/core/hash.ts'
 import type { Mapping } from '../../src/feed/mapping/mapping.ts'
-import { inFolder, sideBySide } from './measure.ts'
+import { figure, inFolder, sideBySide } from './measure.ts'
 import { moment, openMapping, receiving } from './pipeline.ts'
 
-/** Small enough for all presets together to take less than half a minute. */
-const atLeast = 2000
-const rounds = 3
+const atLeast = Number(process.argv[3])
+const rounds = Number(process.argv[4])
 
 const fixtures = fileURLToPath(new URL('../../fixtures/presets', import.meta.url))
 
 await inFolder(async (folder) => {
-  console.log(`presets, at least ${atLeast} records each`)
-  console.log(
-    `  ${'preset'.padEnd(26)}${['records/s', 'MB/s', 'ours / floor'].map((head) => head.padStart(14)).join('')}`,
-  )
   for (const name of readdirSync(fixtures)) {
     const mapping = openMapping(name, optionsOf(name))
     const file = join(folder, name)
@@ -30,13 +25,8 @@ await inFolder(async (folder) => {
       { floor: () => hashed(mapping, file), ours: () => normalised(mapping, file, records) },
       rounds,
     )
-    const seconds = times['ours'] / 1000
-    const row = [
-      (records / seconds).toFixed(0),
-      (statSync(file).size / 1e6 / seconds).toFixed(1),
-      (times['ours'] / times['floor']).toFixed(1),
-    ]
-    console.log(`  ${name.padEnd(26)}${row.map((cell) => cell.padStart(14)).join('')}`)
+    figure('presets', `${name}: read and mapped`, records / times.ours, 'records/s')
+    figure('presets', `${name}: read and mapped / split and hashed`, times.ours / times.floor, '×')
   }
 })
 

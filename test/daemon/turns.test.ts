@@ -17,3 +17,21 @@ test('runs of one chatbot take turns, and those of two wait for nobody', async (
   expect(told.indexOf('west begins')).toBeGreaterThan(told.indexOf('north ends'))
   expect(told.indexOf('south begins')).toBeLessThan(told.indexOf('north ends'))
 })
+
+test('so many runs at once and no more, in the order they came', async () => {
+  const turns = new Turns(2)
+  const began: string[] = []
+  let running = 0
+  let most = 0
+  const names = ['a', 'b', 'c', 'd', 'e']
+  for (const name of names)
+    turns.take({ name, chatbot: name }, async () => {
+      began.push(name)
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+    })
+  await turns.idle()
+  expect(began).toEqual(names)
+  expect(most).toBe(2)
+})

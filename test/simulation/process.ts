@@ -126,7 +126,10 @@ export class Life {
     }
   }
 
-  /** A role of it: each write is done as the program finds it, with a point before and after. */
+  /**
+   * A role of it: each write is done as the program finds it, with a point before it, one while it may wait for the commit of
+   * its group, and one after that.
+   */
   #role(role: string, methods: object, writing: object): object {
     const entries = Object.entries(methods as Record<string, (...values: unknown[]) => unknown>)
     const wrapped = entries.map(([name, method]) => [
@@ -137,12 +140,21 @@ export class Life {
         this.#mustNotBeDry(`${role}.${name}`)
         this.#point()
         this.#mustHaveRoom()
-        const done = method(...values)
-        this.#point()
-        return done
+        return this.#committed(method(...values))
       },
     ])
     return Object.fromEntries(wrapped)
+  }
+
+  async #committed(write: unknown): Promise<unknown> {
+    this.#time.committing++
+    const settled = Promise.resolve(write).finally(() => this.#time.committing--)
+    // Dead, nobody asks any more what became of it.
+    settled.catch(() => undefined)
+    this.#point()
+    const value = await settled
+    this.#point()
+    return value
   }
 
   /** A write to the store that a full disk refuses changes nothing. */

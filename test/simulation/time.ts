@@ -14,6 +14,8 @@ export class VirtualTime {
   /** Sorted, the next one last. */
   readonly #due: { at: number; happen(): void }[] = []
   readonly #signal: AbortSignal | null
+  /** Writes to a store that wait for their commit: no time passes meanwhile. */
+  committing = 0
 
   constructor(begins: string, signal: AbortSignal | null = null) {
     this.now = Date.parse(begins)
@@ -68,7 +70,8 @@ export class VirtualTime {
    */
   async until(done: () => boolean): Promise<void> {
     for (;;) {
-      await allThatCanGoOn()
+      do await allThatCanGoOn()
+      while (this.committing > 0)
       this.#signal?.throwIfAborted()
       if (done()) return
       if (!this.#step()) throw new Error('nothing is due, and the run has not ended')
