@@ -49,6 +49,7 @@ export class ListingServiceClient extends ServiceClient {
   constructor({ runtime, ...options }: ClientOptions) {
     const problem = baseUrlProblem(options.baseUrl)
     if (problem !== null) throw new UserError(`baseUrl ${problem}`)
+    const { timeout } = options
     const settings = {
       secretKey: null,
       sessionKey: null,
@@ -59,10 +60,10 @@ export class ListingServiceClient extends ServiceClient {
       timeout: 30_000,
       patience: 300_000,
       attempts: 5,
-      backoff: { base: 500, max: 30_000 },
-      // Who gives one time for all gets it for chat, too.
-      ...(options.timeout === undefined && { chat: { first: 60_000, idle: 30_000 } }),
       ...given(options),
+      backoff: { base: 500, max: 30_000, ...given(options.backoff ?? {}) },
+      // Who gives one time for all gets it for chat, too.
+      chat: { first: timeout ?? 60_000, idle: timeout ?? 30_000, ...given(options.chat ?? {}) },
     }
     const problems = optionProblems(settings)
     if (problems.length > 0) throw new UserError(problems.join('; '))

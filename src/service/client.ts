@@ -167,7 +167,10 @@ export class ServiceClient {
     problems.push(...settingsProblems(fields))
     if (problems.length > 0) throw new RequestError('Edit', problems)
     const answer = await this.#call(editOperation, { serialNumber, ...fields }, options)
-    if (answer !== 1) throw new ServiceError('refused', `The service answered ${answer} to Edit; only 1 means success`)
+    if (answer !== 1)
+      tell(editOperation)(
+        new ServiceError('refused', `The service answered ${answer} to Edit; only 1 means success`, { code: 200 }),
+      )
   }
 
   /**
@@ -196,6 +199,8 @@ export class ServiceClient {
       if (first.done) return
       yield first.value
       yield* parts
+    } catch (error) {
+      tell(askOperation)(error)
     } finally {
       await parts.return()
     }
@@ -227,8 +232,12 @@ export class ServiceClient {
   async list(filter: ListFilter, options?: ListingCallOptions): Promise<ListPage> {
     const page = await this.#checkedCall(listOperation, filter, options)
     const { PageNumber = 1, PageSize = 20 } = filter
-    const List = listingsOf(page, (PageNumber - 1) * PageSize)
-    return { List: List as unknown as RealEstateListItem[], VirtualCount: page.VirtualCount }
+    try {
+      const List = listingsOf(page, (PageNumber - 1) * PageSize)
+      return { List: List as unknown as RealEstateListItem[], VirtualCount: page.VirtualCount }
+    } catch (error) {
+      return tell(listOperation)(error)
+    }
   }
 
   /**
@@ -250,7 +259,7 @@ export class ServiceClient {
       now: () => this.#runtime.clock.now(),
       reset: () => (found = []),
       add: (items) => void found.push(...items),
-    })
+    }).catch(tell(listOperation))
     if (!complete) {
       tell(listOperation)(new ServiceError('transient', `The list is incomplete: ${reasons.join(' ')}`))
     }

@@ -15,6 +15,8 @@ const isLeastNothing = (value: unknown): boolean => typeof value === 'number' &&
 
 /** Every problem of the options, each beginning with the name of its option. */
 export function optionProblems(options: {
+  secretKey: unknown
+  sessionKey: unknown
   rate: unknown
   concurrency: unknown
   timeout: unknown
@@ -22,7 +24,7 @@ export function optionProblems(options: {
   patience: unknown
   maxAnswerBytes: unknown
   backoff: { base: unknown; max: unknown }
-  chat?: { first: unknown; idle: unknown } | undefined
+  chat: { first: unknown; idle: unknown }
 }): string[] {
   const { rate, concurrency, timeout, attempts, patience, maxAnswerBytes, backoff, chat } = options
   const rules: [name: string, value: unknown, holds: (value: unknown) => boolean, words: string][] = [
@@ -36,14 +38,13 @@ export function optionProblems(options: {
   ]
   const times: [name: string, value: unknown][] = [
     ['timeout', timeout],
-    ...(chat === undefined
-      ? []
-      : ([
-          ['chat.first', chat.first],
-          ['chat.idle', chat.idle],
-        ] as [string, unknown][])),
+    ['chat.first', chat.first],
+    ['chat.idle', chat.idle],
   ]
+  const keys = Object.entries({ secretKey: options.secretKey, sessionKey: options.sessionKey })
   return [
+    // A key is not quoted, whatever it is.
+    ...keys.flatMap(([name, value]) => (value === null || typeof value === 'string' ? [] : [`${name} must be text`])),
     ...rules.flatMap(([name, value, holds, words]) =>
       holds(value) ? [] : [`${name} must be ${words}, not ${String(value)}`],
     ),

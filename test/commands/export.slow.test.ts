@@ -11,10 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { savedFiles } from '../../src/config/saved.ts'
 import { fieldRules, ownerKey } from '../../src/core/listing.ts'
+import type { Listing } from '../../src/core/listing.ts'
 import { resoHeader, resoRow } from '../../src/core/reso-row.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { dearer, homes, zillowFeed } from '../support/homes.ts'
@@ -143,6 +145,28 @@ describe('a round trip', () => {
     expect(world.calls()).toMatchObject({ Create: 0, Update: 1, Delete: 0 })
   })
 
+  test('a saved listing says nothing of the others: what a delta said of them is still done', async () => {
+    world.configure({ north: { delivery: 'delta' } })
+    await world.run('backfill')
+    await exported()
+    const [first] = readFileSync(join(out, 'listings.jsonl'), 'utf8').split(/(?<=\n)/)
+    const { MLSNumber } = JSON.parse(first) as { MLSNumber: string }
+    const other = homes(1, 12).find(({ mlsNumber }) => mlsNumber !== MLSNumber)!
+    world.deliver(zillowFeed([dearer(other)]))
+    world.standIn.addFault({ operations: ['Update'], fault: { kind: 'status', status: 503 } })
+    expect(await world.run()).toMatchObject({ result: 'partial' })
+    world.standIn.clearFaults()
+    // An export of one listing.
+    for (const name of savedFiles) writeFileSync(join(out, name), first)
+    const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as { files: object }
+    const file = { bytes: Buffer.byteLength(first), sha256: createHash('sha256').update(first).digest('hex') }
+    manifest.files = Object.fromEntries(savedFiles.map((name) => [name, file]))
+    writeFileSync(join(out, 'manifest.json'), JSON.stringify(manifest))
+    await backfill()
+    expect(world.listing(other.mlsNumber)).toMatchObject({ SalePrice: other.price + 100 })
+    expect(held().size).toBe(12)
+  })
+
   test('settings that were applied are saved, and settings --file takes them', async () => {
     const file = join(world.folder, 'chatbot.yaml')
     const settings = {
@@ -195,6 +219,9 @@ describe('the files', () => {
     expect(row).toContain(`"'=HYPERLINK(""x"")"`)
     expect(row).toContain('"Apartment, ""top"" floor"')
     expect(row).toContain(',-6.9603,')
+    expect(resoRow(whole as Partial<Listing>)).toMatch(
+      /^X-1 & co,Coming Soon,Residential Lease,"Apartment, ""top"" floor",1234.56,,€,/,
+    )
     expect(row).toContain('"Zwei Zimmer,\nBalkon ""Süd""')
   })
 
