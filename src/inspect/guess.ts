@@ -142,6 +142,8 @@ function currencyOf(fields: readonly FieldFacts[]): FieldMapping | null {
   return rules.length === 0 ? null : rules.length === 1 ? rules[0] : rules
 }
 
+const aboutElement = /\/@(?:type|name|id|status|value|code)$/i
+
 /** Which fields of the feed an alias means. */
 class Names {
   /** Paths that a rule of the preset reads. */
@@ -152,7 +154,9 @@ class Names {
     const shallowFirst = nested ? fields.toSorted((a, b) => depth(a.path) - depth(b.path)) : fields
     for (const { path } of shallowFirst) {
       const steps = nested ? path.split('/').map((step) => step.replace(/^@?(?:[^:]*:)?/, '')) : [path]
-      for (let count = 1; count <= Math.min(namesCompared, steps.length); count++) {
+      // `street/@type` is the type of a street: what such an attribute means, its element says.
+      const fewest = nested && steps.length > 1 && aboutElement.test(path) ? 2 : 1
+      for (let count = fewest; count <= Math.min(namesCompared, steps.length); count++) {
         const key = keyOf(steps.slice(-count).join(''))
         if (!this.#byKey.has(key)) this.#byKey.set(key, path)
       }

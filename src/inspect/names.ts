@@ -17,6 +17,9 @@ const others =
   /^(?:agents?|offices?|contacts?|phones?|telephones?|auctions?|brokers?|brokerage|kontakt|kontaktperson|makler|realtors?)$/
 const personal =
   /^(?:agents?|brokers?|offices?|contacts?|kontakt|kontaktperson|makler|realtors?|phones?|telephones?|telefon|tel|mobile?|fax|whatsapp|e?mails?|owner|vendor|seller|landlord|lessor|username|password|login)$/
+/** Of two words, or of another language: `FirstName`, `nachname`. */
+const personalName =
+  /(?:first|last|middle|given|family|full|user)[-_ ]?name|surname|vorname|nachname|nazwisko|imie$|apellidos?|prenom|prénom|cognome/i
 const media =
   /^(?:images?|imgs?|photos?|pictures?|media|multimedia|videos?|documents?|blueprints?|floorplans?|pdfs?|logo|tours?|files?|anhang)$/
 
@@ -31,7 +34,7 @@ const telephone = /^\+?[\d\s()./-]{9,20}$/
 
 /** Examples that may be printed and written: none of a person's data. */
 export function examplesOf(path: string, examples: readonly string[]): string[] {
-  if (hasWord(path, personal)) return []
+  if (hasWord(path, personal) || personalName.test(path)) return []
   return examples.filter((text) => !mail.test(text) && !(telephone.test(text) && /[+()]|\d[\s/-]\d/.test(text)))
 }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { failureOf } from '../../src/evaluate/judge.ts'
+import { filled } from '../../src/evaluate/fill.ts'
+import { expectationOf, failureOf } from '../../src/evaluate/judge.ts'
 import type { Expectation } from '../../src/evaluate/judge.ts'
 import { home, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
@@ -101,6 +102,27 @@ test('what turns the messages away ends it; what was answered is kept, the rest 
   expect(ended).toMatchObject({ status: 4, stdout: expect.stringContaining('ended early, 4 not done') })
   expect(readFileSync(at('t.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2)
   expect(readFileSync(at('t.xml'), 'utf8')).toContain('errors="1" skipped="1"')
+})
+
+test('one lost answer fails its try, two in a row end it', async () => {
+  const words = ['--session', '7', file(about({ type: 'latency', value: 60_000 })), '--tries', '3', '--sample', '1']
+  const lost = { operations: ['ClientAsk' as const], fault: { kind: 'reset', when: 'after-carrying-out' } as const }
+  world.standIn.addFault({ ...lost, every: 2 })
+  expect((await evaluate(...words)).stdout).toContain('2 of 3 passed')
+  expect(asks()).toBe(3)
+  world.standIn.clearFaults()
+  world.standIn.addFault(lost)
+  const ended = await evaluate(...words)
+  expect(ended).toMatchObject({ status: 1, stdout: expect.stringContaining('ended early, 1 not done') })
+  expect(asks()).toBe(5)
+})
+
+test('what fills a placeholder stands for itself in a regular expression, and holds no placeholder of itself', () => {
+  const values = { Address: '1 Elm St. (A)', question: '{{question}}?' }
+  const expectation = expectationOf({ type: 'regex', value: '^{{Address}}$' }, values)
+  expect(failureOf(expectation, '1 Elm St. (A)', 1)).toBe(null)
+  expect(failureOf(expectation, '1 Elm Sty A', 1)).toContain('does not match')
+  expect(() => filled('{{question}}', values)).toThrow('{{question}} has no value')
 })
 
 describe('bad input is said before the first question', () => {

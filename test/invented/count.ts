@@ -61,7 +61,7 @@ export async function countInvented(file: string, folder: string): Promise<Count
     const { records } = found.findings.document
     // Read as a run would: by the name of the feed in the written configuration.
     const published =
-      open.length > 0 || text.includes('"?"') ? 0 : (await look(undefined, name)).findings.counts.listings
+      open.length > 0 || /^[^#]*"\?"/m.test(text) ? 0 : (await look(undefined, name)).findings.counts.listings
     return { ...counted, preset: feed.preset, records, published, open, invented }
   } catch (error) {
     if (!(error instanceof FeedError)) throw error

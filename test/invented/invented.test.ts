@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countInvented, inventedIn, tableOf } from './count.ts'
 
@@ -47,6 +48,29 @@ describe('inspect --init', () => {
     )
     expect(said.open).toEqual(['SaleType', 'Status', 'Url'])
     expect(said.invented).toEqual([])
+  })
+
+  it('counts what would be published as it is', async () => {
+    const homes = fixture('reso-syndication/feed.xml')
+    expect((await countInvented(homes, folder)).published).toBeGreaterThan(0)
+  })
+
+  it('takes the home for the record, not its agents; writes no name of a person; knows a street from a home', async () => {
+    const agents = ['1', '2', '3'].map(
+      (id) => `<listingAgent id="${id}"><name>Ada Marsh</name><level>2</level><team>North</team></listingAgent>`,
+    )
+    const seller = '<party><FirstName>Ada</FirstName><LastName>Marsh</LastName></party>'
+    const street = '<address><city>Radlin</city><direction type="Lane">North Lane</direction></address>'
+    const file = join(folder, 'agents.xml')
+    writeFileSync(file, `<list><home>${agents.join('')}${seller}<price>1</price>${street}</home></list>`)
+    await countInvented(file, folder)
+    const preset = readFileSync(join(folder, 'presets/agents.yaml'), 'utf8')
+    expect(parse(preset)).toMatchObject({
+      record: 'list/home',
+      fields: expect.not.objectContaining({ PropertyType: expect.anything() }),
+    })
+    expect(preset).toContain('party/FirstName: 100 %: (not shown)')
+    expect(preset).not.toContain('Marsh')
   })
 })
 

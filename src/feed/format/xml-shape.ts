@@ -14,6 +14,9 @@ const namesPrice = /price|rent\b|rent$|cena|preis|prix|precio|preco|preço|prezz
 const namesPlace =
   /address|adress|city|town|zip|postal|postcode|plz|\bort$|\/ort$|^ort$|ville|ciudad|localid|locality|municip|cidade|comune|miasto|street|strasse|location|country/i
 
+/** Elements of these names are about somebody, or show something: no records, though they are repeated, too. */
+const namesOthers = /agent|broker|office|contact|phone|photo|picture|image|video|kontakt/i
+
 const deepest = 6
 /** Elements further down are counted only, and longer names left out: end tags look through what is open. */
 const deepestOpen = 100
@@ -23,11 +26,13 @@ const mostPaths = 2000
 /**
  * Guesses the structure of an XML document (in an encoding that keeps ASCII) from its first bytes: the records are the
  * highest repeated elements with a price and a place in them; where nothing has both, the highest repeated ones with several
- * different children, and where nothing is repeated, the first of either.
+ * different children, and where nothing is repeated, the first of either. An agent or a picture is none.
  */
 export function xmlShape(head: Buffer) {
   const elements = outline(head)
-  const several = elements.filter(({ children, depth }) => depth > 1 && children.size >= 3)
+  const rows = elements.filter(({ children, depth }) => depth > 1 && children.size >= 3)
+  const own = rows.filter(({ path }) => !namesOthers.test(path.slice(path.lastIndexOf('/') + 1)))
+  const several = own.length > 0 ? own : rows
   const homes = several.filter(isOfHome)
   const isRepeated = ({ count }: Element): boolean => count > 1
   // One home alone is around what is repeated in it.
