@@ -177,9 +177,24 @@ function commands(
     .addOption(anyForm)
     .addOption(outFile)
     .addOption(images)
+    .option('--feed <name>', 'the same as naming the feed')
+    .option('--from <folder>', "fill the chatbot from a folder that export wrote, in place of the feed's source")
     .action(async (feeds, options) =>
       done(await (await import('./commands/sync.ts')).syncCommand(context(), feeds, options, 'backfill')),
     )
+  program
+    .command('export')
+    .description('save what the service shows of a chatbot, and its settings as known, to a folder')
+    .requiredOption('--feed <name>', 'the feed whose chatbot to save')
+    .requiredOption('--out <folder>', 'a new or an empty folder')
+    .addOption(
+      new Option('--area-unit <unit>', 'the unit of listings whose AreaUnit the store does not know').choices([
+        'square-feet',
+        'square-meters',
+      ]),
+    )
+    .addOption(format)
+    .action(async (options) => done(await (await import('./commands/export.ts')).exportCommand(context(), options)))
   program
     .command('daemon')
     .description('run each feed on its schedule until stopped')

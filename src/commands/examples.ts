@@ -3,7 +3,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   diff: ['listing-sync diff north', 'listing-sync diff north --format html --out north.html'],
   check: ['listing-sync check', 'listing-sync check north --format json'],
   sync: ['listing-sync sync', 'listing-sync sync north --format markdown', 'cat homes.csv | listing-sync sync north'],
-  backfill: ['listing-sync backfill north'],
+  backfill: ['listing-sync backfill north', 'listing-sync backfill --feed north --from backups/north'],
+  export: [
+    'listing-sync export --feed north --out backups/north',
+    'listing-sync export --feed north --out backups/north --area-unit square-feet',
+  ],
   daemon: ['listing-sync daemon', 'listing-sync --config /etc/listing-sync/listing-sync.yaml daemon'],
   status: ['listing-sync status', 'listing-sync status --ready', 'listing-sync status north --format json'],
   runs: ['listing-sync runs north', 'listing-sync runs --run 12 --format html --out run-12.html'],

@@ -32,6 +32,11 @@ export function withFigures(text: string, figures: FeedFigures): { text: string 
   return { text: text.replace(braced, (_, literal?: string, name?: string) => shown[name!] ?? `{${literal}}`) }
 }
 
+/** The text whose figures are filled, as `withFigures` takes it: what stands in braces is meant so. */
+export function asWritten(text: string): string {
+  return text.replaceAll(/\{(\w+)\}/g, '{{$1}}')
+}
+
 function priceText({ amount, currency }: { amount: number; currency: string }): string {
   const digits = Number.isInteger(amount) ? 0 : 2
   const number = amount.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })

@@ -70,7 +70,7 @@ export function bindChatbot(
 
     observe(sink) {
       const { virtualCount } = profile
-      return walk({}, { virtualCount, reset: () => sink.reset(), add: (items) => sink.add(readItems(items)) })
+      return walk({}, { virtualCount, reset: () => sink.reset(), add: (items) => sink.add(readItems(items), items) })
     },
 
     async lookUp(mlsNumber) {

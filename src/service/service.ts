@@ -1,6 +1,7 @@
 /** The listing service for a run, bound to one chatbot, without pages, retries, envelope or rate. */
 import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
 import type { Stamp } from '../core/mark.ts'
+import type { ListItem } from './canonical.ts'
 
 export interface Answer<T> {
   value: T
@@ -8,10 +9,13 @@ export interface Answer<T> {
   unsettled: boolean
 }
 
-/** Receives the items of `observe` page by page. `reset`: a contradictory walk starts again. */
+/**
+ * Receives the items of `observe` page by page; `raw`: as they came, those without MLSNumber included. `reset`: a
+ * contradictory walk starts again.
+ */
 export interface ShownSink {
   reset(): void
-  add(items: Shown[]): void | Promise<void>
+  add(items: Shown[], raw: readonly ListItem[]): void | Promise<void>
 }
 
 /**

@@ -42,7 +42,10 @@ class ShowingService implements Chatbot {
 
   async observe(sink: ShownSink) {
     sink.reset()
-    await sink.add([...this.#listings.keys()].map((key) => this.#shown(key)))
+    await sink.add(
+      [...this.#listings.keys()].map((key) => this.#shown(key)),
+      [],
+    )
     return { complete: true, reasons: [], pages: 1, listings: this.#listings.size, startedAt: this.#now() }
   }
 

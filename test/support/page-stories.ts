@@ -90,6 +90,8 @@ export const stories: Record<string, Story> = {
       "listing-sync ask --feed north --session 4711 'What is for sale in Cedar Falls under 180000?'": 0,
       'listing-sync settings --feed north --file chatbot.yaml --dry-run': 0,
       'listing-sync settings --feed north --file chatbot.yaml': 0,
+      'listing-sync export --feed north --out backups/north': 0,
+      'listing-sync backfill --feed north --from backups/north': 0,
       'listing-sync verify --feed north --session 4711 IA20000154 IA20000003': 0,
       'listing-sync evaluate --feed north --session 4711 questions.yaml --sample 2 --tries 2 --transcript answers.jsonl': 0,
     },

@@ -45,7 +45,7 @@ export class MemoryChatbot implements Chatbot {
 
   async observe(sink: Parameters<Chatbot['observe']>[0]) {
     const items = Array.from(this.#rows.values(), ({ shown }) => shown)
-    for (let i = 0; i < items.length; i += pageSize) await sink.add(items.slice(i, i + pageSize))
+    for (let i = 0; i < items.length; i += pageSize) await sink.add(items.slice(i, i + pageSize), [])
     const pages = Math.ceil(items.length / pageSize)
     return { complete: true, reasons: [], pages, listings: items.length, startedAt: this.#now() }
   }
