@@ -89,11 +89,11 @@ async function inspectFound(
     const wired = wire(feed, config, clock, gates)
     // Another preset than the feed's own has no rule that reads them.
     const tables = given?.how === 'configured' ? (wired.joins ?? []) : []
-    const { known, notes } = await readJoins(tables, workspace, how.budget, feed.transport.maxRecordBytes)
-    const joined = (reading: Reading): Reading => withJoins(reading, known)
+    const joins = await readJoins(tables, workspace, how.budget, feed.transport.maxRecordBytes)
+    const joined = (reading: Reading): Reading => withJoins(reading, joins)
     const inspected =
       feed.live !== null && given !== null
-        ? await livePage(feed, feed.live, gates, { ...how, given, joined, notes })
+        ? await livePage(feed, feed.live, gates, { ...how, given, joined, notes: joins.notes })
         : await inspect({
             ...how,
             feed: wired,
@@ -101,7 +101,7 @@ async function inspectFound(
             presets: shippedPresets(),
             scratch: workspace.folder,
             joined,
-            notes,
+            notes: joins.notes,
           })
     // Not only printed: `--init` makes files of them.
     return { ...inspected, findings: doors.clean(inspected.findings) }

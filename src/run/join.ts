@@ -113,9 +113,13 @@ async function readTable(
   }
 }
 
-/** A reading whose records have their rows beside them: part of what a record says, and of what it is known by. */
-export function withJoins(reading: Reading, known: readonly Known[]): Reading {
+/**
+ * A reading whose records have their rows beside them: part of what a record says, and of what it is known by. Once all are read,
+ * `notes` has the number of those without a key: nothing is known of their rows, not that they have none.
+ */
+export function withJoins(reading: Reading, { known, notes }: Awaited<ReturnType<typeof readJoins>>): Reading {
   if (known.length === 0) return reading
+  const keyless = known.map(() => 0)
   const own = new WeakMap<RawRecord, { outside: string | undefined; rows: (Rows | null)[] }>()
   const joined = (record: RawRecord): RawRecord => {
     if (record.problem !== undefined) return record
@@ -126,7 +130,11 @@ export function withJoins(reading: Reading, known: readonly Known[]): Reading {
       if (!(error instanceof RecordError)) throw error
       return record
     }
-    const rows = known.map(({ join, rowsOf }) => rowsOf?.(join.keyOf(fields)) ?? null)
+    const rows = known.map(({ join, rowsOf }, index) => {
+      const key = join.keyOf(fields)
+      if (key === '') keyless[index]++
+      return key === '' ? null : (rowsOf?.(key) ?? null)
+    })
     const made = { ...record, outside: JSON.stringify([record.outside ?? null, rows]) }
     own.set(made, { outside: record.outside, rows })
     return made
@@ -144,6 +152,11 @@ export function withJoins(reading: Reading, known: readonly Known[]): Reading {
       }
       if (made.length > 0) yield made
     }
+    for (const [index, { join }] of known.entries())
+      if (keyless[index] > 0)
+        notes.push(
+          `${keyless[index]} records have no ${join.by}, which names their rows in the table ${join.name} (join). What they have from it stays as it was`,
+        )
   }
   return {
     ...reading,

@@ -123,7 +123,7 @@ async function read(
     charset: opened.charset,
     lengthProven: () => !endsWithLineBreak || source.end().proven,
   })
-  const reading = withJoins(own, joins.known)
+  const reading = withJoins(own, joins)
   const summary = emptyDelivery()
   const looks = { doubled: new MojibakeCount(), marks: new SurplusMarks() }
   const keyless = keylessRecords(last.keyless, moment.now)

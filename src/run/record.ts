@@ -153,7 +153,7 @@ async function record(
   const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
-  await recordDelivery(feed, store, report, prepared, applied)
+  await recordDelivery(feed, { store, workspace }, report, prepared, applied)
 }
 
 /** Of the MLSNumbers of which something is held, those of which a delta says something, or what is pending. */
@@ -224,12 +224,28 @@ function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>)
 }
 
 /**
+ * Whether each listing that is remembered of the feed was in the delivery. One that was not may be remembered all the same, as where
+ * its delete got no answer: "not modified" would take it for delivered.
+ */
+async function holdsEachRow({ name, chatbot }: Feed, { snapshot }: Store, workspace: Workspace): Promise<boolean> {
+  for await (const page of snapshot.rows(chatbot))
+    for (const { id, key, feed, owned } of page) {
+      if (feed !== name || !owned || workspace.isSeen(id)) continue
+      // A record that can't be read is rejected again, and changes nothing.
+      const said = workspace.deliveredAs(key)
+      const isHeld = said.length === 0 ? workspace.isDelivered(key) : said.some(({ kind }) => kind === 'listing')
+      if (!isHeld) return false
+    }
+  return true
+}
+
+/**
  * What the next delivery is compared with. Validators are kept of a delivery that left nothing to do: as long as the rows are
  * as they are then, that it comes again means that all of them are delivered.
  */
 async function recordDelivery(
   feed: Feed,
-  store: Store,
+  { store, workspace }: { store: Store; workspace: Workspace },
   report: Report,
   { past, delivery, guarded }: Prepared,
   applied: Run['applied'],
@@ -259,7 +275,7 @@ async function recordDelivery(
   const isProven = delivery.agrees === null
   const mayBeSkipped = delivery.mode === 'full' && isProven && !delivery.endsLater && report.counts.hold === 0
   const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
-  if (keep) {
+  if (keep && (await holdsEachRow(feed, store, workspace))) {
     const basis = await basisOf(feed, store, await store.runs.lostAt(name))
     noted.validators = { ...validators, basis, summary }
   }

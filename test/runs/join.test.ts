@@ -95,6 +95,19 @@ describe('a second file', () => {
   })
 })
 
+test('whose key a record lacks clears no pictures either', async () => {
+  world.configure({ north: feed })
+  homes('M1', 'M2')
+  pictures(...all)
+  await world.run()
+  world.configure({ north: { ...feed, join: { media: { ...media, by: 'ListingKye' } } } })
+  world.deliver(resoTable(resoRow('M1', { ListPrice: '260000' }), resoRow('M2')), 'north.csv')
+  const { counts, notes } = await world.run()
+  expect(counts).toMatchObject({ update: 1, unchanged: 1 })
+  expect(notes.join(' ')).toContain('2 records have no ListingKye, which names their rows in the table media (join)')
+  expect(world.listing('M1')).toMatchObject({ SalePrice: 260_000, Images: [image('a2'), image('a10')] })
+})
+
 test('of which one record has more rows than a record may hold is not taken', async () => {
   world.configure({ north: { ...feed, maxRecordBytes: '20KB' } })
   homes('M1', 'M2')

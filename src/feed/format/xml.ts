@@ -69,11 +69,22 @@ const options = z
       .optional()
       .describe('The attribute before the first record that says when the file was written.'),
   })
-  .superRefine(({ record, header = {}, around = {}, parts = {}, written = '' }, context) => {
+  .superRefine(({ record, counter = '', header = {}, around = {}, parts = {}, written = '' }, context) => {
     const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
     const check = (path: string[], wrong: boolean, message: string): void => {
       if (wrong) context.addIssue({ code: 'custom', path, message })
     }
+    // What can match nothing says nothing, silently: a wrong way, or a path that does not begin at the records' root.
+    const checkWay = (path: string[], way: string): void => {
+      check(path, /(?:^|\/)\.{1,2}(?:\/|$)/.test(way), `${way} can match nothing: a path goes down from the root`)
+      const isElsewhere = /^[^@].*\//.test(way) && [record].flat().every((each) => !sharesRoot(way, each))
+      const roots = [...new Set([record].flat().map((each) => each.split('/')[0]))].join(' or ')
+      check(path, isElsewhere, `${way} can match nothing: the records are in ${roots}, so it begins there, too`)
+    }
+    for (const each of [record].flat()) checkWay(['record'], each)
+    checkWay(['counter'], counter)
+    checkWay(['written'], written)
+    for (const [name, way] of Object.entries(header)) checkWay(['header', name], way)
     for (const [path, attribute] of [
       ...Object.entries(header).map(([name, attribute]) => [['header', name], attribute] as const),
       [['written'], written] as const,
@@ -118,9 +129,20 @@ function mayComeAgain(path: string, record: string): boolean {
 /** So much of `parts` is held at once. */
 const mostPartBytes = 32 * 1024 * 1024
 
+const localOf = (name: string): string => name.slice(name.indexOf(':') + 1).trim()
+
+/** Whether two paths begin at one root, which the record's may name by alternatives. */
+function sharesRoot(path: string, record: string): boolean {
+  return record
+    .split('/')[0]
+    .split('|')
+    .map(localOf)
+    .includes(localOf(path.split('/')[0]))
+}
+
 /** How many elements from the root contain both. */
 function commonSteps(path: string, record: string): number {
-  const names = record.split('/').map((step) => step.split('|').map((name) => name.slice(name.indexOf(':') + 1).trim()))
+  const names = record.split('/').map((step) => step.split('|').map(localOf))
   const steps = path.split('/').slice(0, -1)
   const parting = steps.findIndex((step, index) => index >= names.length - 1 || !names[index].includes(step))
   return parting < 0 ? steps.length : parting

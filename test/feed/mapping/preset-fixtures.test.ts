@@ -78,3 +78,24 @@ describe('presets', () => {
     expect(readdirSync(folders).toSorted()).toEqual(names.toSorted())
   })
 })
+
+/** The number of records that a fixture says it has, as its text has it. */
+const counts: Record<string, [said: RegExp, other: string]> = {
+  'crea-ddf': [/<RecordsReturned>14</, '<RecordsReturned>15<'],
+  'property-finder': [/listing_count="13"/, 'listing_count="14"'],
+  'reso-json': [/"@odata.count": ?14/, '"@odata.count": 15'],
+}
+
+it('a preset with a counter finds it in its fixture: another number is no whole delivery', async () => {
+  const counting = readdirSync(presets).filter((file) => /^counter:/m.test(readFileSync(join(presets, file), 'utf8')))
+  expect(counting).toEqual(Object.keys(counts).map((name) => `${name}.yaml`))
+  for (const [name, [said, other]] of Object.entries(counts)) {
+    const file = readdirSync(join(folders, name)).find((each) => each.startsWith('feed.'))!
+    const text = readFileSync(join(folders, name, file), 'utf8')
+    expect(text, name).toMatch(said)
+    const mapping = createMapping(presetAt(presetFileOf(name, '.')), {})
+    const reading = readingOf(mapping, Readable.from([Buffer.from(text.replace(said, other))]))
+    for await (const _ of reading.records);
+    expect(reading.end().reasons, name).toEqual([expect.stringContaining(other.match(/\d+/)![0])])
+  }
+})

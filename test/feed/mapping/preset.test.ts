@@ -55,6 +55,19 @@ describe('loadPreset', () => {
     ])
   })
 
+  it('knows ways around the records that can match nothing', () => {
+    const elsewhere = (way: string) => `${way} can match nothing: the records are in homes, so it begins there, too`
+    expect(problemsOf(`${good}counter: head/total\n`)).toEqual([`counter: ${elsewhere('head/total')}`])
+    expect(problemsOf(`${good}header: { sent: head/@sent }\nwritten: head/@sent\n`)).toEqual([
+      `written: ${elsewhere('head/@sent')}`,
+      `header.sent: ${elsewhere('head/@sent')}`,
+    ])
+    expect(problemsOf(good.replace('homes/home', 'homes/../home'))).toContainEqual(
+      'record: homes/../home can match nothing: a path goes down from the root',
+    )
+    expect(problemsOf(`${good}counter: homes/head/total\n`)).toEqual([])
+  })
+
   it('takes no header from an element that may come again', () => {
     const nested = good.replace('homes/home', 'homes/region/home')
     expect(problemsOf(`${nested}header: { tab: homes/region/@tab }\n`)).toEqual([
