@@ -49,7 +49,7 @@ test.each(operations)('%s: whatever ends it is an error of ours', async (_, oper
       () => null,
       (error: unknown) => error,
     )
-  expect(await failed({ signal: undefined, timeout: undefined } as never)).toBeNull()
+  expect(await failed({ signal: undefined, timeout: undefined })).toBeNull()
   const gone = await failed({ signal: AbortSignal.abort() })
   expect(gone).toBeInstanceOf(ServiceError)
   expect(gone).toMatchObject({ operation, kind: 'stopped', effect: 'none', code: null, retryable: false })
