@@ -75,12 +75,14 @@ export async function createOne(context: ApplyContext, stored: Sent): Promise<vo
     const owner = shown[0]?.owner ?? null
     if (service.mark !== null && owner !== null && owner !== service.mark && !outranks(feed, owner))
       return record(context, stored, 'failed', `feed ${owner} of this chatbot has it`)
-    if (shown.length === 1)
+    if (shown.length === 1) {
+      if (change.kind === 'create') context.foundBefore.set(change.mlsNumber, shown[0].hash)
       return void (await updateOne(
         context,
         await keepingFacts(context, stored, shown[0]),
         await clearedBy(context, change, shown[0].fields),
       ))
+    }
     if (change.kind === 'create' && change.firstLook) {
       await context.store.ledger.noteMissing(feed.chatbot, change.mlsNumber, context.runtime.clock.now())
       const minutes = Math.ceil(feed.plan.settle / 60_000)

@@ -72,6 +72,8 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
   deleteBatch: number
   /** By `seq`, what was sent and has no outcome yet. */
   underWay: Set<number>
+  /** Listings that a look-up found where a create was planned: MLSNumber → hash of the item as it was shown then. */
+  foundBefore: Map<string, string>
   /** What became of changes, and is not in the store yet. */
   untold: Done[]
   /** Told after each outcome: how many changes are through. */
@@ -114,6 +116,7 @@ export function contextOf(
     stop: { reason: null, interrupted: false, late: false },
     deleteBatch,
     underWay: new Set(),
+    foundBefore: new Map(),
     untold: [],
     progress: (more) => progress('changes', (through += more), total),
   }

@@ -85,7 +85,8 @@ async function baselineOf(
   const isUnknown = (one: FieldChange): boolean => !known.has(one.field) && !isToBeCleared(one)
   let isSentTwice = false
   if (fields.some(isUnknown)) {
-    const isAsBefore = change.kind === 'update' && change.shownHash === shown.hash
+    const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
+    const isAsBefore = before === shown.hash
     if (isAsBefore && change.cause !== 'unseen') return { key, hash: shown.hash, ignored: true, isAtRest: false }
     // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
     const sent = asUpdate(change)

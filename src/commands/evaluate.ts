@@ -102,13 +102,14 @@ async function init(app: App, feed: FeedConfig, file: string, sample: number): P
   if (keys.length === 0) throw new UserError(`${feed.name}: no listing was confirmed yet; run sync first`)
   const listings = await confirmed(app, feed, keys)
   const tests = [...listings.values()].flatMap(questionsAbout)
-  const head = `# Questions about ${listings.size} listings, for: listing-sync evaluate --feed ${feed.name} --session N FILE\n`
+  const about = listings.size === 1 ? '1 listing' : `${listings.size} listings`
+  const head = `# Questions about ${about}, for: listing-sync evaluate --feed ${feed.name} --session N FILE\n`
   try {
     writeFileSync(file, head + stringify({ tests }, { lineWidth: 0 }), { flag: 'wx' })
   } catch (error) {
     throw new UserError(`${file}: can't be written: ${messageOf(error)}`, { cause: error })
   }
-  app.doors.out.write(`${printable(file)}: ${tests.length} questions about ${listings.size} listings\n`)
+  app.doors.out.write(`${printable(file)}: ${tests.length} questions about ${about}\n`)
   return exitStatus.right
 }
 

@@ -46,6 +46,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
     },
     orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false, counts: { forget: 0 } },
     underWay: new Set(),
+    foundBefore: new Map(),
     untold: [],
     progress: () => {},
     deleteBatch: 5,
