@@ -180,14 +180,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
       return {}
     }
   }
-  const nodeIn = (element: Buffer): RecordFields => {
-    try {
-      return parseRecord(source.text(element), maxFields)
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error
-      return {}
-    }
-  }
+  const nodeIn = (element: Buffer): RecordFields => parseRecord(source.text(element), maxFields)
   const header = attributesBefore(options.header ?? {}, attributesOf)
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const records = [options.record].flat()
@@ -314,7 +307,13 @@ function valuesAround(
       return asked[0].scope
     },
     element(raw) {
-      const node = nodeIn(raw)
+      let node: RecordFields
+      try {
+        node = nodeIn(raw)
+      } catch (error) {
+        if (!(error instanceof RecordError)) throw error
+        return `an element that is named under around or parts can't be read: ${error.message}`
+      }
       const text = node['#text']
       for (const { name, scope, isPart } of reading) {
         if (!isPart && typeof text === 'string' && text.trim() !== '') set(name, scope, text)

@@ -219,12 +219,16 @@ describe('values around records', () => {
     },
   )
 
-  test('that stand after a record, or are endless, make the document incomplete', async () => {
+  test('that stand after a record, can not be read, or are endless, make the document incomplete', async () => {
     const late = await read(xml, withElements('<place><address><street>late</street></address></place>'), elements)
     expect(late.reasons).toEqual([expect.stringContaining('stands after a record that it is for')])
     const long = withElements().replace('Springfield', 'x'.repeat(70_000))
     expect((await read(xml, long, elements, 1000)).reasons).toEqual([
       expect.stringContaining('longer than 65536 bytes'),
+    ])
+    const broken = withElements().replace('Springfield', '<#x/>')
+    expect((await read(xml, broken, elements)).reasons).toEqual([
+      expect.stringContaining("under around or parts can't be read: "),
     ])
     const problem = (path: string) =>
       xml.options.safeParse({ record: 'file/part/home', around: { x: path } }).error?.issues[0].message
