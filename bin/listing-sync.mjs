@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that an old Node can print the message below.
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
@@ -20,6 +20,16 @@ function builtIsNewer() {
   return sources.every((path) => statSync(path).mtimeMs <= built.mtimeMs)
 }
 
+/** Makes a folder, for this user alone. One by one: where a folder can't be made, as below /proc, Node would try for ever. */
+function isMade(folder) {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch {
+    // It is there, or there is no cache.
+  }
+  return existsSync(folder)
+}
+
 if (newEnough) {
   // Asked every few seconds by what restarts the daemon: nothing else of the program is loaded for it.
   const words = process.argv.slice(2)
@@ -29,7 +39,8 @@ if (newEnough) {
   // What Node made of the modules is kept for the next start, where nobody else can put anything: not in the temporary folder.
   const { enableCompileCache } = await import('node:module')
   const kept = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
-  if (kept && process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache?.(`${kept}/listing-sync`)
+  if (kept && process.env.NODE_COMPILE_CACHE === undefined && isMade(kept) && isMade(`${kept}/listing-sync`))
+    enableCompileCache?.(`${kept}/listing-sync`)
   const { main } = await import(builtIsNewer() ? '../dist/main.js' : '../src/main.ts')
   await main()
 } else {
