@@ -1,4 +1,6 @@
 import { rmSync } from 'node:fs'
+import pLimit from 'p-limit'
+import type { LimitFunction } from 'p-limit'
 import type { App } from '../app/app.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
@@ -382,15 +384,13 @@ const mostAtOnce = 32
 
 /** Runs of one chatbot take turns; a feed never waits behind itself. */
 export class Turns {
-  readonly #most: number
-  #running = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #limit: LimitFunction
   #last = new Map<string, Promise<void>>()
   #feeds = new Set<string>()
 
   /** `most`: runs at once, of whichever chatbots. */
   constructor(most = mostAtOnce) {
-    this.#most = most
+    this.#limit = pLimit(most)
   }
 
   has(feed: string): boolean {
@@ -401,21 +401,8 @@ export class Turns {
   take({ name, chatbot }: { name: string; chatbot: string }, job: () => Promise<void>): void {
     this.#feeds.add(name)
     const before = this.#last.get(chatbot) ?? Promise.resolve()
-    const turn = before.then(() => this.#inPlace(job)).finally(() => this.#feeds.delete(name))
+    const turn = before.then(() => this.#limit(job)).finally(() => this.#feeds.delete(name))
     this.#last.set(chatbot, turn)
-  }
-
-  async #inPlace(job: () => Promise<void>): Promise<void> {
-    if (this.#running < this.#most) this.#running++
-    // Whoever ends hands its place on.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    try {
-      await job()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#running--
-      else next()
-    }
   }
 
   async idle(): Promise<void> {
