@@ -275,7 +275,9 @@ async function recordDelivery(
   const isProven = delivery.agrees === null
   const mayBeSkipped = delivery.mode === 'full' && isProven && !delivery.endsLater && report.counts.hold === 0
   const keep = guarded.isAccepted && known && mayBeSkipped && report.command === 'sync' && report.result === 'ok'
-  if (keep && (await holdsEachRow(feed, store, workspace))) {
+  // "Not modified" was said to validators that were kept of a delivery which held each row.
+  const isUnchanged = validators === past.validators
+  if (keep && (isUnchanged || (await holdsEachRow(feed, store, workspace)))) {
     const basis = await basisOf(feed, store, await store.runs.lostAt(name))
     noted.validators = { ...validators, basis, summary }
   }
