@@ -39,6 +39,8 @@ export interface PostgresServer {
   /** A new database's address. */
   database(): Promise<string>
   readonly port: number
+  /** All that it has on the disk. */
+  readonly folder: string
   /** Asks as the administrator. */
   ask(sql: string, database?: string): Promise<Record<string, unknown>[]>
   /** Ends the server and leaves its data. */
@@ -95,12 +97,13 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     rmSync(folder, { recursive: true, force: true })
     throw new Error(`initdb failed: ${made.stderr} ${made.error?.message ?? ''}`)
   }
-  const port = await freePort()
+  let port = await freePort()
   let databases = 0
   let running: ReturnType<typeof spawn> | null = null
   const addressOf = (database: string): string => `postgres://admin:${password}@127.0.0.1:${port}/${database}`
   const ask = async (sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> => {
-    const client = new Client({ connectionString: addressOf(database) })
+    // Whoever else has the port may never answer.
+    const client = new Client({ connectionString: addressOf(database), connectionTimeoutMillis: 5000 })
     client.on('error', () => undefined)
     await client.connect()
     try {
@@ -109,7 +112,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       await client.end().catch(() => undefined)
     }
   }
-  const start = async (): Promise<void> => {
+  /** Gives whether it is up; false: another program has taken the port meanwhile. */
+  const begin = async (): Promise<boolean> => {
     const all = [
       `port=${port}`,
       'listen_addresses=127.0.0.1',
@@ -131,11 +135,21 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     child.unref()
     running = child
     for (let isUp = false; !isUp;) {
-      if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${said}`)
+      // The guard stays where the server has gone: what that said tells.
+      if (/could not create any TCP\/IP sockets/.test(said)) return false
+      if (child.exitCode !== null || /database system is shut down/.test(said))
+        throw new Error(`PostgreSQL ended: ${said}`)
       isUp = await ask('SELECT 1').then(
         () => true,
         () => delay(50, false),
       )
+    }
+    return true
+  }
+  const start = async (): Promise<void> => {
+    while (!(await begin())) {
+      await end('keep')
+      port = await freePort()
     }
   }
   const end = async (word: string): Promise<void> => {
@@ -149,7 +163,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   }
   await start()
   return {
-    port,
+    get port() {
+      return port
+    },
+    folder,
     ask,
     start,
     stop: () => end('keep'),
