@@ -2,20 +2,16 @@
 import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { FeedFigures } from '../core/figures.ts'
-import type { MovingListing } from '../core/listing.ts'
 import type { SnapshotRow } from '../plan/inputs.ts'
 import { column } from './connection.ts'
 import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
+import { parsed, rowColumns } from './listing-row.ts'
+import type { Payload } from './listing-row.ts'
 import { knownRecords } from './known-records.ts'
 import type { KnownRow } from './known-records.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
-
-const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, home, born_at AS bornAt, sent_at AS sentAt, baseline,
-  moves_at AS movesAt, suspect_until AS suspectUntil, undone, put_right_at AS putRightAt, ignored,
-  identifier, flight, flight_at AS flightAt, missed_at AS missedAt, refused_content AS refusedContent, refused_mapping AS refusedMapping,
-  refused_at AS refusedAt, refused_message AS refusedMessage`
 
 /** Of what an earlier attempt may still land on, what was shown before says nothing. */
 const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
@@ -27,17 +23,6 @@ const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned =
 /** A field of what was sent. */
 const field = (name: string): string => `json_extract(payload.listing, '$.${name}')`
 const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
-
-/** What was sent, as `payload` has it. */
-interface Payload {
-  listing: string
-  moving: string
-}
-
-const parsed = ({ listing, moving }: Payload): MovingListing => ({
-  listing: JSON.parse(listing),
-  moving: JSON.parse(moving),
-})
 
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection

@@ -1,8 +1,10 @@
 /** The snapshot on PostgreSQL: the rows of `listing` that are owned, and in `payload` what was sent. */
 import { createHash } from 'node:crypto'
 import type { FeedFigures } from '../../core/figures.ts'
-import type { Listing, MovingListing } from '../../core/listing.ts'
+import type { Listing } from '../../core/listing.ts'
 import type { SnapshotRow } from '../../plan/inputs.ts'
+import { parsed, rowColumns } from '../listing-row.ts'
+import type { Payload } from '../listing-row.ts'
 import { knownRecords } from '../known-records.ts'
 import type { KnownRow } from '../known-records.ts'
 import type { Snapshot } from '../store.ts'
@@ -10,24 +12,10 @@ import { distinct, inOrder, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
 import { storeError } from './failure.ts'
 
-const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, home, born_at AS "bornAt", sent_at AS "sentAt",
-  baseline, moves_at AS "movesAt", suspect_until AS "suspectUntil", undone, put_right_at AS "putRightAt", ignored, identifier,
-  flight, flight_at AS "flightAt", missed_at AS "missedAt", refused_content AS "refusedContent",
-  refused_mapping AS "refusedMapping", refused_at AS "refusedAt", refused_message AS "refusedMessage"`
-
 /** Of what an earlier attempt may still land on, what was shown before says nothing. */
 const isStillSuspect = '(c.ignored AND coalesce(l.suspect_until, 0) > c.at)'
 const onOffer = `FROM listing JOIN payload USING (id) WHERE chatbot = $1 AND owned AND payload.offer IS NOT NULL
   AND payload.offer::json ->> 'status' <> 'Sold'`
-
-interface Payload {
-  listing: string
-  moving: string
-}
-const parsed = ({ listing, moving }: Payload): MovingListing => ({
-  listing: JSON.parse(listing),
-  moving: JSON.parse(moving),
-})
 
 /** What queries look for in a listing. */
 export function lookedFor(listing: Listing): { address: string | null; offer: string } {
