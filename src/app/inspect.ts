@@ -93,7 +93,7 @@ async function inspectFound(
     const joined = (reading: Reading): Reading => withJoins(reading, joins)
     const inspected =
       feed.live !== null && given !== null
-        ? await livePage(feed, feed.live, gates, { ...how, given, joined, notes: joins.notes })
+        ? await livePage(feed, feed.live, gates, { ...how, given, joined })
         : await inspect({
             ...how,
             feed: wired,
@@ -101,10 +101,9 @@ async function inspectFound(
             presets: shippedPresets(),
             scratch: workspace.folder,
             joined,
-            notes: joins.notes,
           })
     // Not only printed: `--init` makes files of them.
-    return { ...inspected, findings: doors.clean(inspected.findings) }
+    return { ...inspected, findings: doors.clean({ ...inspected.findings, notes: joins.notes }) }
   } finally {
     progress.end()
     workspace.close()
@@ -117,7 +116,7 @@ async function livePage(
   feed: FeedConfig,
   live: ResoSettings,
   gates: Gates,
-  how: Pick<LiveInspection, 'limit' | 'moment' | 'budget' | 'progress' | 'given' | 'joined' | 'notes'>,
+  how: Pick<LiveInspection, 'limit' | 'moment' | 'budget' | 'progress' | 'given' | 'joined'>,
 ): Promise<Inspected> {
   const { name, bytes, all, vendor, schedule } = await sampleOf(live, gates.of(live), how.budget.signal)
   const licence = vendor.noPictures === null ? [] : [`the feed has no Images: ${vendor.noPictures}`]

@@ -39,9 +39,8 @@ export interface Inspection extends Candidates {
   /** Of this reading, trials of presets included. */
   budget: ReadBudget
   progress: (records: number) => void
-  /** Puts the rows of second tables (`join`) beside the records; `notes`: tables that can't be had. */
+  /** Puts the rows of second tables (`join`) beside the records. */
   joined: (reading: Reading) => Reading
-  notes: readonly string[]
 }
 
 /** The findings and the mapping behind them, from which a configuration can be written. */
@@ -128,15 +127,11 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     doubt: limited || formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
-  const findings = findingsOf(opened.name, document, choice, mapped, feed)
-  return { findings: { ...findings, notes: [...inspection.notes] }, preset, feed }
+  return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }
 }
 
 /** One page of a live source, and how it is read. */
-export interface LiveInspection extends Pick<
-  Inspection,
-  'moment' | 'limit' | 'budget' | 'progress' | 'joined' | 'notes'
-> {
+export interface LiveInspection extends Pick<Inspection, 'moment' | 'limit' | 'budget' | 'progress' | 'joined'> {
   given: NonNullable<Inspection['given']>
   page: { name: string; bytes: Buffer }
   reader: Reader
@@ -179,8 +174,7 @@ export async function inspectLive(inspection: LiveInspection): Promise<Inspected
     doubt: null,
   }
   const feed = feedMapping(preset, options, mapped.profile.fields())
-  const findings = findingsOf(page.name, document, choice, mapped, feed)
-  return { findings: { ...findings, notes: [...inspection.notes], live: facts }, preset, feed }
+  return { findings: { ...findingsOf(page.name, document, choice, mapped, feed), live: facts }, preset, feed }
 }
 
 async function* inOneBlock(bytes: Buffer): AsyncGenerator<Buffer> {
