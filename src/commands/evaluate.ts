@@ -15,6 +15,7 @@ import { casesOf, evaluate, listingsWanted } from '../evaluate/evaluate.ts'
 import type { Evaluation } from '../evaluate/evaluate.ts'
 import { questionsAbout } from '../evaluate/generate.ts'
 import { junit } from '../evaluate/junit.ts'
+import { many } from '../report/headline.ts'
 import { chosenFeeds, sessionOf, withApp } from './command.ts'
 import { openTranscript } from './transcript.ts'
 
@@ -102,7 +103,7 @@ async function init(app: App, feed: FeedConfig, file: string, sample: number): P
   if (keys.length === 0) throw new UserError(`${feed.name}: no listing was confirmed yet; run sync first`)
   const listings = await confirmed(app, feed, keys)
   const tests = [...listings.values()].flatMap(questionsAbout)
-  const about = listings.size === 1 ? '1 listing' : `${listings.size} listings`
+  const about = many(listings.size, 'listing')
   const head = `# Questions about ${about}, for: listing-sync evaluate --feed ${feed.name} --session N FILE\n`
   try {
     writeFileSync(file, head + stringify({ tests }, { lineWidth: 0 }), { flag: 'wx' })

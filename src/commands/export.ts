@@ -5,6 +5,7 @@ import type { Exported } from '../app/export.ts'
 import { openApp } from '../app/open.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument, printable } from '../core/text.ts'
+import { many } from '../report/headline.ts'
 import { chosenFeeds, withApp } from './command.ts'
 
 interface ExportOptions {
@@ -37,7 +38,7 @@ export function exportCommand(context: CommandContext, options: ExportOptions): 
 function inWords({ name, chatbot }: { name: string; chatbot: string }, exported: Exported): string {
   const { folder, listings, settings, lacking, withSecrets, secretSettings, nameless } = exported
   const lines = [
-    `${name} ← chatbot ${printable(chatbot)}: ${listings} ${listings === 1 ? 'listing' : 'listings'} and ${settings} ${settings === 1 ? 'setting' : 'settings'} saved in ${printable(folder)}`,
+    `${name} ← chatbot ${printable(chatbot)}: ${many(listings, 'listing')} and ${many(settings, 'setting')} saved in ${printable(folder)}`,
   ]
   if (lacking.count > 0)
     lines.push(`  ${lacking.count} lack what the service requires, so backfill would reject them: ${namesOf(lacking)}`)
