@@ -179,8 +179,7 @@ export class Limiter {
   }
 
   /** Milliseconds until the next call of a lane may start. */
-  #wait(lane: Lane): number {
-    const now = this.#clock.now()
+  #wait(lane: Lane, now: number): number {
     // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
     this.#apartAt = Math.min(this.#apartAt, now + this.#slot())
@@ -192,9 +191,8 @@ export class Limiter {
     return Math.max(this.#nextAt, this.#apartAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now
   }
 
-  #start(lane: Lane): void {
+  #start(lane: Lane, now: number): void {
     const slot = this.#slot()
-    const now = this.#clock.now()
     this.#nextAt = Math.max(this.#nextAt, now - longestDebt) + slot
     this.#apartAt = now + leastGap * slot
     if (this.#starts.length > 0) {
@@ -206,47 +204,49 @@ export class Limiter {
   }
 
   #startWaiting(): void {
+    const now = this.#clock.now()
     let soonest = Infinity
     let ahead = 0
     for (const one of this.#waiting) {
       const { lane } = one
       if (lane.running >= lane.most) continue
-      const wait = this.#wait(lane)
+      const wait = this.#wait(lane, now)
       const due = Math.max(0, wait) + ahead * this.#slot()
-      if (due <= readyAhead && !this.#isReady(one)) this.#prepare(one)
-      if (!this.#isReady(one)) {
+      if (due <= readyAhead && !this.#isReady(one, now)) this.#prepare(one)
+      if (!this.#isReady(one, now)) {
         if (one.preparing === null) soonest = Math.min(soonest, due - readyAhead)
       } else if (wait <= 0) {
         this.#waiting.delete(one)
-        this.#start(lane)
+        this.#start(lane, now)
         one.start()
         continue
       } else soonest = Math.min(soonest, wait)
       // Later ones need not be ready before, unless the wait is the lane's own.
-      if (lane.pause.until > this.#clock.now()) continue
+      if (lane.pause.until > now) continue
       if (due > readyAhead) break
       ahead++
     }
     if (soonest < Infinity) this.#wakeAfter(soonest)
   }
 
-  #isReady({ prepare, preparing, readyAt }: Waiting): boolean {
-    return prepare === null || (preparing === null && this.#clock.now() - readyAt <= readyFor)
+  #isReady({ prepare, preparing, readyAt }: Waiting, now: number): boolean {
+    return prepare === null || (preparing === null && now - readyAt <= readyFor)
   }
 
   #prepare(one: Waiting): void {
     if (one.preparing !== null) return
-    one.preparing = one.prepare!().then(
-      () => {
+    // Not while the line is walked: it may end the caller, and those behind.
+    one.preparing = Promise.resolve()
+      .then(one.prepare)
+      .then(() => {
         one.preparing = null
         one.readyAt = this.#clock.now()
         if (this.#waiting.has(one)) this.#startWaiting()
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         one.fail(error)
         this.#leave(one, error)
-      },
-    )
+      })
   }
 
   /** Takes a call out of the line. What is being made ready, as a mark that is being written, is told of once it is. */
