@@ -79,7 +79,9 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         options.signal.throwIfAborted()
         if (error instanceof UserError) throw error
         const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
-        const words = deadline.signal.aborted ? `gave up after ${options.transferTimeout} ms` : server.explain(error, printed)
+        const words = deadline.signal.aborted
+          ? `gave up after ${options.transferTimeout} ms`
+          : server.explain(error, printed)
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
       } finally {
         clearTimeout(timer)
