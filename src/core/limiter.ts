@@ -3,17 +3,17 @@
  * in flight is each chatbot's own limit, its lane: one that hangs takes no place of another.
  *
  * Calls use slots 1/rate apart (GCRA). What is to be done before a call goes out is done before its slot comes, so that
- * nothing lies between the slot and the wire. What late timers cost is caught up on, but no second ever sees more than
- * rate + 1 calls.
+ * nothing lies between the slot and the wire. What late timers cost is caught up on at once, but no second ever sees more
+ * than rate + 1 calls.
  */
 import type { Clock } from './machine.ts'
 
 /** The rate grows by a step this long after it was last halved, in milliseconds. */
 const recoveryInterval = 10_000
-/** How far calls may be behind their slots without moving the later ones, in milliseconds. */
+/** How far calls that wait may be behind their slots without moving the later ones, in milliseconds. */
 const longestDebt = 100
-/** Calls that catch up are at least this share of a slot apart. */
-const leastGap = 0.5
+/** How far behind its slot, as a share of one, a call may come when nobody waits: what was not used is not saved up. */
+const longestRest = 0.75
 /**
  * One call more than the rate takes a slot more than a second, evenly spaced. Of that slot this share is kept however late
  * timers are, but no more than so many milliseconds: calls take unequal times on their way to the service.
@@ -68,8 +68,6 @@ export class Limiter {
   readonly #waiting = new Set<Waiting>()
   #running = 0
   #nextAt: number
-  /** The last call, and half a slot. */
-  #apartAt = -Infinity
   #pause: Pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: { until: number; end: AbortController } | null = null
@@ -133,6 +131,8 @@ export class Limiter {
   ): Promise<void> {
     signal?.throwIfAborted()
     if (this.paused(lane) > patience) throw new TooLongPause()
+    if (this.#waiting.size === 0)
+      this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestRest * this.#slot())
     let leave = (): void => undefined
     try {
       await new Promise<void>((start, fail) => {
@@ -178,23 +178,19 @@ export class Limiter {
     return 1000 / this.rate
   }
 
-  /** Milliseconds until the next call of a lane may start. */
-  #wait(lane: Lane, now: number): number {
+  /** When the next call of a lane may start that is not paused. */
+  #freeAt(now: number): number {
     // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
-    this.#apartAt = Math.min(this.#apartAt, now + this.#slot())
-    for (const pause of [this.#pause, lane.pause]) pause.until = Math.min(pause.until, now + pause.length)
     const beyond = (this.#starts.length * 1000) / this.#configured - 1000
     const window = 1000 + Math.min(windowSlack.share * beyond, windowSlack.most)
     const windowEnd = (this.#starts[this.#oldest] ?? -Infinity) + window
-    const paused = Math.max(this.#pause.until, lane.pause.until)
-    return Math.max(this.#nextAt, this.#apartAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now
+    return Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)
   }
 
   #start(lane: Lane, now: number): void {
     const slot = this.#slot()
-    this.#nextAt = Math.max(this.#nextAt, now - longestDebt) + slot
-    this.#apartAt = now + leastGap * slot
+    this.#nextAt = Math.max(this.#nextAt, this.#pause.until, now - longestDebt) + slot
     if (this.#starts.length > 0) {
       this.#starts[this.#oldest] = now
       this.#oldest = (this.#oldest + 1) % this.#starts.length
@@ -205,19 +201,22 @@ export class Limiter {
 
   #startWaiting(): void {
     const now = this.#clock.now()
+    const slot = this.#slot()
+    let freeAt = this.#freeAt(now)
     let soonest = Infinity
     let ahead = 0
     for (const one of this.#waiting) {
       const { lane } = one
       if (lane.running >= lane.most) continue
-      const wait = this.#wait(lane, now)
-      const due = Math.max(0, wait) + ahead * this.#slot()
+      const wait = Math.max(freeAt, endOf(lane.pause, now)) - now
+      const due = Math.max(0, wait) + ahead * slot
       if (due <= readyAhead && !this.#isReady(one, now)) this.#prepare(one)
       if (!this.#isReady(one, now)) {
         if (one.preparing === null) soonest = Math.min(soonest, due - readyAhead)
       } else if (wait <= 0) {
         this.#waiting.delete(one)
         this.#start(lane, now)
+        freeAt = this.#freeAt(now)
         one.start()
         continue
       } else soonest = Math.min(soonest, wait)
@@ -279,3 +278,6 @@ export class Limiter {
 
 /** No second may see more calls than that. */
 const callsCounted = (rate: number): number => (rate === Infinity ? 0 : Math.floor(rate) + 1)
+
+/** The clock may have been set back since: a pause is then as long as it was, from now on. */
+const endOf = (pause: Pause, now: number): number => (pause.until = Math.min(pause.until, now + pause.length))

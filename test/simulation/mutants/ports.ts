@@ -67,7 +67,7 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'the rate is ignored',
     file: 'src/core/limiter.ts',
-    from: 'Math.max(this.#nextAt, this.#apartAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
+    from: 'Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
     to: 'paused - now',
   },
   {
