@@ -123,16 +123,10 @@ export class Limiter {
    * what `prepare` throws, and with `TooLongPause` at once if a pause lasts longer than `patience` milliseconds; never
    * while it is being made ready.
    */
-  async take(
-    lane: Lane,
-    signal?: AbortSignal,
-    patience = Infinity,
-    prepare: Waiting['prepare'] = null,
-  ): Promise<void> {
+  async take(lane: Lane, signal?: AbortSignal, patience = Infinity, prepare: Waiting['prepare'] = null): Promise<void> {
     signal?.throwIfAborted()
     if (this.paused(lane) > patience) throw new TooLongPause()
-    if (this.#waiting.size === 0)
-      this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestRest * this.#slot())
+    if (this.#waiting.size === 0) this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestRest * this.#slot())
     let leave = (): void => undefined
     try {
       await new Promise<void>((start, fail) => {
@@ -160,8 +154,7 @@ export class Limiter {
     const until = this.#clock.now() + milliseconds
     const before = only?.pause ?? this.#pause
     if (until > before.until) Object.assign(before, { until, length: milliseconds })
-    for (const one of this.#waiting)
-      if (this.paused(one.lane) > one.patience) this.#leave(one, new TooLongPause())
+    for (const one of this.#waiting) if (this.paused(one.lane) > one.patience) this.#leave(one, new TooLongPause())
   }
 
   /**

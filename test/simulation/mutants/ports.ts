@@ -2,7 +2,12 @@
 import type { Mutant } from './mutant.ts'
 
 export const portMutants: readonly Mutant[] = [
-  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'async (): Promise<void> => beforeSend()', to: 'null' },
+  {
+    name: 'no in-flight mark',
+    file: 'src/service/retry.ts',
+    from: 'async (): Promise<void> => beforeSend()',
+    to: 'null',
+  },
   {
     name: 'in-flight mark after the call',
     file: 'src/service/retry.ts',
