@@ -37,6 +37,7 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
      */
     each<Result>(records: readonly RawRecord[], read: (record: RawRecord) => Result): Result[] {
       const results: Result[] = []
+      if (records.length === 0) return results
       for (let attempt = 1; ; attempt++) {
         const before = process.cpuUsage()
         try {
