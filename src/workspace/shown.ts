@@ -37,10 +37,10 @@ export function createShown(database: Database.Database) {
       return listing === undefined ? null : JSON.parse(listing)
     },
     addShown: inOneGo(database, (rows: Parameters<Workspace['addShown']>[0]) => {
-      for (const { shown, keep } of rows) {
+      for (const { item, keep } of rows) {
         last++
-        add.run(shown.mlsNumber, last, shown.hash, shown.owner, shown.isFormer ? 1 : 0)
-        if (keep) addItem.run(last, JSON.stringify(shown))
+        add.run(item.mlsNumber, last, item.hash, item.owner, item.isFormer ? 1 : 0)
+        if (keep) addItem.run(last, JSON.stringify(item.whole()))
       }
     }),
     clearShown: inOneGo(database, () => {

@@ -2,7 +2,7 @@
  * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
  * read while another is written.
  */
-import type { Delivered, Listing, MovingListing, Shown } from '../core/listing.ts'
+import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, PlanStep, Remembered } from '../plan/change.ts'
 import type { Pair } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
@@ -52,7 +52,7 @@ export interface Workspace {
   /** The rows of a record, by rank, then as they came. */
   joinedOf(name: string, key: string): string[][]
   /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
-  addShown(rows: readonly { shown: Shown; keep: boolean }[]): void
+  addShown(rows: readonly { item: Glimpse; keep: boolean }[]): void
   clearShown(): void
   /** Sorted by key. */
   shown(): Iterable<ShownRow>
