@@ -53,10 +53,16 @@ export interface Workspace {
   joinedOf(name: string, key: string): string[][]
   /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
   addShown(rows: readonly { item: Glimpse; keep: boolean }[]): void
+  /**
+   * Notes that the item of a snapshot row is as its baseline and has the mark of its feed, in place of a row of its own; false
+   * where it had been noted before.
+   */
+  addShownAsBefore(id: number): boolean
+  isShownAsBefore(id: number): boolean
   clearShown(): void
-  /** Sorted by key. */
+  /** Sorted by key, without what was noted by its snapshot row. */
   shown(): Iterable<ShownRow>
-  /** The items with this MLSNumber. */
+  /** The items with this MLSNumber, without what was noted by its snapshot row. */
   shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
   /** Notes what was sent last of listings, for reports. */
   noteListings(listings: readonly Listing[]): void

@@ -194,6 +194,15 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(workspace.shownAs('C')).toEqual([])
       })
 
+      it('notes an item by its snapshot row, once', () => {
+        expect([workspace.addShownAsBefore(20_000), workspace.addShownAsBefore(20_000)]).toEqual([true, false])
+        expect([20_000, 20_001].map((id) => workspace.isShownAsBefore(id))).toEqual([true, false])
+        expect([...workspace.shown()]).toEqual([])
+        expect(workspace.isSeen(20_000)).toBe(false)
+        workspace.clearShown()
+        expect(workspace.isShownAsBefore(20_000)).toBe(false)
+      })
+
       it('can be thrown away and begun again, and walked more than once', () => {
         workspace.addShown([{ item: glimpse('A', 1), keep: true }])
         workspace.clearShown()
