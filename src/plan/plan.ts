@@ -1,4 +1,4 @@
-import type { PlanStep } from './change.ts'
+import type { Steps } from './change.ts'
 import { decide, mayRecall } from './decide.ts'
 import { factKinds, zeros } from './guard/facts.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
@@ -9,24 +9,26 @@ import type { Case, Situation } from './situation.ts'
  * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
  * chunks. Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
  */
-export async function* planChanges(
-  inputs: PlanInputs,
-  settings: PlanSettings,
-): AsyncGenerator<readonly PlanStep[], PlanFacts> {
+export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
     const recall = await recallFor(chunk, inputs, settings)
-    const chunkSteps: PlanStep[] = []
+    const steps: Steps = { changes: [], notes: [], unchanged: 0 }
     for (const situation of chunk) {
-      const { steps, duplicates, ours } = decide(situation, settings, recall)
+      const { changes, notes, isUnchanged, duplicates, ours } = decide(situation, settings, recall)
       countSituation(facts, situation, ours, settings)
       facts.duplicates += duplicates
-      for (const step of steps) {
-        countStep(facts, step)
-        chunkSteps.push(step.step === 'change' ? { ...step, remembered: situation.history } : step)
+      for (const change of changes) {
+        if (change.cause === 'mapping') facts.mappingUpdates++
+        steps.changes.push({ change, remembered: situation.history })
       }
+      for (const note of notes) {
+        if (note.op === 'baseline' && note.kept) facts.driftKept++
+        steps.notes.push(note)
+      }
+      if (isUnchanged) steps.unchanged++
     }
-    yield chunkSteps
+    yield steps
   }
   return facts
 }
@@ -37,8 +39,7 @@ async function recallFor(
   inputs: PlanInputs,
   settings: PlanSettings,
 ): Promise<Case['recall']> {
-  const ids: number[] = []
-  for (const situation of chunk) if (mayRecall(situation, settings)) ids.push(situation.row!.id)
+  const ids = chunk.filter((situation) => mayRecall(situation, settings)).map(({ row }) => row!.id)
   const recalled = ids.length > 0 ? await inputs.recall(ids) : null
   return (id) => {
     const found = recalled?.get(id)
@@ -47,22 +48,16 @@ async function recallFor(
   }
 }
 
-function countStep(facts: PlanFacts, step: PlanStep): void {
-  if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
-  if (step.step === 'bookkeeping' && step.entry.op === 'baseline' && step.entry.kept) facts.driftKept++
-}
-
 function countSituation(
   facts: PlanFacts,
-  { row, seen, delivered, shown, history }: Situation,
+  { row, seen, delivered, shown, history: { counted } }: Situation,
   ours: boolean,
   { feed, remote }: PlanSettings,
 ): void {
-  const { counted } = history
-  const isMarked = shown.some(({ owner }) => owner === feed)
   // What an incomplete list lacks may be there all the same.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
+  const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (factKinds.some((kind) => counted.includes(kind))) facts.counted.changed++

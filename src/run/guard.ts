@@ -3,6 +3,7 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
+import { partsOf } from '../plan/change.ts'
 import type { Action, ActionKind, Change, Counts, Remembered } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
@@ -200,8 +201,9 @@ function isWithheld(change: Change): boolean {
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
   const fact = trip.rule === 'facts' ? partOf({ kind: 'update' }, trip) : null
   for (const { change } of workspace.changes()) {
-    const parts = change.kind === 'hold' ? change.parts : change.kind === 'update' ? (change.withheld?.parts ?? []) : []
-    const isHeld = parts.some(({ part, rules }) => rules.includes(trip.rule) && (fact === null || part === fact))
+    const isHeld = partsOf(change).some(
+      ({ part, rules }) => rules.includes(trip.rule) && (fact === null || part === fact),
+    )
     // Of two accidents of one rule, each says why in its own words.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
   }

@@ -5,6 +5,7 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
+import { partsOf } from '../plan/change.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -208,8 +209,7 @@ function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number })
       for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
       continue
     }
-    if (change.kind === 'update' && change.withheld !== null)
-      for (const part of change.withheld.parts) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
+    for (const part of partsOf(change)) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
     if (outcome?.result === 'done') letGo.holds += change.released.length
     else for (const part of change.released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }

@@ -149,5 +149,5 @@ function withheld(
     }
   }
   // What was let go of it is not carried out either, and must not be asked about anew.
-  return hold(weighed(action, { counts: action.counts, released }), why, 'approval', 'guard', parts)
+  return hold(weighed(action, { counts: action.counts, released }), 'guard', why, { parts })
 }
