@@ -1,6 +1,7 @@
 import type { Steps } from './change.ts'
 import { decide, mayRecall } from './decide.ts'
-import { factKinds, zeros } from './guard/facts.ts'
+import { isFact } from './guard/facts.ts'
+import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
 import { situations } from './situation.ts'
 import type { Case, Situation } from './situation.ts'
@@ -60,7 +61,7 @@ function countSituation(
   const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
-  if (factKinds.some((kind) => counted.includes(kind))) facts.counted.changed++
+  if (counted.some(isFact)) facts.counted.changed++
 }
 
 /** What the walk counts, for the guard and the report. */
@@ -70,7 +71,7 @@ const noFacts = () => ({
   /** Listings delivered once more, equal. */
   duplicates: 0,
   /** Listings of which something was changed within 24 hours, by what the guard counts; `changed`: any fact. */
-  counted: { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() },
+  counted: noTally(),
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */

@@ -151,7 +151,7 @@ async function record(
     of: prepared.delivery.mode !== 'full' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
     letGo: () => letGo.holds,
   })
-  const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
+  const isLikeOurs = !guarded.trips.some(({ name }) => name === 'chatbot')
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied)

@@ -71,7 +71,7 @@ export function reportOf(
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,
     holds: trips.map((trip) => ({
-      rule: trip.rule,
+      rule: trip.name,
       setting: trip.setting && `limits.${trip.setting}`,
       sentence: sentences.get(trip)!,
       numbers: trip.numbers,

@@ -70,6 +70,7 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   again: false,
   broken: [],
   withheld: null,
+  counts: changes.broken ?? [],
   ...changes,
 })
 

@@ -118,6 +118,7 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
 }
 
 export const factKinds = Object.keys(facts) as readonly FactKind[]
+export const isFact = (what: string): what is FactKind => Object.hasOwn(facts, what)
 
 export function zeros(): Record<FactKind, number> {
   return { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }

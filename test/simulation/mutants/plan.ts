@@ -23,14 +23,14 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'guard counts a run, not 24 hours',
     file: 'src/plan/guard/scales.ts',
-    from: 'leaving: before.delete + leaving',
-    to: 'leaving',
+    from: '[sum(before, this.#counts), ',
+    to: '[{ ...sum(before, this.#counts), delete: this.#counts.delete }, ',
   },
   {
     name: 'no guard of deletes',
     file: 'src/plan/guard/rules.ts',
-    from: '!isAsleep && leaving > most',
-    to: 'false',
+    from: 'if (seen.isEmpty) return 0',
+    to: 'if (seen.ours >= 0) return Infinity',
   },
   {
     name: 'settle ignored',
@@ -83,8 +83,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'an approval makes a doubtful list trusted',
     file: 'src/plan/guard/scales.ts',
-    from: "if (action.kind === 'create' && action.cause === 'gone-from-service') this.doubts++",
-    to: "if (action.kind === 'create' && action.cause === 'gone-from-service' && !isFree(this.#standing(remembered, action, 'create').standing)) this.doubts++",
+    from: "if (action.kind === 'forget' || action.cause === 'gone-from-service') this.doubts++",
+    to: "if (action.kind === 'forget' || (action.cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again'))) this.doubts++",
   },
   {
     name: 'approval lets everything through',
@@ -138,8 +138,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no guard of what nobody would recognise',
     file: 'src/plan/guard/rules.ts',
-    from: 'return stay < ours * shareStaying || isDrowned ? [{ stay, ours, after }] : []',
-    to: 'return []',
+    from: 'if (ours < leastOffice || (stay',
+    to: 'if (ours >= 0 || (stay',
   },
   {
     name: 'a delete under way is carried out by the next run',
