@@ -21,11 +21,11 @@ import { leaving } from './absent.ts'
 import { hold } from './change.ts'
 import type { Bookkeeping, Change } from './change.ts'
 import type { PlanSettings } from './inputs.ts'
-import { present, refreshDue } from './present.ts'
+import { present } from './present.ts'
 import { isOurs } from './situation.ts'
 import type { Situation, Case, WantedListing } from './situation.ts'
 
-interface Decision {
+export interface Decision {
   changes: readonly Change[]
   notes: readonly Bookkeeping[]
   /** It is wanted, and as it should be. */
@@ -35,27 +35,7 @@ interface Decision {
   ours: boolean
 }
 
-/**
- * Whether the decision may need what was sent under this MLSNumber and how it was shown. It must be fetched beforehand, so
- * this is cheap, and true unless it is plain that nothing changed.
- */
-export function mayRecall({ key, delivered, row, seen, shown }: Situation, settings: PlanSettings): boolean {
-  if (row === null || !row.owned) return false
-  if (!seen && delivered.length === 0) return false
-  // Without a row there is nothing to recall, except for a record that was not parsed.
-  if (row.content === null) return seen
-  const { feed, now, volatile } = settings
-  if (row.feed !== feed) return settings.outranks(row.feed)
-  if (row.flight !== null) return true
-  if (delivered.some(({ content }) => content !== row.content)) return true
-  if (row.ignored || (row.movesAt !== null && row.movesAt <= now)) return true
-  // Not shown, it is created or left alone; shown twice, it is held.
-  if (shown.length !== 1) return false
-  const [{ hash, owner }] = shown
-  if (owner !== null && owner !== feed && settings.outranks(owner)) return true
-  return hash !== row.baseline || refreshDue(key, row.sentAt, now, volatile.refresh)
-}
-
+/** Pure: asked again, it says the same. `recall` may throw where what was sent of a row is not at hand. */
 export function decide(situation: Situation, settings: PlanSettings, recall: Case['recall']): Decision {
   const { key, delivered, row, seen, history } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null

@@ -1,10 +1,12 @@
+import type { MovingListing } from '../core/listing.ts'
 import type { Steps } from './change.ts'
-import { decide, mayRecall } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
 import { situations } from './situation.ts'
-import type { Case, Situation } from './situation.ts'
+import type { Situation } from './situation.ts'
 
 /**
  * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
@@ -13,15 +15,14 @@ import type { Case, Situation } from './situation.ts'
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
-    const recall = await recallFor(chunk, inputs, settings)
+    const decisions = await decideAll(chunk, inputs, settings)
     const steps: Steps = { changes: [], notes: [], unchanged: 0 }
-    for (const situation of chunk) {
-      const { changes, notes, isUnchanged, duplicates, ours } = decide(situation, settings, recall)
-      countSituation(facts, situation, ours, settings)
+    for (const [i, { changes, notes, isUnchanged, duplicates, ours }] of decisions.entries()) {
+      countSituation(facts, chunk[i], ours, settings)
       facts.duplicates += duplicates
       for (const change of changes) {
         if (change.cause === 'mapping') facts.mappingUpdates++
-        steps.changes.push({ change, remembered: situation.history })
+        steps.changes.push({ change, remembered: chunk[i].history })
       }
       for (const note of notes) {
         if (note.op === 'baseline' && note.kept) facts.driftKept++
@@ -34,19 +35,34 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   return facts
 }
 
-/** Fetches what the decisions of a chunk may ask for; one that asks for more is a defect. */
-async function recallFor(
+const notAtHand = new Error('what was sent last is not at hand')
+
+/** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
+async function decideAll(
   chunk: readonly Situation[],
   inputs: PlanInputs,
   settings: PlanSettings,
-): Promise<Case['recall']> {
-  const ids = chunk.filter((situation) => mayRecall(situation, settings)).map(({ row }) => row!.id)
-  const recalled = ids.length > 0 ? await inputs.recall(ids) : null
-  return (id) => {
+): Promise<readonly Decision[]> {
+  const asked: number[] = []
+  const ask = (id: number): never => {
+    asked.push(id)
+    throw notAtHand
+  }
+  const decisions = chunk.map((situation) => {
+    try {
+      return decide(situation, settings, ask)
+    } catch (error) {
+      if (error !== notAtHand) throw error
+      return null
+    }
+  })
+  const recalled = asked.length > 0 ? await inputs.recall(asked) : null
+  const recall = (id: number): MovingListing => {
     const found = recalled?.get(id)
-    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, which was not fetched for it`)
+    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
     return found
   }
+  return decisions.map((decision, i) => decision ?? decide(chunk[i], settings, recall))
 }
 
 function countSituation(
