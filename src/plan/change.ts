@@ -107,12 +107,12 @@ class OfProof {
   constructor(proof: AbsenceProof, details: object) {
     Object.assign(this, details)
     this.#proof = proof
-    this.absentSince = proof.absentSince
-    this.wasAbsent = proof.wasAbsent
+    this.absentSince = proof.gone.absentSince
+    this.wasAbsent = proof.gone.wasAbsent
   }
 
   get mlsNumber(): string {
-    return this.#proof.mlsNumber
+    return this.#proof.gone.mlsNumber
   }
 
   /** The same change, weighed otherwise. */

@@ -66,14 +66,10 @@ export class AbsenceProof {
   // `isOne` asks for it: an object that only looks like a proof has none.
   // oxlint-disable-next-line no-unused-private-class-members
   readonly #made = true
-  readonly mlsNumber: string
-  readonly absentSince: number | null
-  readonly wasAbsent: boolean
+  readonly gone: Gone
 
-  private constructor({ mlsNumber, absentSince, wasAbsent }: Gone) {
-    this.mlsNumber = mlsNumber
-    this.absentSince = absentSince
-    this.wasAbsent = wasAbsent
+  private constructor(gone: Gone) {
+    this.gone = gone
   }
 
   static isOne(it: object): it is AbsenceProof {

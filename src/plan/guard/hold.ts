@@ -2,7 +2,7 @@
 import { shortHash } from '../../core/hash.ts'
 import { fieldNames } from '../../core/listing.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
-import { cosmetic, facts, zeros } from './facts.ts'
+import { cosmetic, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
 
 /** What the guard counts of a listing for 24 hours after it was carried out. */
@@ -11,7 +11,8 @@ export type Counted = 'delete' | 'renumber' | 'create' | FactKind
 /** Of how many listings what was, or would be, changed. */
 export type Tally = Record<Counted | 'changed', number>
 
-export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() })
+const countsOfFacts = { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
+export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, ...countsOfFacts })
 
 /**
  * What ends a hold by itself: every delivery says the same for `limits.confirm`; another complete list of the chatbot, an
