@@ -1,12 +1,10 @@
-/**
- * What a plan consists of. A change says what is to be done about one MLSNumber, and why; a hold says what is not done now,
- * and what ends that.
- */
+/** What a plan consists of: what is to be done about one MLSNumber, or is not done now, and what ends that. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
+import type { HomeHash } from './guard/home.ts'
 import type { History } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
 
@@ -22,6 +20,7 @@ interface Base<Kind extends string, Cause extends string> {
 }
 
 interface Weighed {
+  /** As what it counts for 24 hours once it is carried out. */
   readonly counts: readonly Counted[]
   /** What earlier runs held of it, and what was approved or confirmed since. */
   readonly released: readonly HeldPart[]
@@ -42,8 +41,7 @@ interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Ca
 export interface Create extends Wants<'create', 'new' | 'gone-from-service'> {
   /** The service must be asked for this MLSNumber first. */
   readonly lookUp: boolean
-  /** `homeOf` the wanted listing; null: its address names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
   /** Confirmed lately and never shown since, so that the list may only lag behind. */
@@ -76,8 +74,7 @@ export interface Adopt extends Wants<'adopt', 'as-wanted' | 'settle'> {
 }
 
 interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
-  /** `homeOf` the listing; null: its address names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** It was created in the last 45 days. */
   readonly isYoung: boolean
   /** The item as the list showed it: the delete must find it so once more. */
@@ -115,10 +112,9 @@ class OfProof {
     return this.#proof.gone.mlsNumber
   }
 
-  /** The same change, weighed otherwise. */
+  /** The same change around the same proof, weighed otherwise. */
   weighed(weighed: Weighed): this {
     const Kind = this.constructor as new (proof: AbsenceProof, details: object) => this
-    // The class is made anew around the same proof.
     // oxlint-disable-next-line typescript/no-misused-spread
     return new Kind(this.#proof, { ...this, ...weighed })
   }
@@ -193,23 +189,21 @@ export function hold(
 }
 
 /** Whether it undoes what somebody did on the service. */
-export function isPutRight({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean {
-  return kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
-}
+export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
+  kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
 /** The action with other counts and releases. */
-export function weighed(action: Action, by: Weighed): Action {
-  return 'weighed' in action ? action.weighed(by) : { ...action, ...by }
-}
+export const weighed = (action: Action, by: Weighed): Action =>
+  'weighed' in action ? action.weighed(by) : { ...action, ...by }
 
-/** `content`: the hash of the wanted listing. */
+/** `content`: the hash of the wanted listing; `fields`: those that change. */
 export function reasonOf(
   kind: ChangeKind,
   cause: string,
+  content?: string,
   fields: readonly FieldChange[] = [],
-  content: string | null = null,
 ): string {
-  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content]))
+  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content ?? null]))
 }
 
 /** What the guard holds of a change. */
@@ -258,7 +252,7 @@ export interface Planned {
 
 /** What some MLSNumbers come to. */
 export interface Steps {
-  readonly changes: Planned[]
-  readonly notes: Bookkeeping[]
-  unchanged: number
+  readonly changes: readonly Planned[]
+  readonly notes: readonly Bookkeeping[]
+  readonly unchanged: number
 }

@@ -20,10 +20,8 @@ import type { MovingListing } from '../core/listing.ts'
 import { leaving } from './absent.ts'
 import { hold } from './change.ts'
 import type { Bookkeeping, Change } from './change.ts'
-import type { PlanSettings } from './inputs.ts'
 import { present } from './present.ts'
-import { isOurs } from './situation.ts'
-import type { Situation, Case, WantedListing } from './situation.ts'
+import type { Case, WantedListing } from './situation.ts'
 
 export interface Decision {
   changes: readonly Change[]
@@ -35,13 +33,9 @@ export interface Decision {
   ours: boolean
 }
 
-/** Pure: asked again, it says the same. `recall` may throw where what was sent of a row is not at hand. */
-export function decide(situation: Situation, settings: PlanSettings, recall: Case['recall']): Decision {
-  const { key, delivered, row, seen, history } = situation
-  const mine = row !== null && row.feed === settings.feed ? row : null
-  const ours = isOurs(situation, mine, settings)
-  const notes: Bookkeeping[] = []
-  const one: Case = { ...situation, mine, ours, settings, recall, notes }
+/** Pure: of an equal case it says the same. */
+export function decide(one: Case): Decision {
+  const { key, delivered, seen, history, ours, notes } = one
   const wanted = wantedListings(one)
   const changes = changesOf(one, wanted)
   if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })

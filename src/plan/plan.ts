@@ -5,7 +5,7 @@ import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
-import { situations } from './situation.ts'
+import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
 /**
@@ -16,21 +16,14 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
     const decisions = await decideAll(chunk, inputs, settings)
-    const steps: Steps = { changes: [], notes: [], unchanged: 0 }
-    for (const [i, { changes, notes, isUnchanged, duplicates, ours }] of decisions.entries()) {
-      countSituation(facts, chunk[i], ours, settings)
-      facts.duplicates += duplicates
-      for (const change of changes) {
-        if (change.cause === 'mapping') facts.mappingUpdates++
-        steps.changes.push({ change, remembered: chunk[i].history })
-      }
-      for (const note of notes) {
-        if (note.op === 'baseline' && note.kept) facts.driftKept++
-        steps.notes.push(note)
-      }
-      if (isUnchanged) steps.unchanged++
+    for (const [i, decision] of decisions.entries()) count(facts, chunk[i], decision, settings)
+    yield {
+      changes: decisions.flatMap(({ changes }, i) =>
+        changes.map((change) => ({ change, remembered: chunk[i].history })),
+      ),
+      notes: decisions.flatMap(({ notes }) => notes),
+      unchanged: decisions.filter(({ isUnchanged }) => isUnchanged).length,
     }
-    yield steps
   }
   return facts
 }
@@ -50,7 +43,7 @@ async function decideAll(
   }
   const decisions = chunk.map((situation) => {
     try {
-      return decide(situation, settings, ask)
+      return decide(caseOf(situation, settings, ask))
     } catch (error) {
       if (error !== notAtHand) throw error
       return null
@@ -62,22 +55,22 @@ async function decideAll(
     if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
     return found
   }
-  return decisions.map((decision, i) => decision ?? decide(chunk[i], settings, recall))
+  return decisions.map((decision, i) => decision ?? decide(caseOf(chunk[i], settings, recall)))
 }
 
-function countSituation(
-  facts: PlanFacts,
-  { row, seen, delivered, shown, history: { counted } }: Situation,
-  ours: boolean,
-  { feed, remote }: PlanSettings,
-): void {
+function count(facts: PlanFacts, situation: Situation, decision: Decision, { feed, remote }: PlanSettings): void {
+  const { row, seen, delivered, shown, history } = situation
+  const { counted } = history
   // What an incomplete list lacks may be there all the same.
-  const isThere = ours && (shown.length > 0 || !remote.complete)
+  const isThere = decision.ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
   const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (counted.some(isFact)) facts.counted.changed++
+  facts.duplicates += decision.duplicates
+  for (const note of decision.notes) if (note.op === 'baseline' && note.kept) facts.driftKept++
+  for (const { cause } of decision.changes) if (cause === 'mapping') facts.mappingUpdates++
 }
 
 /** What the walk counts, for the guard and the report. */

@@ -211,7 +211,7 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
   const isBack = history.leftAt !== null
   return {
     ...changeOf(one, 'create', cause, why),
-    reason: reasonOf('create', cause, [], wanted.content),
+    reason: reasonOf('create', cause, wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
@@ -228,7 +228,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
   const broken = brokenBy(one, cause)
   return {
     ...changeOf(one, 'update', cause, why),
-    reason: reasonOf('update', cause, fields, wanted.content),
+    reason: reasonOf('update', cause, wanted.content, fields),
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
     facts: factsShown(one),

@@ -1,11 +1,11 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import type { HomeHash } from './guard/home.ts'
 
 /** A record whose MLSNumber can't be read. */
 export interface Keyless {
   /** Tells it from others in later deliveries: its address, else its bytes. */
   readonly identity: string
-  /** `homeOf` its address; null: it names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** When it was first delivered, in milliseconds. */
   readonly since: number
   /** When a run first noted all that was absent beside it; null: none has yet. */
@@ -33,8 +33,7 @@ export interface Gone {
   readonly mlsNumber: string
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
-  /** `homeOf` it; null: its address names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own. */
   readonly absentSince: number | null
   /** It was absent from the delivery before this one, too. */

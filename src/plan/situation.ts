@@ -2,6 +2,7 @@ import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Bookkeeping, Wanted } from './change.ts'
+import type { HomeHash } from './guard/home.ts'
 import type { DeliveredRow, History, PlanInputs, PlanSettings, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
@@ -30,8 +31,7 @@ export interface Case extends Situation {
 export interface WantedListing {
   content: string
   at: Wanted
-  /** `homeOf` it. */
-  home: string | null
+  home: HomeHash
   /** The mapping changed, not the record. */
   byMapping: boolean
   listing(): Listing
@@ -120,12 +120,16 @@ class Side<Row extends { key: string }> {
   }
 }
 
-/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. `mine`: the row, if it is this feed's. */
-export function isOurs(
-  { key, row, shown }: Situation,
-  mine: SnapshotRow | null,
-  { feed, ownership, remoteStartedAt, settle }: PlanSettings,
-): boolean {
+export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
+  const { row } = situation
+  const mine = row !== null && row.feed === settings.feed ? row : null
+  const one = { ...situation, mine, settings, recall, notes: [] }
+  return { ...one, ours: isOurs(one) }
+}
+
+/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. */
+function isOurs({ key, row, mine, shown, settings }: Omit<Case, 'ours'>): boolean {
+  const { feed, ownership, remoteStartedAt, settle } = settings
   // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true

@@ -17,8 +17,10 @@ const spellings = new Map(
 /** What stands before the number of a unit, if anything does. */
 const unitWords: ReadonlySet<string> = new Set(['apartment', 'apt', 'unit', 'suite', 'ste', 'no', 'number'])
 
-/** A hash of street, house, unit and town; null where the address names no house. */
-export function homeOf({ Address, City, ZIP }: Place): string | null {
+/** A hash of street, house, unit and town; null: the address names no house. */
+export type HomeHash = string | null
+
+export function homeOf({ Address, City, ZIP }: Place): HomeHash {
   const street = wordsOf(Address ?? '')
   // Without a number it is a street, and a hidden address is none.
   if (street.length < 2 || !street.some((word) => /\d/.test(word))) return null

@@ -46,9 +46,9 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'foreign row taken for ours',
-    file: 'src/plan/decide.ts',
-    from: 'const ours = isOurs(situation, mine, settings)',
-    to: 'const ours = situation.shown.length > 0 || isOurs(situation, mine, settings)',
+    file: 'src/plan/situation.ts',
+    from: 'ours: isOurs(one)',
+    to: 'ours: one.shown.length > 0 || isOurs(one)',
   },
   {
     name: "another feed's listing taken",
