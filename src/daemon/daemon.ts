@@ -12,6 +12,8 @@ import { lastGood } from '../app/last-good.ts'
 import { staleAfter } from './health.ts'
 import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
 import type { RunRecord } from '../store/store.ts'
+import { remindEvery, runSkipped, sharedRuns } from './shared-runs.ts'
+import type { DaemonRuns } from './shared-runs.ts'
 import { beTheOne } from './one-daemon.ts'
 import type { OneDaemon } from './one-daemon.ts'
 import { createReloads } from './reload.ts'
@@ -21,13 +23,14 @@ import type { DueTimes, Schedule } from './schedule.ts'
 
 /**
  * Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. Throws `UserError`
- * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end.
+ * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end. `workers`: runs at once.
  */
 export async function runDaemon(
   app: App,
   signal: AbortSignal,
   hangup: Hangup,
   alongside: () => Promise<{ close(): Promise<void> } | null> = async () => null,
+  workers = mostAtOnce,
 ): Promise<void> {
   const problems = withoutSchedule(app.config)
   if (problems.length > 0) throw new ConfigError(app.config.file, problems)
@@ -35,7 +38,7 @@ export async function runDaemon(
   try {
     const beside = await alongside()
     try {
-      await keepTime(app, signal, hangup, life.beat)
+      await keepTime(app, signal, hangup, life.beat, workers)
     } finally {
       await beside?.close()
     }
@@ -44,58 +47,87 @@ export async function runDaemon(
   }
 }
 
-async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () => void): Promise<void> {
+async function keepTime(
+  app: App,
+  signal: AbortSignal,
+  hangup: Hangup,
+  beat: () => void,
+  workers: number,
+): Promise<void> {
   const { clock, log } = app.runtime
   let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
   await waitForStore(app, signal, beat)
   if (signal.aborted) return
   for (const feed of watched) await feed.lookBack()
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
-  const turns = new Turns()
-  const begin = (feed: Watched): void => {
-    if (turns.has(feed.name))
-      log.warn(
-        { feed: feed.name },
-        'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats',
-      )
-    else turns.take(feed, async () => (watched.some(feed.isLike) ? feed.run(signal) : undefined))
-  }
-  const starts = await startsBefore(app)
-  await waitOut(app, starts, signal, beat)
-  const upSince = clock.now()
-  let isSteady = false
-  let looked = upSince
-  let reminded = upSince
+  const queue = await app.queue()
+  const runs =
+    queue === null
+      ? ownRuns(app, workers, () => watched, beat, signal)
+      : sharedRuns(app, queue, workers, () => watched, signal)
+  await runs.begin()
   const reloads = createReloads(app, hangup, withoutSchedule, signal)
-
-  for (const feed of watched) if (await feed.isOverdue(upSince)) begin(feed)
   while (!signal.aborted) {
     beat()
     const now = clock.now()
-    for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
-    if (now >= reminded + remindEvery || now < reminded) {
-      reminded = now
-      for (const feed of watched) feed.remind()
-    }
+    await runs.look(now)
     if (await reloads.look()) {
       const before = watched
       watched = await watchedAfter(app, before)
-      for (const feed of watched) if (!before.some(feed.isLike) && (await feed.isOverdue(now))) begin(feed)
+      await runs.changed(before, now)
     }
-    // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
-    looked = now < looked - longestBack ? now : Math.max(looked, now)
-    if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
-    const everyLook = watched.some((feed) => feed.times.bySecond) ? 1000 : beatEvery
+    const everyLook = runs.bySecond() ? 1000 : beatEvery
     const untilLook = everyLook - (now % everyLook)
     await hangup.sleep(clock, reloads.isWaiting ? Math.min(untilLook, lookAgain) : untilLook, signal)
   }
-  await turns.idle()
-  await noteSteady(app)
+  await runs.end()
   log.info('daemon stopped')
 }
 
-/** How often people may be reminded of what goes on, in milliseconds: a feed's next run may be a week away. */
-const remindEvery = 3_600_000
+/** Runs that this process carries out itself, so many at once, each when it is due. */
+function ownRuns(
+  app: App,
+  most: number,
+  watched: () => readonly Watched[],
+  beat: () => void,
+  signal: AbortSignal,
+): DaemonRuns<Watched> {
+  const { clock, log } = app.runtime
+  const turns = new Turns(most)
+  let isSteady = false
+  let upSince = 0
+  let looked = 0
+  let reminded = 0
+  const begin = (feed: Watched): void => {
+    if (turns.has(feed.name)) log.warn({ feed: feed.name }, runSkipped)
+    else turns.take(feed, async () => (watched().some(feed.isLike) ? feed.run(signal) : undefined))
+  }
+  return {
+    async begin() {
+      await waitOut(app, await startsBefore(app), signal, beat)
+      upSince = looked = reminded = clock.now()
+      for (const feed of watched()) if (await feed.isOverdue(upSince)) begin(feed)
+    },
+    async look(now) {
+      for (const feed of watched()) if (await feed.isDue(looked, now)) begin(feed)
+      if (now >= reminded + remindEvery || now < reminded) {
+        reminded = now
+        for (const feed of watched()) feed.remind()
+      }
+      // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
+      looked = now < looked - longestBack ? now : Math.max(looked, now)
+      if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
+    },
+    async changed(before, now) {
+      for (const feed of watched()) if (!before.some(feed.isLike) && (await feed.isOverdue(now))) begin(feed)
+    },
+    bySecond: () => watched().some((feed) => feed.times.bySecond),
+    async end() {
+      await turns.idle()
+      await noteSteady(app)
+    },
+  }
+}
 
 /** How soon a changed file of the configuration is looked at again, in milliseconds. */
 const lookAgain = 2500
@@ -185,8 +217,7 @@ function signsOfLife(app: App) {
   const beat = (): void => {
     const now = clock.now()
     try {
-      one ??= beTheOne(beside, now)
-      one.beat(now)
+      if (beside !== null) (one ??= beTheOne(beside, now)).beat(now)
     } catch (error) {
       if (error instanceof UserError) throw error
       say(error)
@@ -258,6 +289,19 @@ class Watched {
     this.#dueSinceGood += due
     if (before < staleAfter && this.#dueSinceGood >= staleAfter) await this.#sayStale(to)
     return due > 0
+  }
+
+  /** Counts them anew from the store, as others may have carried them out, and says it where there are too many. */
+  async weigh(now: number): Promise<void> {
+    const before = this.#dueSinceGood
+    const good = await this.#lastGood()
+    const due =
+      good === null
+        ? (await this.#app.store().runs.latest(this.name, staleAfter)).length
+        : this.times.count(good, now, staleAfter)
+    if (due < staleAfter) this.#sayFresh()
+    this.#dueSinceGood = due
+    if (before < staleAfter && due >= staleAfter) await this.#sayStale(now)
   }
 
   remind(): void {
@@ -389,7 +433,7 @@ export class Turns {
   #feeds = new Set<string>()
 
   /** `most`: runs at once, of whichever chatbots. */
-  constructor(most = mostAtOnce) {
+  constructor(most: number) {
     this.#limit = pLimit(most)
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Turns } from '../../src/daemon/daemon.ts'
 
 test('runs of one chatbot take turns, and those of two wait for nobody', async () => {
-  const turns = new Turns()
+  const turns = new Turns(32)
   const told: string[] = []
   const take = (name: string, chatbot: string): void =>
     turns.take({ name, chatbot }, async () => {
