@@ -415,9 +415,9 @@ export class Turns {
 
   async #placed(job: () => Promise<void>): Promise<void> {
     const over = new AbortController()
-    let running: Promise<void> | null = null
+    const { promise: running, resolve: begin } = Promise.withResolvers<void>()
     await this.#places(() => {
-      running = job().finally(() => over.abort())
+      begin(job().finally(() => over.abort()))
       return Promise.race([running, this.#clock.sleep(this.#patience, over.signal).catch(() => undefined)])
     })
     await running
