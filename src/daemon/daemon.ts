@@ -2,10 +2,12 @@ import { rmSync } from 'node:fs'
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
 import type { App } from '../app/app.ts'
+import { runFailed, runFinished } from '../app/log.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { ConfigError, StoreAwayError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
+import type { Clock } from '../core/machine.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Report } from '../report/report.ts'
 import { lastGood } from '../app/last-good.ts'
@@ -30,7 +32,7 @@ export async function runDaemon(
   signal: AbortSignal,
   hangup: Hangup,
   alongside: () => Promise<{ close(): Promise<void> } | null> = async () => null,
-  workers = mostAtOnce,
+  workers = atOnce.places,
 ): Promise<void> {
   const problems = withoutSchedule(app.config)
   if (problems.length > 0) throw new ConfigError(app.config.file, problems)
@@ -84,7 +86,7 @@ async function keepTime(
   log.info('daemon stopped')
 }
 
-/** Runs that this process carries out itself, so many at once, each when it is due. */
+/** Runs that this process carries out itself, so many at once and more that take long, each when it is due. */
 function ownRuns(
   app: App,
   most: number,
@@ -93,7 +95,7 @@ function ownRuns(
   signal: AbortSignal,
 ): DaemonRuns<Watched> {
   const { clock, log } = app.runtime
-  const turns = new Turns(most)
+  const turns = new Turns(clock, { ...atOnce, places: most, long: 2 * most })
   let isSteady = false
   let upSince = 0
   let looked = 0
@@ -329,16 +331,16 @@ class Watched {
         ...(result === 'held' && { approve: `listing-sync approve ${this.name}` }),
         ...(notes.length > 0 && { notes }),
       }
-      if (result === 'failed') log.error({ ...facts, error }, 'run failed')
-      else if (isWorse(report, before)) log.warn(facts, 'run finished')
-      else log.info(facts, 'run finished')
+      if (result === 'failed') log.error({ ...facts, error }, runFailed)
+      else if (isWorse(report, before)) log.warn(facts, runFinished)
+      else log.info(facts, runFinished)
       logVerification(log, this.name, report.verification)
       close()
       const good = await this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
       // Before a run is one, as where the disk of the scratch files is full, it can fail without a report.
-      const said = error instanceof UserError ? 'run failed' : 'run failed with a defect'
+      const said = error instanceof UserError ? runFailed : 'run failed with a defect'
       log.error({ feed: this.name, error: messageOf(error) }, said)
     }
   }
@@ -422,19 +424,25 @@ const severity: readonly RunResult[] = ['ok', 'changes', 'partial', 'held', 'fai
 
 /**
  * So many runs at once: each takes three to four megabytes, and 200 at once took 890 MB. Those that wait are served in the order
- * they came, so that no feed starves; one that hangs gives its place back when its calls are given up.
+ * they came, so that no feed starves. A run that takes longer than `patience` milliseconds, as of a chatbot that hangs or of a
+ * first load, gives its place to the next: beside the places there may be so many `long` ones.
  */
-const mostAtOnce = 32
+const atOnce = { places: 32, long: 64, patience: 60_000 }
 
 /** Runs of one chatbot take turns; a feed never waits behind itself. */
 export class Turns {
-  readonly #limit: LimitFunction
+  readonly #clock: Clock
+  readonly #places: LimitFunction
+  readonly #all: LimitFunction
+  readonly #patience: number
   #last = new Map<string, Promise<void>>()
   #feeds = new Set<string>()
 
-  /** `most`: runs at once, of whichever chatbots. */
-  constructor(most: number) {
-    this.#limit = pLimit(most)
+  constructor(clock: Clock, { places, long, patience } = atOnce) {
+    this.#clock = clock
+    this.#places = pLimit(places)
+    this.#all = pLimit(places + long)
+    this.#patience = patience
   }
 
   has(feed: string): boolean {
@@ -445,8 +453,18 @@ export class Turns {
   take({ name, chatbot }: { name: string; chatbot: string }, job: () => Promise<void>): void {
     this.#feeds.add(name)
     const before = this.#last.get(chatbot) ?? Promise.resolve()
-    const turn = before.then(() => this.#limit(job)).finally(() => this.#feeds.delete(name))
+    const turn = before.then(() => this.#all(() => this.#placed(job))).finally(() => this.#feeds.delete(name))
     this.#last.set(chatbot, turn)
+  }
+
+  async #placed(job: () => Promise<void>): Promise<void> {
+    const over = new AbortController()
+    const { promise: running, resolve: begin } = Promise.withResolvers<void>()
+    await this.#places(() => {
+      begin(job().finally(() => over.abort()))
+      return Promise.race([running, this.#clock.sleep(this.#patience, over.signal).catch(() => undefined)])
+    })
+    await running
   }
 
   async idle(): Promise<void> {

@@ -50,16 +50,16 @@ export function sharedRuns(
   signal: AbortSignal,
 ): DaemonRuns<Feed> {
   const { clock, log } = app.runtime
-  const upcoming = new WeakMap<Feed, { from: number; at: number | null }>()
+  const upcoming = new WeakMap<DueTimes, { from: number; at: number | null }>()
   let plannedAt = -Infinity
   let working = Promise.resolve()
 
   /** Worked out once for each time. */
-  function nextOf(feed: Feed, now: number): number | null {
-    const known = upcoming.get(feed)
+  function nextOf({ times }: Feed, now: number): number | null {
+    const known = upcoming.get(times)
     if (known !== undefined && known.from <= now && now < (known.at ?? Infinity)) return known.at
-    const at = feed.times.next(now)
-    upcoming.set(feed, { from: now, at })
+    const at = times.next(now)
+    upcoming.set(times, { from: now, at })
     return at
   }
 
