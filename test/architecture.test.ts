@@ -111,6 +111,14 @@ test('a folder imports only what its row of the map allows, and a package is imp
   expect(imports.flatMap((line) => complaint(line) ?? [])).toEqual([])
 })
 
+test('what is imported is installed with the program, not with its tests alone', () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object }
+  const others = [...packages.keys()]
+    .filter((name) => !/^(?:node:|\.)/.test(name))
+    .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0])
+  expect(others.filter((name) => !(name in dependencies))).toEqual([])
+})
+
 test('there are no circles, of files or of folders, types included', () => {
   expect(circle(graph(own.map(({ from, to }) => [from, to])))).toBeNull()
   expect(circle(graph(own.map(({ from, to }) => [placeOf(from) ?? from, placeOf(to) ?? to])))).toBeNull()

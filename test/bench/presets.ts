@@ -44,23 +44,30 @@ function optionsOf(name: string): unknown {
 }
 
 /**
- * Writes the document with its records, from the first to the last, over and over, and gives their number. What lies
- * between the first two lies between the turns, too.
+ * Writes the document with its first records over and over, and gives the number of all. They are those with the same text
+ * between each two of them, which lies between the turns, too: what is parted by more may lie in another element.
  */
 async function writeRepeated(mapping: Mapping, fixture: string, file: string): Promise<number> {
   const records: Buffer[] = []
   for await (const batch of receiving({ mapping }, fixture).records) records.push(...batch.map(({ raw }) => raw))
   const document = readFileSync(fixture)
-  const [first, second, last] = [records[0], records[1], records.at(-1)!].map((raw) => inFile(document, raw))
+  const [first, second] = records.slice(0, 2).map((raw) => inFile(document, raw))
   const start = document.indexOf(first)
   const between = document.subarray(start + first.length, document.indexOf(second, start + first.length))
-  const end = document.lastIndexOf(last) + last.length
-  const turns = Math.ceil(atLeast / records.length)
+  let end = start + first.length
+  let count = 1
+  for (const raw of records.slice(1)) {
+    const next = Buffer.concat([between, inFile(document, raw)])
+    if (document.indexOf(next, end) !== end) break
+    end += next.length
+    count++
+  }
+  const turns = Math.ceil(atLeast / count)
   const body = Array.from({ length: turns }, () => [document.subarray(start, end), between])
     .flat()
     .slice(0, -1)
   writeFileSync(file, Buffer.concat([document.subarray(0, start), ...body, document.subarray(end)]))
-  return turns * records.length
+  return turns * count + records.length - count
 }
 
 /** A record's bytes as the document has them, which may be in Latin-1. */
