@@ -400,8 +400,8 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await snapshot.setBaselines(chatbot, sights, now)
         const baselines = new Map([['A', 'A as shown']])
         const known = async (feed: string, ofChatbot = chatbot): Promise<(readonly number[])[]> => {
-          const { find } = await snapshot.knownItems(ofChatbot, feed)
-          return ['A as shown', 'C as shown', 'D as shown'].map(find)
+          const items = await snapshot.knownItems(ofChatbot, feed)
+          return ['A as shown', 'C as shown', 'D as shown'].map((hash) => items.find(hash))
         }
         const [a, c] = [(await row('A')).id, (await row('C')).id]
         expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A', 'D'])).toEqual(baselines)
