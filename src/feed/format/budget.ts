@@ -1,13 +1,19 @@
 /** The time that the reading of one delivery may take (`limits.read`). What it cuts off is missing: no proof of absence. */
 import { FeedError } from '../../core/errors.ts'
+import { timeLimit } from '../../core/machine.ts'
 import type { Clock } from '../../core/machine.ts'
 import { TimeLimitError, turns, withinTime } from '../../core/time-limit.ts'
 import type { RawRecord } from './format.ts'
 
 export type ReadBudget = ReturnType<typeof readBudget>
 
-/** Records are read in steps of so many, or so many bytes. A step is watched as one, since watching has its cost. */
-const mostRecords = 32
+/**
+ * Records are read in steps, each watched as one, since watching has its cost: from `fewest` to `most` records, as many as take
+ * about `stepTime` milliseconds, and at most so many bytes.
+ */
+const fewest = 32
+const most = 512
+const stepTime = 16
 const mostBytes = 1024 * 1024
 
 /** As many times a record is read while the machine gives this process less than half of its time. */
@@ -15,22 +21,34 @@ const mostAttempts = 10
 
 /** Begins with the reading, and has to be ended with it. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
 export function readBudget({ stall, total }: { stall: number; total: number }, stop: AbortSignal, clock: Clock) {
-  const ending = new AbortController()
   const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
-  const whole = setTimeout(() => ending.abort(new FeedError(late)), total).unref()
+  const whole = timeLimit(total, new FeedError(late))
   const turn = turns(clock)
   let exceeded: string | null = null
+  let size = fewest
   return {
     /** Ends a source that keeps the reading waiting. */
-    signal: AbortSignal.any([stop, ending.signal]),
+    signal: AbortSignal.any([stop, whole.signal]),
     /** Why the reading was cut off; null: it was not. */
-    exceeded: (): string | null => exceeded ?? (ending.signal.aborted ? late : null),
+    exceeded: (): string | null => exceeded ?? (whole.signal.aborted ? late : null),
     /** Else all that the reading had would be kept until `total` is over. */
-    end: (): void => clearTimeout(whole),
+    end: whole.end,
     /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
     async pause(): Promise<void> {
       await turn()
       stop.throwIfAborted()
+    },
+    /** The records of a batch, in steps. */
+    *steps(batch: readonly RawRecord[]): Generator<readonly RawRecord[]> {
+      for (let from = 0, to = 0; from < batch.length; from = to) {
+        for (let bytes = 0; to < batch.length && to - from < size && bytes < mostBytes; to++)
+          bytes += batch[to].raw.length
+        const began = clock.now()
+        yield batch.slice(from, to)
+        const taken = clock.now() - began
+        if (taken > 2 * stepTime) size = Math.max(fewest, size >> 1)
+        else if (taken < stepTime / 2 && to - from === size) size = Math.min(most, size << 1)
+      }
     },
     /**
      * Does something with each record, as far as the time goes. The results end before the record that took too long. Time
@@ -38,6 +56,7 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
      */
     each<Result>(records: readonly RawRecord[], read: (record: RawRecord) => Result): Result[] {
       const results: Result[] = []
+      if (records.length === 0) return results
       for (let attempt = 1; ; attempt++) {
         const before = process.cpuUsage()
         try {
@@ -58,19 +77,4 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
       }
     },
   }
-}
-
-/** The records of a batch, in steps. */
-export function* steps(batch: readonly RawRecord[]): Generator<RawRecord[]> {
-  let step: RawRecord[] = []
-  let bytes = 0
-  for (const record of batch) {
-    step.push(record)
-    bytes += record.raw.length
-    if (step.length < mostRecords && bytes < mostBytes) continue
-    yield step
-    step = []
-    bytes = 0
-  }
-  if (step.length > 0) yield step
 }
