@@ -80,7 +80,7 @@ export class Limiter {
     this.#clock = clock
     this.#configured = rate
     this.#nextAt = clock.now()
-    this.#starts = Array<{ at: number }>(callsCounted(rate)).fill({ at: -Infinity })
+    this.#starts = longAgo(callsCounted(rate))
     this.#slowed = { at: -Infinity, to: rate }
   }
 
@@ -104,7 +104,7 @@ export class Limiter {
     if (rate === this.#configured) return
     const latest = [...this.#starts.slice(this.#oldest), ...this.#starts.slice(0, this.#oldest)]
     const most = callsCounted(rate)
-    const older = Array<{ at: number }>(Math.max(0, most - latest.length)).fill({ at: -Infinity })
+    const older = longAgo(Math.max(0, most - latest.length))
     this.#starts = [...older, ...latest.slice(Math.max(0, latest.length - most))]
     this.#oldest = 0
     this.#configured = rate
@@ -282,3 +282,5 @@ const callsCounted = (rate: number): number => (rate === Infinity ? 0 : Math.flo
 
 /** The clock may have been set back since: a pause is then as long as it was, from now on. */
 const endOf = (pause: Pause, now: number): number => (pause.until = Math.min(pause.until, now + pause.length))
+
+const longAgo = (length: number): { at: number }[] => Array.from({ length }, () => ({ at: -Infinity }))
