@@ -105,6 +105,7 @@ async function inspectFound(
     // Not only printed: `--init` makes files of them.
     return { ...inspected, findings: doors.clean({ ...inspected.findings, notes: joins.notes }) }
   } finally {
+    how.budget.end()
     progress.end()
     workspace.close()
     await gates.close()

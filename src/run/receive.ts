@@ -58,9 +58,23 @@ export interface Delivery {
  * it can't be had, or is of another kind altogether; anything less becomes a reason or a reject.
  */
 export async function receive(feed: Source, tools: Tools, past: Known, mirror: Mirror): Promise<Delivery> {
+  const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
+  try {
+    return await received(feed, tools, past, mirror, budget)
+  } finally {
+    budget.end()
+  }
+}
+
+async function received(
+  feed: Source,
+  tools: Tools,
+  past: Known,
+  mirror: Mirror,
+  budget: ReadBudget,
+): Promise<Delivery> {
   // A source that did not change says nothing of the tables beside it.
   const saved = (feed.joins ?? []).length > 0 ? null : past.validators
-  const budget = readBudget(feed.plan.limits.read, tools.signal, tools.runtime.clock)
   if (feed.live !== undefined) {
     const refreshed = await feed.live(mirror, budget.signal, {
       isWaiting: await isApproved(feed, tools),

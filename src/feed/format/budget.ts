@@ -13,19 +13,20 @@ const mostBytes = 1024 * 1024
 /** As many times a record is read while the machine gives this process less than half of its time. */
 const mostAttempts = 10
 
-/** Begins with the reading. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
+/** Begins with the reading, and has to be ended with it. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
 export function readBudget({ stall, total }: { stall: number; total: number }, stop: AbortSignal, clock: Clock) {
-  const whole = AbortSignal.timeout(total)
   const ending = new AbortController()
   const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
-  whole.addEventListener('abort', () => ending.abort(new FeedError(late)), { once: true })
+  const whole = setTimeout(() => ending.abort(new FeedError(late)), total).unref()
   const turn = turns(clock)
   let exceeded: string | null = null
   return {
     /** Ends a source that keeps the reading waiting. */
     signal: AbortSignal.any([stop, ending.signal]),
     /** Why the reading was cut off; null: it was not. */
-    exceeded: (): string | null => exceeded ?? (whole.aborted ? late : null),
+    exceeded: (): string | null => exceeded ?? (ending.signal.aborted ? late : null),
+    /** Else all that the reading had would be kept until `total` is over. */
+    end: (): void => clearTimeout(whole),
     /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
     async pause(): Promise<void> {
       await turn()

@@ -59,8 +59,9 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
     if (typeof address === 'string') throw new FeedError(`the address of the feed ${address}`)
     /** Does something on a connection and closes it. Throws `FeedError`. */
     const visit = async <T>(task: (connection: Connection, transfer: Transfer) => Promise<T>): Promise<T> => {
-      const deadline = AbortSignal.timeout(options.transferTimeout)
-      const signal = AbortSignal.any([options.signal, deadline])
+      const deadline = new AbortController()
+      const timer = setTimeout(() => deadline.abort(), options.transferTimeout)
+      const signal = AbortSignal.any([options.signal, deadline.signal])
       const transfer: Transfer = { bytes: 0, of: null }
       const { user = options.login.user, password = options.login.password } = address
       const login = { ...options.login, ca: options.ca, user, password }
@@ -78,8 +79,14 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
         options.signal.throwIfAborted()
         if (error instanceof UserError) throw error
         const printed = (text: string): string => shorten(printable(withoutSecrets(text, login)), 200)
-        const words = deadline.aborted ? `gave up after ${options.transferTimeout} ms` : server.explain(error, printed)
+        const words = deadline.signal.aborted
+          ? `gave up after ${options.transferTimeout} ms`
+          : server.explain(error, printed)
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
+      } finally {
+        clearTimeout(timer)
+        // What still listens would keep the connection until then.
+        deadline.abort()
       }
     }
     const { unchanged = 0 } = options.ready
