@@ -198,7 +198,8 @@ function commands(
   program
     .command('daemon')
     .description('run each feed on its schedule until stopped')
-    .action(async () => done(await (await import('./commands/daemon.ts')).daemonCommand(context())))
+    .option('--workers <number>', 'most runs at once in this process (default: 32)')
+    .action(async (options) => done(await (await import('./commands/daemon.ts')).daemonCommand(context(), options)))
   program
     .command('status [feeds...]')
     .description('show the last runs, their age, and what is held or failing, and why')

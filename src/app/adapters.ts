@@ -4,10 +4,12 @@
  */
 import { schemeOf } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
+import type { Log } from '../core/machine.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
 import { backUpPostgres } from '../store/migrate.ts'
 import { openPostgres, openPostgresReader } from '../store/postgres.ts'
+import type { Queue } from '../store/queue.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
 import type { Place } from '../store/sqlite.ts'
 import type { Store, StoreReader } from '../store/store.ts'
@@ -25,11 +27,18 @@ export interface StoreKind {
   open(address: string, place: Place): Store
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
+  /** The runs that wait for whichever process on the store is free; left out: each process keeps its own. */
+  openQueue?(address: string, log: Log): Promise<Queue>
   /** Writes a whole copy to a new file; left out: such stores are backed up by means of their own. */
   backUp?(address: string, to: string): void | Promise<void>
 }
 
-const postgres: StoreKind = { open: openPostgres, openReader: openPostgresReader, backUp: backUpPostgres }
+const postgres: StoreKind = {
+  open: openPostgres,
+  openReader: openPostgresReader,
+  openQueue: async (address, log) => (await import('../store/postgres/queue.ts')).openQueue(address, log),
+  backUp: backUpPostgres,
+}
 
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
 export const stores: Record<string, StoreKind> = {

@@ -5,6 +5,7 @@ import type { Meter } from '../core/meter.ts'
 import type { FormOptions, ReportForm, Report } from '../report/report.ts'
 import type { Repaired, RepairPlan } from '../run/repair.ts'
 import type { ServiceClient } from '../service/client.ts'
+import type { Queue } from '../store/queue.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import type { Doors } from './doors.ts'
 import type { LogOptions } from './log.ts'
@@ -79,6 +80,8 @@ export interface App {
   store(): Store
   /** The store for reading only: its files stay unchanged. */
   reader(): StoreReader
+  /** The runs that wait for whichever process on the store is free; null: each process keeps its own. To be closed. */
+  queue(): Promise<Queue | null>
   /** Where everything goes that is printed. */
   doors: Doors
   close(): Promise<void>

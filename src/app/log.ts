@@ -34,8 +34,16 @@ const longest = { value: 200, message: 500, stack: 4000, list: 20, depth: 4 }
  */
 const most = { messages: 1000, lines: 1000, named: 20 }
 
-/** The message of a run's progress. */
+/** The message of a run's progress, and those of its end. */
 export const underWay = 'run under way'
+export const runFinished = 'run finished'
+export const runFailed = 'run failed'
+
+/**
+ * Messages of which none is left out. Progress comes twice a minute at most, and hours of it are what a long run is watched
+ * by; an end comes once a run, and many feeds may end theirs at one time.
+ */
+const always: ReadonlySet<unknown> = new Set([underWay, runFinished, runFailed])
 
 /** The level in LISTING_SYNC_LOG, if it is one. */
 export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
@@ -72,8 +80,7 @@ export function createLog(options: LogOptions): RunLog {
         logMethod(values, method, levelNumber) {
           const first: unknown = values[0]
           const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
-          // It comes twice a minute at most, and hours of it are what a long run is watched by.
-          if (message === underWay) return method.apply(this, values)
+          if (always.has(message)) return method.apply(this, values)
           const key = seen.has(message) || seen.size < most.messages ? message : 'other messages'
           const count = seen.get(key) ?? { times: 0, written: 0 }
           seen.set(key, count)

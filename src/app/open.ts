@@ -84,6 +84,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
         }),
       )),
     reader: () => (reader ??= storeKind(live.config.store).openReader(live.config.store, live.config.place)),
+    queue: async () => (await storeKind(live.config.store).openQueue?.(live.config.store, log)) ?? null,
     diff: (feed) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
     async sync(feed, command) {
       const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }

@@ -5,7 +5,7 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import { contentHash } from '../core/hash.ts'
 import { listingAt, movesAt } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
-import { isPutRight } from '../plan/change.ts'
+import { fieldsOf, isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
 import { homeOf } from '../plan/guard/home.ts'
 import type { Confirmation } from '../store/store.ts'
@@ -118,16 +118,11 @@ export function record(
     why: change.why,
     error,
     home: homeIn(workspace, change, { now: at, today: orders.today }),
-    fields: change.kind === 'update' ? sentFields(change) : [],
+    fields: fieldsOf(change),
   })
   context.workspace.recordOutcomes([{ seq, outcome: { result, error } }])
   context.underWay.delete(seq)
   context.progress(1)
-}
-
-/** Without those that the guard keeps back. */
-function sentFields({ fields, withheld }: Update): readonly FieldChange[] {
-  return withheld === null ? fields : fields.filter(({ field }) => !withheld.fields.includes(field))
 }
 
 /** Brings to the store what became of changes, once there are so many. */

@@ -39,6 +39,13 @@ export function sessionOf(command: string, written: string | undefined): number 
   return session
 }
 
+/** The number of an option, from 1 to `most`. Throws `UsageError`. */
+export function wholeNumber(name: string, written: string, most: number): number {
+  const number = Number(written)
+  if (/^\d+$/.test(written) && number >= 1 && number <= most) return number
+  throw new UsageError(`${name} takes a number from 1 to ${most}, not "${written}"`)
+}
+
 /** Runs a command on an app and closes it, whatever happens. */
 export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
   try {

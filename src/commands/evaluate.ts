@@ -16,7 +16,7 @@ import type { Evaluation } from '../evaluate/evaluate.ts'
 import { questionsAbout } from '../evaluate/generate.ts'
 import { junit } from '../evaluate/junit.ts'
 import { many } from '../report/headline.ts'
-import { chosenFeeds, sessionOf, withApp } from './command.ts'
+import { chosenFeeds, sessionOf, wholeNumber, withApp } from './command.ts'
 import { openTranscript } from './transcript.ts'
 
 interface EvaluateOptions {
@@ -34,8 +34,8 @@ interface EvaluateOptions {
 
 /** `evaluate`: asks the questions of a file, judges the answers, and says what share passed. */
 export function evaluateCommand(context: CommandContext, file: string, options: EvaluateOptions): Promise<number> {
-  const sample = whole('--sample', options.sample, 1000)
-  const tries = whole('--tries', options.tries, 100)
+  const sample = wholeNumber('--sample', options.sample, 1000)
+  const tries = wholeNumber('--tries', options.tries, 100)
   const threshold = Number(options.threshold)
   if (!/^\d+(\.\d+)?$/.test(options.threshold) || threshold > 100)
     throw new UsageError(`--threshold takes percent from 0 to 100, not "${options.threshold}"`)
@@ -71,12 +71,6 @@ export function evaluateCommand(context: CommandContext, file: string, options: 
       transcript?.close()
     }
   })
-}
-
-function whole(name: string, written: string, most: number): number {
-  const number = Number(written)
-  if (/^\d+$/.test(written) && number >= 1 && number <= most) return number
-  throw new UsageError(`${name} takes a number from 1 to ${most}, not "${written}"`)
 }
 
 const read = (path: string): string => readFileSync(path, 'utf8')

@@ -84,8 +84,8 @@ export interface Config {
   directory: string
   /** Absolute path of the store, or its address where it is no file. */
   store: string
-  /** The file beside which the daemon says that it is alive: the store, or this configuration where the store is no file. */
-  beside: string
+  /** The file beside which its one daemon says that it is alive: the store; null: the store is no file. */
+  beside: string | null
   /** Whether it may lie on a network file system; the present names of feeds, by names that they had before. */
   place: { allowNetwork: boolean; formerly: ReadonlyMap<string, string> }
   /** Of the readers of reports, as "en-US". */
@@ -188,7 +188,7 @@ function resolved(
     file,
     directory,
     store: schemeOf(data.store) === null ? resolve(directory, data.store) : data.store,
-    beside: schemeOf(data.store) === null ? resolve(directory, data.store) : file,
+    beside: schemeOf(data.store) === null ? resolve(directory, data.store) : null,
     place: {
       allowNetwork: data.allowNetworkStore,
       formerly: new Map(feeds.flatMap(({ name, formerly }) => formerly.map((old) => [old, name] as const))),

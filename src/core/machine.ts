@@ -32,5 +32,12 @@ export const systemClock: Clock = {
   sleep: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
 }
 
+/** A signal that is aborted after so many milliseconds, unless it is ended before. Until then it keeps what listens to it. */
+export function timeLimit(milliseconds: number, reason?: Error) {
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(reason), milliseconds).unref()
+  return { signal: limit.signal, end: (): void => clearTimeout(timer) }
+}
+
 /** In [0, 1). */
 export const systemRandom = (): number => Math.random()

@@ -2,16 +2,20 @@ import { rmSync } from 'node:fs'
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
 import type { App } from '../app/app.ts'
+import { runFailed, runFinished } from '../app/log.ts'
 import { logVerification } from '../app/verify.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { ConfigError, StoreAwayError, UserError, messageOf } from '../core/errors.ts'
 import type { RunResult } from '../core/exit.ts'
+import type { Clock } from '../core/machine.ts'
 import { minuteIn } from '../core/zone.ts'
 import type { Report } from '../report/report.ts'
 import { lastGood } from '../app/last-good.ts'
 import { staleAfter } from './health.ts'
 import { beatEvery, heartbeatFile, touch } from '../../bin/heartbeat.mjs'
 import type { RunRecord } from '../store/store.ts'
+import { remindEvery, runSkipped, sharedRuns } from './shared-runs.ts'
+import type { DaemonRuns } from './shared-runs.ts'
 import { beTheOne } from './one-daemon.ts'
 import type { OneDaemon } from './one-daemon.ts'
 import { createReloads } from './reload.ts'
@@ -21,13 +25,14 @@ import type { DueTimes, Schedule } from './schedule.ts'
 
 /**
  * Runs each feed on its schedule until stopped; then it completes calls in flight and starts nothing new. Throws `UserError`
- * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end.
+ * where another daemon has the store. `alongside` is begun once this one has it, and closed in the end. `workers`: runs at once.
  */
 export async function runDaemon(
   app: App,
   signal: AbortSignal,
   hangup: Hangup,
   alongside: () => Promise<{ close(): Promise<void> } | null> = async () => null,
+  workers = atOnce.places,
 ): Promise<void> {
   const problems = withoutSchedule(app.config)
   if (problems.length > 0) throw new ConfigError(app.config.file, problems)
@@ -35,7 +40,7 @@ export async function runDaemon(
   try {
     const beside = await alongside()
     try {
-      await keepTime(app, signal, hangup, life.beat)
+      await keepTime(app, signal, hangup, life.beat, workers)
     } finally {
       await beside?.close()
     }
@@ -44,58 +49,87 @@ export async function runDaemon(
   }
 }
 
-async function keepTime(app: App, signal: AbortSignal, hangup: Hangup, beat: () => void): Promise<void> {
+async function keepTime(
+  app: App,
+  signal: AbortSignal,
+  hangup: Hangup,
+  beat: () => void,
+  workers: number,
+): Promise<void> {
   const { clock, log } = app.runtime
   let watched = app.config.feeds.flatMap((feed) => (feed.schedule === null ? [] : [new Watched(app, feed)]))
   await waitForStore(app, signal, beat)
   if (signal.aborted) return
   for (const feed of watched) await feed.lookBack()
   log.info({ feeds: watched.map(({ name }) => name) }, 'daemon started')
-  const turns = new Turns()
-  const begin = (feed: Watched): void => {
-    if (turns.has(feed.name))
-      log.warn(
-        { feed: feed.name },
-        'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats',
-      )
-    else turns.take(feed, async () => (watched.some(feed.isLike) ? feed.run(signal) : undefined))
-  }
-  const starts = await startsBefore(app)
-  await waitOut(app, starts, signal, beat)
-  const upSince = clock.now()
-  let isSteady = false
-  let looked = upSince
-  let reminded = upSince
+  const queue = await app.queue()
+  const runs =
+    queue === null
+      ? ownRuns(app, workers, () => watched, beat, signal)
+      : sharedRuns(app, queue, workers, () => watched, signal)
+  await runs.begin()
   const reloads = createReloads(app, hangup, withoutSchedule, signal)
-
-  for (const feed of watched) if (await feed.isOverdue(upSince)) begin(feed)
   while (!signal.aborted) {
     beat()
     const now = clock.now()
-    for (const feed of watched) if (await feed.isDue(looked, now)) begin(feed)
-    if (now >= reminded + remindEvery || now < reminded) {
-      reminded = now
-      for (const feed of watched) feed.remind()
-    }
+    await runs.look(now)
     if (await reloads.look()) {
       const before = watched
       watched = await watchedAfter(app, before)
-      for (const feed of watched) if (!before.some(feed.isLike) && (await feed.isOverdue(now))) begin(feed)
+      await runs.changed(before, now)
     }
-    // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
-    looked = now < looked - longestBack ? now : Math.max(looked, now)
-    if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
-    const everyLook = watched.some((feed) => feed.times.bySecond) ? 1000 : beatEvery
+    const everyLook = runs.bySecond() ? 1000 : beatEvery
     const untilLook = everyLook - (now % everyLook)
     await hangup.sleep(clock, reloads.isWaiting ? Math.min(untilLook, lookAgain) : untilLook, signal)
   }
-  await turns.idle()
-  await noteSteady(app)
+  await runs.end()
   log.info('daemon stopped')
 }
 
-/** How often people may be reminded of what goes on, in milliseconds: a feed's next run may be a week away. */
-const remindEvery = 3_600_000
+/** Runs that this process carries out itself, so many at once and more that take long, each when it is due. */
+function ownRuns(
+  app: App,
+  most: number,
+  watched: () => readonly Watched[],
+  beat: () => void,
+  signal: AbortSignal,
+): DaemonRuns<Watched> {
+  const { clock, log } = app.runtime
+  const turns = new Turns(clock, { ...atOnce, places: most, long: 2 * most })
+  let isSteady = false
+  let upSince = 0
+  let looked = 0
+  let reminded = 0
+  const begin = (feed: Watched): void => {
+    if (turns.has(feed.name)) log.warn({ feed: feed.name }, runSkipped)
+    else turns.take(feed, async () => (watched().some(feed.isLike) ? feed.run(signal) : undefined))
+  }
+  return {
+    async begin() {
+      await waitOut(app, await startsBefore(app), signal, beat)
+      upSince = looked = reminded = clock.now()
+      for (const feed of watched()) if (await feed.isOverdue(upSince)) begin(feed)
+    },
+    async look(now) {
+      for (const feed of watched()) if (await feed.isDue(looked, now)) begin(feed)
+      if (now >= reminded + remindEvery || now < reminded) {
+        reminded = now
+        for (const feed of watched()) feed.remind()
+      }
+      // After a small step back of the clock, wait until it has caught up; after a larger one, start from there.
+      looked = now < looked - longestBack ? now : Math.max(looked, now)
+      if (!isSteady && now - upSince >= steadyAfter) isSteady = await noteSteady(app)
+    },
+    async changed(before, now) {
+      for (const feed of watched()) if (!before.some(feed.isLike) && (await feed.isOverdue(now))) begin(feed)
+    },
+    bySecond: () => watched().some((feed) => feed.times.bySecond),
+    async end() {
+      await turns.idle()
+      await noteSteady(app)
+    },
+  }
+}
 
 /** How soon a changed file of the configuration is looked at again, in milliseconds. */
 const lookAgain = 2500
@@ -185,8 +219,7 @@ function signsOfLife(app: App) {
   const beat = (): void => {
     const now = clock.now()
     try {
-      one ??= beTheOne(beside, now)
-      one.beat(now)
+      if (beside !== null) (one ??= beTheOne(beside, now)).beat(now)
     } catch (error) {
       if (error instanceof UserError) throw error
       say(error)
@@ -260,6 +293,19 @@ class Watched {
     return due > 0
   }
 
+  /** Counts them anew from the store, as others may have carried them out, and says it where there are too many. */
+  async weigh(now: number): Promise<void> {
+    const before = this.#dueSinceGood
+    const good = await this.#lastGood()
+    const due =
+      good === null
+        ? (await this.#app.store().runs.latest(this.name, staleAfter)).length
+        : this.times.count(good, now, staleAfter)
+    if (due < staleAfter) this.#sayFresh()
+    this.#dueSinceGood = due
+    if (before < staleAfter && due >= staleAfter) await this.#sayStale(now)
+  }
+
   remind(): void {
     this.#app.tell(this.#feed(), { isStale: this.#dueSinceGood >= staleAfter })
   }
@@ -285,16 +331,16 @@ class Watched {
         ...(result === 'held' && { approve: `listing-sync approve ${this.name}` }),
         ...(notes.length > 0 && { notes }),
       }
-      if (result === 'failed') log.error({ ...facts, error }, 'run failed')
-      else if (isWorse(report, before)) log.warn(facts, 'run finished')
-      else log.info(facts, 'run finished')
+      if (result === 'failed') log.error({ ...facts, error }, runFailed)
+      else if (isWorse(report, before)) log.warn(facts, runFinished)
+      else log.info(facts, runFinished)
       logVerification(log, this.name, report.verification)
       close()
       const good = await this.#lastGood()
       if (good !== null && good >= report.startedAt) this.#sayFresh()
     } catch (error) {
       // Before a run is one, as where the disk of the scratch files is full, it can fail without a report.
-      const said = error instanceof UserError ? 'run failed' : 'run failed with a defect'
+      const said = error instanceof UserError ? runFailed : 'run failed with a defect'
       log.error({ feed: this.name, error: messageOf(error) }, said)
     }
   }
@@ -378,19 +424,25 @@ const severity: readonly RunResult[] = ['ok', 'changes', 'partial', 'held', 'fai
 
 /**
  * So many runs at once: each takes three to four megabytes, and 200 at once took 890 MB. Those that wait are served in the order
- * they came, so that no feed starves; one that hangs gives its place back when its calls are given up.
+ * they came, so that no feed starves. A run that takes longer than `patience` milliseconds, as of a chatbot that hangs or of a
+ * first load, gives its place to the next: beside the places there may be so many `long` ones.
  */
-const mostAtOnce = 32
+const atOnce = { places: 32, long: 64, patience: 60_000 }
 
 /** Runs of one chatbot take turns; a feed never waits behind itself. */
 export class Turns {
-  readonly #limit: LimitFunction
+  readonly #clock: Clock
+  readonly #places: LimitFunction
+  readonly #all: LimitFunction
+  readonly #patience: number
   #last = new Map<string, Promise<void>>()
   #feeds = new Set<string>()
 
-  /** `most`: runs at once, of whichever chatbots. */
-  constructor(most = mostAtOnce) {
-    this.#limit = pLimit(most)
+  constructor(clock: Clock, { places, long, patience } = atOnce) {
+    this.#clock = clock
+    this.#places = pLimit(places)
+    this.#all = pLimit(places + long)
+    this.#patience = patience
   }
 
   has(feed: string): boolean {
@@ -401,8 +453,18 @@ export class Turns {
   take({ name, chatbot }: { name: string; chatbot: string }, job: () => Promise<void>): void {
     this.#feeds.add(name)
     const before = this.#last.get(chatbot) ?? Promise.resolve()
-    const turn = before.then(() => this.#limit(job)).finally(() => this.#feeds.delete(name))
+    const turn = before.then(() => this.#all(() => this.#placed(job))).finally(() => this.#feeds.delete(name))
     this.#last.set(chatbot, turn)
+  }
+
+  async #placed(job: () => Promise<void>): Promise<void> {
+    const over = new AbortController()
+    const { promise: running, resolve: begin } = Promise.withResolvers<void>()
+    await this.#places(() => {
+      begin(job().finally(() => over.abort()))
+      return Promise.race([running, this.#clock.sleep(this.#patience, over.signal).catch(() => undefined)])
+    })
+    await running
   }
 
   async idle(): Promise<void> {

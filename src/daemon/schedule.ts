@@ -15,7 +15,7 @@ export interface Schedule {
 }
 
 /** The times of one schedule; all in milliseconds. */
-export type DueTimes = ReturnType<typeof dueTimes>
+export type DueTimes = ReturnType<typeof timesOf>
 
 const minute = 60_000
 const quarter = 15 * minute
@@ -25,7 +25,22 @@ const horizon = 400 * day
 /** No zone was ever set back by more. */
 const longestBack = 3 * 60 * minute
 
-export function dueTimes({ expression, timezone }: Schedule) {
+/** How many schedules, and days and offsets of one, are remembered at most. */
+const mostKnown = 1000
+const schedules = new Map<string, DueTimes>()
+
+/** Of many feeds with one schedule, the first works it out for all. */
+export function dueTimes(schedule: Schedule): DueTimes {
+  const key = `${schedule.timezone} ${schedule.expression}`
+  let times = schedules.get(key)
+  if (times === undefined) {
+    if (schedules.size >= mostKnown) schedules.clear()
+    schedules.set(key, (times = timesOf(schedule)))
+  }
+  return times
+}
+
+function timesOf({ expression, timezone }: Schedule) {
   const { matches, matchesDay } = matcher(expression)
   const { second: seconds, hour } = parse(expression)
   const offset = offsetsOf(timezone)
@@ -94,7 +109,7 @@ function matcher(expression: string) {
   const matchesDay = (wall: number): boolean => {
     const start = Math.floor(wall / day)
     const known = days.get(start) ?? task.match(new Date(start * day + anyOf * minute))
-    if (days.size > 1000) days.clear()
+    if (days.size >= mostKnown) days.clear()
     days.set(start, known)
     return known
   }
@@ -102,15 +117,19 @@ function matcher(expression: string) {
   return { matches, matchesDay }
 }
 
+/** What is known of each zone's offsets, by the quarter of an hour. */
+const zones = new Map<string, Map<number, number>>()
+
 /** How far a zone is ahead of UTC at an instant. Zones only change at a quarter of an hour. */
 function offsetsOf(timezone: string): (at: number) => number {
-  const known = new Map<number, number>()
+  const known = zones.get(timezone) ?? new Map<number, number>()
+  zones.set(timezone, known)
   return (at) => {
     const start = Math.floor(at / quarter) * quarter
     let offset = known.get(start)
     if (offset === undefined) {
       offset = offsetAt(start, timezone)
-      if (known.size > 1000) known.clear()
+      if (known.size >= mostKnown) known.clear()
       known.set(start, offset)
     }
     return offset

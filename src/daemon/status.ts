@@ -3,6 +3,7 @@ import type { App } from '../app/app.ts'
 import { byRule, groupInWords, isWaiting } from '../app/held.ts'
 import { lastGood } from '../app/last-good.ts'
 import type { FeedConfig } from '../config/config.ts'
+import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
 import type { Held, StoreReader } from '../store/store.ts'
@@ -23,7 +24,11 @@ export interface Unready {
 export async function readinessOf(app: App, store: StoreReader, feeds: readonly FeedConfig[]): Promise<Unready[]> {
   const now = app.runtime.clock.now()
   const problems: Unready[] = []
-  if (!isAlive(app.config.beside, now))
+  const { beside, file } = app.config
+  if (beside === null) {
+    if (!isFresh(heartbeatFile(file), now))
+      problems.push({ feed: null, what: 'daemon', text: 'no daemon is alive on this machine' })
+  } else if (!isAlive(beside, now))
     problems.push({ feed: null, what: 'daemon', text: 'no daemon is alive on this store' })
   for (const problem of app.refusedReload?.problems ?? [])
     problems.push({

@@ -1,12 +1,10 @@
-/**
- * What a plan consists of. A change says what is to be done about one MLSNumber, and why; a hold says what is not done now,
- * and what ends that.
- */
+/** What a plan consists of: what is to be done about one MLSNumber, or is not done now, and what ends that. */
 import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
+import type { HomeHash } from './guard/home.ts'
 import type { History } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
 
@@ -22,6 +20,7 @@ interface Base<Kind extends string, Cause extends string> {
 }
 
 interface Weighed {
+  /** As what it counts for 24 hours once it is carried out. */
   readonly counts: readonly Counted[]
   /** What earlier runs held of it, and what was approved or confirmed since. */
   readonly released: readonly HeldPart[]
@@ -30,19 +29,19 @@ interface Weighed {
 /** Where the wanted listing lies: at a position of the delivery, or in the snapshot row of this id. */
 export type Wanted = { readonly delivered: number } | { readonly snapshot: number }
 
-interface Sends {
+/** A change after which the service shows what is wanted. */
+interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Cause>, Weighed {
   readonly wanted: Wanted
-  /** The service must be asked for this MLSNumber first. */
-  readonly lookUp: boolean
-  /** An earlier call for this listing may still land: what is shown first after the write is not yet to be believed. */
+  /** An earlier call for this listing may still land: what is shown first after this is not yet to be believed. */
   readonly unsettled: boolean
   /** What the service shows where the wanted listing has a placeholder: that stays. */
-  readonly facts?: Partial<Listing>
+  readonly facts?: Partial<Listing> | undefined
 }
 
-export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sends, Weighed {
-  /** `homeOf` the wanted listing; null: its address names none. */
-  readonly home: string | null
+export interface Create extends Wants<'create', 'new' | 'gone-from-service'> {
+  /** The service must be asked for this MLSNumber first. */
+  readonly lookUp: boolean
+  readonly home: HomeHash
   /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
   /** Confirmed lately and never shown since, so that the list may only lag behind. */
@@ -54,7 +53,8 @@ export interface Create extends Base<'create', 'new' | 'gone-from-service'>, Sen
 /** `unseen`: shown otherwise than it was sent, and nobody had looked at it since. */
 export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-sent' | 'settle' | 'refresh'
 
-export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
+export interface Update extends Wants<'update', UpdateCause> {
+  readonly lookUp: boolean
   /** The kinds of fact that change beyond belief against what was sent last. */
   readonly broken: readonly FactKind[]
   /** Fields that stay as they were sent last, as the guard holds them, and what it holds; null: none. */
@@ -68,9 +68,13 @@ export interface Update extends Base<'update', UpdateCause>, Sends, Weighed {
   readonly shownHash: string | null
 }
 
+/** The service shows what is wanted already: only the snapshot learns of it. */
+export interface Adopt extends Wants<'adopt', 'as-wanted' | 'settle'> {
+  readonly shownHash: string
+}
+
 interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
-  /** `homeOf` the listing; null: its address names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** It was created in the last 45 days. */
   readonly isYoung: boolean
   /** The item as the list showed it: the delete must find it so once more. */
@@ -83,92 +87,77 @@ interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
 /** The feed itself says that the listing is gone. */
 export type DeleteStated = Deletes<'feed-says-so'>
 
-type AbsentDetails = Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>
+/** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
+
+type DeleteDetails = Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>
+type ForgetDetails = Omit<DeleteDetails, 'shownHash' | 'unsettled' | 'isYoung'>
 
 /** What follows from absence: its MLSNumber is its proof's, so neither can be put on another listing. */
-class ByAbsence<Details extends object> {
+class OfProof {
   readonly cause = 'absent'
   readonly #proof: AbsenceProof
-  declare readonly why: string
-  declare readonly reason: string
-  declare readonly snapshot: number | null
-  declare readonly home: string | null
-  declare readonly counts: readonly Counted[]
-  declare readonly released: readonly HeldPart[]
-  /** When it was first absent, in milliseconds; it is part of what the proof rests on. */
+  /** When it was first absent, in milliseconds, and whether in the delivery before as well: the proof rests on them. */
   readonly absentSince: number | null
   readonly wasAbsent: boolean
 
-  constructor(proof: AbsenceProof, details: Details) {
+  constructor(proof: AbsenceProof, details: object) {
     Object.assign(this, details)
     this.#proof = proof
-    this.absentSince = proof.absentSince
-    this.wasAbsent = proof.wasAbsent
+    this.absentSince = proof.gone.absentSince
+    this.wasAbsent = proof.gone.wasAbsent
   }
 
   get mlsNumber(): string {
-    return this.#proof.mlsNumber
+    return this.#proof.gone.mlsNumber
   }
 
-  /** The same change, weighed otherwise. */
+  /** The same change around the same proof, weighed otherwise. */
   weighed(weighed: Weighed): this {
     const Kind = this.constructor as new (proof: AbsenceProof, details: object) => this
-    // The class is made anew around the same proof.
     // oxlint-disable-next-line typescript/no-misused-spread
     return new Kind(this.#proof, { ...this, ...weighed })
   }
 }
 
+const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof & Details
+
 /** The delete of a listing that the feed no longer holds. */
-export class DeleteAbsent extends ByAbsence<AbsentDetails> implements Deletes<'absent'> {
+export class DeleteAbsent extends ByAbsence<DeleteDetails> {
   readonly kind = 'delete'
-  declare readonly shownHash: string
-  declare readonly unsettled: boolean
-  declare readonly isYoung: boolean
 }
-
-/** The service shows what is wanted already: only the snapshot learns of it. */
-export interface Adopt extends Base<'adopt', 'as-wanted' | 'settle'>, Weighed {
-  readonly wanted: Wanted
-  readonly shownHash: string
-  readonly unsettled: boolean
-  readonly facts?: Partial<Listing>
-}
-
-/** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent
-  extends ByAbsence<Omit<AbsentDetails, 'shownHash' | 'unsettled' | 'isYoung'>>
-  implements Base<'forget', 'absent'>, Weighed
-{
+export class ForgetAbsent extends ByAbsence<ForgetDetails> {
   readonly kind = 'forget'
 }
 
 /** What may be carried out. */
 export type Action = Create | Update | DeleteStated | DeleteAbsent | Adopt | ForgetStated | ForgetAbsent
 
-export type HoldCause =
-  | 'guard'
-  | 'grace'
-  | 'unproven'
-  | 'unreadable'
-  | 'in-flight'
-  | 'lost-store'
-  | 'refused-before'
-  | 'twice-delivered'
-  | 'twice-shown'
-  | 'other-feed'
-  | 'rival'
-  | 'not-converging'
-  | 'drifted'
-
 /**
  * What ends a hold: the guard lets go, or a person does; an answer of the service to a call under way; time; another state
  * of the feed, the service or the configuration. `nothing`: all is as it should be, since another feed has the listing.
  */
 export type Until = 'approval' | 'answer' | 'time' | 'change' | 'nothing'
+
+/** Why something is held, and what ends that. */
+const untilOf = {
+  guard: 'approval',
+  grace: 'time',
+  unproven: 'change',
+  unreadable: 'change',
+  'in-flight': 'answer',
+  'lost-store': 'time',
+  'refused-before': 'time',
+  'twice-delivered': 'change',
+  'twice-shown': 'change',
+  'other-feed': 'nothing',
+  rival: 'change',
+  'not-converging': 'change',
+  drifted: 'change',
+} as const satisfies Record<string, Until>
+export type HoldCause = keyof typeof untilOf
 
 export interface Hold extends Base<'hold', HoldCause> {
   /** What is held back; null where it can't be told, or lacks its proof. */
@@ -190,51 +179,50 @@ export type ActionKind = Action['kind']
  */
 export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
-  why: string,
-  until: Until,
   cause: HoldCause,
-  parts: readonly PartHeld[] = [],
+  why: string,
+  { until = untilOf[cause], parts = [] }: Partial<Pick<Hold, 'until' | 'parts'>> = {},
 ): Hold {
-  const { mlsNumber } = of
-  const action = of.kind === undefined ? null : of
-  const held = of.kind === undefined ? (of.held ?? null) : of.kind
+  const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
   const reason = action?.reason ?? reasonOf('hold', cause)
-  return { kind: 'hold', cause, mlsNumber, why, reason, action, held, until, parts }
+  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, reason, action, held, until, parts }
 }
 
 /** Whether it undoes what somebody did on the service. */
-export function isPutRight({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean {
-  return kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
-}
+export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
+  kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
 /** The action with other counts and releases. */
-export function weighed(action: Action, by: Weighed): Action {
-  return 'weighed' in action ? action.weighed(by) : { ...action, ...by }
-}
+export const weighed = (action: Action, by: Weighed): Action =>
+  'weighed' in action ? action.weighed(by) : { ...action, ...by }
 
-/** `content`: the hash of the wanted listing. */
+/** `content`: the hash of the wanted listing; `fields`: those that change. */
 export function reasonOf(
   kind: ChangeKind,
   cause: string,
+  content?: string,
   fields: readonly FieldChange[] = [],
-  content: string | null = null,
 ): string {
-  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content]))
+  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content ?? null]))
+}
+
+/** What the guard holds of a change. */
+export function partsOf(change: Change): readonly PartHeld[] {
+  if (change.kind === 'hold') return change.parts
+  return change.kind === 'update' && change.withheld !== null ? change.withheld.parts : []
 }
 
 /** The fields in which what is on the service would change, as far as the plan knows them. */
 export function fieldsOf(change: Change): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
   if (action?.kind !== 'update') return []
-  const { fields, withheld } = action
-  return withheld === null ? fields : fields.filter(({ field }) => !withheld.fields.includes(field))
+  return action.fields.filter(({ field }) => !action.withheld?.fields.includes(field))
 }
 
 /** The fields that the guard holds of an update that goes on. */
 export function withheldOf(change: Change): readonly FieldChange[] {
-  if (change.kind !== 'update' || change.withheld === null) return []
-  const { fields, withheld } = change
-  return fields.filter(({ field }) => withheld.fields.includes(field))
+  if (change.kind !== 'update') return []
+  return change.fields.filter(({ field }) => change.withheld?.fields.includes(field))
 }
 
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
@@ -254,17 +242,17 @@ export type Bookkeeping =
 /** What the guard is told of an action's MLSNumber. */
 export type Remembered = Pick<History, 'counted' | 'heldSince' | 'wasElsewhere' | 'holds'>
 
-/** What a walk over the three sides yields, one MLSNumber after another. */
-export type PlanStep =
-  | { step: 'change'; change: Change; remembered: Remembered }
-  | { step: 'unchanged' }
-  | { step: 'bookkeeping'; entry: Bookkeeping }
-
-/** What the walk knows beside the three sides comes with the step when the walk gives it. */
-export const stepOf = (change: Change): PlanStep => ({ step: 'change', change, remembered: nothingRemembered })
-
 export const nothingRemembered: Remembered = { counted: [], heldSince: null, holds: [] }
 
-export const note = (entry: Bookkeeping): PlanStep => ({ step: 'bookkeeping', entry })
+/** A change with what is remembered of its MLSNumber. */
+export interface Planned {
+  readonly change: Change
+  readonly remembered: Remembered
+}
 
-export const unchanged: PlanStep = { step: 'unchanged' }
+/** What some MLSNumbers come to. */
+export interface Steps {
+  readonly changes: readonly Planned[]
+  readonly notes: readonly Bookkeeping[]
+  readonly unchanged: number
+}

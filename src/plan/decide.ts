@@ -16,84 +16,62 @@
  */
 import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
-import type { FieldName, Listing } from '../core/listing.ts'
-import { absent, gone } from './absent.ts'
-import { hold, note, stepOf } from './change.ts'
-import type { PlanStep } from './change.ts'
-import type { PlanSettings } from './inputs.ts'
-import { present, refreshDue } from './present.ts'
-import { isOurs } from './situation.ts'
-import type { Situation, Case, WantedListing } from './situation.ts'
+import type { MovingListing } from '../core/listing.ts'
+import { leaving } from './absent.ts'
+import { hold } from './change.ts'
+import type { Bookkeeping, Change } from './change.ts'
+import { present } from './present.ts'
+import type { Case, WantedListing } from './situation.ts'
 
 export interface Decision {
-  steps: PlanStep[]
+  changes: readonly Change[]
+  notes: readonly Bookkeeping[]
+  /** It is wanted, and as it should be. */
+  isUnchanged: boolean
   /** Listings delivered once more, equal. */
   duplicates: number
   ours: boolean
 }
 
-/**
- * Whether the decision may need what was sent under this MLSNumber and how it was shown. It must be fetched beforehand, so
- * this is cheap, and true unless it is plain that nothing changed.
- */
-export function mayRecall({ key, delivered, row, seen, shown }: Situation, settings: PlanSettings): boolean {
-  if (row === null || !row.owned) return false
-  if (!seen && delivered.length === 0) return false
-  // Without a row there is nothing to recall, except for a record that was not parsed.
-  if (row.content === null) return seen
-  const { feed, now, volatile } = settings
-  if (row.feed !== feed) return settings.outranks(row.feed)
-  if (row.flight !== null) return true
-  if (delivered.some(({ content }) => content !== row.content)) return true
-  if (row.ignored || (row.movesAt !== null && row.movesAt <= now)) return true
-  // Not shown, it is created or left alone; shown twice, it is held.
-  if (shown.length !== 1) return false
-  const [{ hash, owner }] = shown
-  if (owner !== null && owner !== feed && settings.outranks(owner)) return true
-  return hash !== row.baseline || refreshDue(key, row.sentAt, now, volatile.refresh)
+/** Pure: of an equal case it says the same. */
+export function decide(one: Case): Decision {
+  const { key, delivered, seen, history, ours, notes } = one
+  const wanted = wantedListings(one)
+  const changes = changesOf(one, wanted)
+  if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })
+  const listings = delivered.filter(({ kind }) => kind === 'listing').length + (seen ? 1 : 0)
+  const isUnchanged = wanted.length > 0 && changes.length === 0
+  return { changes, notes, isUnchanged, duplicates: listings - wanted.length, ours }
 }
 
-export function decide(situation: Situation, settings: PlanSettings, recall: Case['recall']): Decision {
-  const { key, delivered, row, seen, history } = situation
-  const mine = row !== null && row.feed === settings.feed ? row : null
-  const ours = isOurs(situation, mine, settings)
-  const one: Case = { ...situation, mine, ours, settings, recall }
-  const back = history.absence !== null && (seen || delivered.length > 0) ? [note({ op: 'returned', key })] : []
-  const decision = (steps: PlanStep[], duplicates = 0): Decision => ({ steps: [...steps, ...back], duplicates, ours })
-
-  if (delivered.length === 0 && !seen) return decision(absent(one))
-
-  const wanted = wantedListings(one)
-  const duplicates = delivered.filter((record) => record.kind === 'listing').length + (seen ? 1 : 0) - wanted.length
-  const reject = delivered.find((record) => record.kind === 'reject')
-  const leaving = delivered.find((record) => record.kind === 'removal' || record.kind === 'filtered')
-  const holdEach = (why: string): Decision =>
-    decision(
-      wanted.map(() => stepOf(hold({ mlsNumber: key }, why, 'change', 'twice-delivered'))),
-      duplicates,
-    )
-
+function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
+  const { key, delivered, seen } = one
+  const reject = delivered.find(({ kind }) => kind === 'reject')
+  const stated = delivered.find(({ kind }) => kind === 'removal' || kind === 'filtered') ?? null
+  const holdEach = (why: string): Change[] => wanted.map(() => hold({ mlsNumber: key }, 'twice-delivered', why))
   if (reject !== undefined)
     return holdEach(`another record of this MLSNumber (${reject.at}) can't be read: correct the feed`)
-  if (wanted.length > 1 || (wanted.length === 1 && leaving !== undefined)) {
-    const places = delivered.map((record) => record.at)
-    if (seen) places.push('a record unchanged since the last run')
+  if (wanted.length > 1 || (wanted.length === 1 && stated !== null)) {
+    const places = [...delivered.map(({ at }) => at), ...(seen ? ['a record unchanged since the last run'] : [])]
     return holdEach(`several records have this MLSNumber and differ (${places.join('; ')}): correct the feed`)
   }
-  if (leaving !== undefined) return decision(gone(one, leaving))
-  return decision(present(one, wanted[0]), duplicates)
+  const change = wanted.length === 1 ? present(one, wanted[0]) : leaving(one, stated)
+  return change === null ? [] : [change]
 }
 
 /** The listings delivered for this MLSNumber, equal ones once. */
 function wantedListings({ delivered, row, seen, settings, recall }: Case): WantedListing[] {
   const { now, today, volatile, mapping } = settings
+  const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => ({
+    listing: () => listingAt(read(), now, today),
+    placeholders: () => read().moving.placeholders ?? [],
+  })
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
-    const listing = (): Listing => listingAt(recall(row.id), now, today)
-    const placeholders = (): readonly FieldName[] => recall(row.id).moving.placeholders ?? []
+    const reading = readingOf(() => recall(row.id))
     const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
-    const content = moved ? contentHash(listing(), volatile.fields) : row.content!
-    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, listing, placeholders })
+    const content = moved ? contentHash(reading.listing(), volatile.fields) : row.content!
+    wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })
   }
   for (const record of delivered) {
     if (record.kind !== 'listing' || wanted.some(({ content }) => content === record.content)) continue
@@ -102,8 +80,7 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
       at: { delivered: record.position },
       home: record.home,
       byMapping: row !== null && row.raw !== null && row.raw === record.raw && row.mapping !== mapping,
-      listing: () => listingAt(record.listing(), now, today),
-      placeholders: () => record.listing().moving.placeholders ?? [],
+      ...readingOf(() => record.listing()),
     })
   }
   return wanted

@@ -1,5 +1,6 @@
 import type { Delivered, FieldName, MovingListing, Shown } from '../core/listing.ts'
 import type { Counted, HoldRecord } from './guard/hold.ts'
+import type { HomeHash } from './guard/home.ts'
 import type { Sides } from './proof.ts'
 import type { PlanConfig } from './settings.ts'
 
@@ -24,8 +25,7 @@ export interface DeliveredRow {
   raw: string | null
   /** How many listings the record gave: it may be skipped only where all of them are in the snapshot. */
   parts: number
-  /** `homeOf` the listing; null: its address names none, or there is no listing. */
-  home: string | null
+  home: HomeHash
   /** When the listing changes by itself (an open house ends), in milliseconds. */
   movesAt: number | null
   /** Reads the listing from the workspace; only for kind `listing`. */
@@ -57,8 +57,7 @@ export interface SnapshotRow {
   raw: string | null
   parts: number
   mapping: string | null
-  /** `homeOf` what was sent; null: its address names none. */
-  home: string | null
+  home: HomeHash
   /** When this feed created it, in milliseconds; null: it was there before, or came with the first load. */
   bornAt: number | null
   sentAt: number

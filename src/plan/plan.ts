@@ -1,71 +1,76 @@
-import type { PlanStep } from './change.ts'
-import { decide, mayRecall } from './decide.ts'
-import { factKinds, zeros } from './guard/facts.ts'
+import type { MovingListing } from '../core/listing.ts'
+import type { Steps } from './change.ts'
+import { decide } from './decide.ts'
+import type { Decision } from './decide.ts'
+import { isFact } from './guard/facts.ts'
+import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
-import { situations } from './situation.ts'
-import type { Case, Situation } from './situation.ts'
+import { caseOf, situations } from './situation.ts'
+import type { Situation } from './situation.ts'
 
 /**
  * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
  * chunks. Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
  */
-export async function* planChanges(
-  inputs: PlanInputs,
-  settings: PlanSettings,
-): AsyncGenerator<readonly PlanStep[], PlanFacts> {
+export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
-    const recall = await recallFor(chunk, inputs, settings)
-    const chunkSteps: PlanStep[] = []
-    for (const situation of chunk) {
-      const { steps, duplicates, ours } = decide(situation, settings, recall)
-      countSituation(facts, situation, ours, settings)
-      facts.duplicates += duplicates
-      for (const step of steps) {
-        countStep(facts, step)
-        chunkSteps.push(step.step === 'change' ? { ...step, remembered: situation.history } : step)
-      }
+    const decisions = await decideAll(chunk, inputs, settings)
+    for (const [i, decision] of decisions.entries()) count(facts, chunk[i], decision, settings)
+    yield {
+      changes: decisions.flatMap(({ changes }, i) =>
+        changes.map((change) => ({ change, remembered: chunk[i].history })),
+      ),
+      notes: decisions.flatMap(({ notes }) => notes),
+      unchanged: decisions.filter(({ isUnchanged }) => isUnchanged).length,
     }
-    yield chunkSteps
   }
   return facts
 }
 
-/** Fetches what the decisions of a chunk may ask for; one that asks for more is a defect. */
-async function recallFor(
+const notAtHand = new Error('what was sent last is not at hand')
+
+/** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
+async function decideAll(
   chunk: readonly Situation[],
   inputs: PlanInputs,
   settings: PlanSettings,
-): Promise<Case['recall']> {
-  const ids: number[] = []
-  for (const situation of chunk) if (mayRecall(situation, settings)) ids.push(situation.row!.id)
-  const recalled = ids.length > 0 ? await inputs.recall(ids) : null
-  return (id) => {
+): Promise<readonly Decision[]> {
+  const asked: number[] = []
+  const ask = (id: number): never => {
+    asked.push(id)
+    throw notAtHand
+  }
+  const decisions = chunk.map((situation) => {
+    try {
+      return decide(caseOf(situation, settings, ask))
+    } catch (error) {
+      if (error !== notAtHand) throw error
+      return null
+    }
+  })
+  const recalled = asked.length > 0 ? await inputs.recall(asked) : null
+  const recall = (id: number): MovingListing => {
     const found = recalled?.get(id)
-    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, which was not fetched for it`)
+    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
     return found
   }
+  return decisions.map((decision, i) => decision ?? decide(caseOf(chunk[i], settings, recall)))
 }
 
-function countStep(facts: PlanFacts, step: PlanStep): void {
-  if (step.step === 'change' && step.change.cause === 'mapping') facts.mappingUpdates++
-  if (step.step === 'bookkeeping' && step.entry.op === 'baseline' && step.entry.kept) facts.driftKept++
-}
-
-function countSituation(
-  facts: PlanFacts,
-  { row, seen, delivered, shown, history }: Situation,
-  ours: boolean,
-  { feed, remote }: PlanSettings,
-): void {
+function count(facts: PlanFacts, situation: Situation, decision: Decision, { feed, remote }: PlanSettings): void {
+  const { row, seen, delivered, shown, history } = situation
   const { counted } = history
-  const isMarked = shown.some(({ owner }) => owner === feed)
   // What an incomplete list lacks may be there all the same.
-  const isThere = ours && (shown.length > 0 || !remote.complete)
+  const isThere = decision.ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
+  const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
-  if (factKinds.some((kind) => counted.includes(kind))) facts.counted.changed++
+  if (counted.some(isFact)) facts.counted.changed++
+  facts.duplicates += decision.duplicates
+  for (const note of decision.notes) if (note.op === 'baseline' && note.kept) facts.driftKept++
+  for (const { cause } of decision.changes) if (cause === 'mapping') facts.mappingUpdates++
 }
 
 /** What the walk counts, for the guard and the report. */
@@ -75,7 +80,7 @@ const noFacts = () => ({
   /** Listings delivered once more, equal. */
   duplicates: 0,
   /** Listings of which something was changed within 24 hours, by what the guard counts; `changed`: any fact. */
-  counted: { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() },
+  counted: noTally(),
   /** Listings with our mark that the store knows nothing of and the feed does not hold. */
   strange: 0,
   /** Listings edited on the service that stay so (`drift: keep`). */

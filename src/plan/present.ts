@@ -4,47 +4,35 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
 import { valueInWords } from '../core/text.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
-import { isSettled, twiceShown } from './absent.ts'
-import { hold, isPutRight, note, reasonOf, stepOf, unchanged } from './change.ts'
-import type { Adopt, Change, Create, PlanStep, Update, UpdateCause } from './change.ts'
+import { twiceShown } from './absent.ts'
+import { hold, isPutRight, reasonOf } from './change.ts'
+import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import type { FactKind } from './guard/facts.ts'
+import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case, WantedListing } from './situation.ts'
 
-export function present(one: Case, wanted: WantedListing): PlanStep[] {
-  const { key, mine, shown } = one
-  const other = otherOwner(one)
-  const takeOver = other !== null && one.settings.outranks(other) && mayTakeOver(one)
-  if (other !== null && !takeOver)
-    return [
-      stepOf(hold({ mlsNumber: key }, `also in ${other}, a feed of this chatbot that has it`, 'nothing', 'other-feed')),
-    ]
-  if (shown.length > 1) return [stepOf(twiceShown(one, null))]
-  const item = shown.length === 1 ? shown[0] : null
-  const steps = takeOver ? takenOver(one, wanted, other, item) : stepsFor(one, wanted, mine, item)
-  const finish = (change: Change): Change => notConverging(one, refusedBefore(one, wanted, lostStore(one, change)))
-  return steps.map((step) => (step.step === 'change' ? stepOf(finish(step.change)) : step))
+interface Wanting extends Case {
+  wanted: WantedListing
+  /** What the service shows of it; null: nothing. */
+  item: ShownRow | null
 }
 
-function stepsFor(one: Case, wanted: WantedListing, mine: SnapshotRow | null, item: ShownRow | null): PlanStep[] {
-  if (mine !== null && mine.flight !== null) return settled(one, wanted, mine, item)
-  if (mine !== null && mine.owned) return item === null ? lost(one, wanted, mine) : confirmed(one, wanted, mine, item)
-  if (item === null) return [stepOf(create(one, wanted, 'new', 'new in the feed'))]
-  if (mayBeDeleted(one)) return [stepOf(deletedJustNow(one, wanted))]
-  const why = one.ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
-  return adoptOrUpdate(one, wanted, item, 'never-sent', why)
-}
+const day = 86_400_000
 
-/** It was taken off so lately that the list may show what is gone. To take it over would be to believe that it is there. */
-function mayBeDeleted({ history, settings }: Case): boolean {
-  return history.leftAt !== null && settings.remoteStartedAt < history.leftAt + settings.settle
-}
-
-function deletedJustNow(one: Case, wanted: WantedListing): Change {
-  const until = new Date(one.history.leftAt! + one.settings.settle).toISOString()
-  const why = `deleted just now, and the list may still show it: decided by what is shown after ${until}`
-  return hold(create(one, wanted, 'new', why), why, 'answer', 'in-flight')
+/** null: nothing is to be done. */
+export function present(known: Case, wanted: WantedListing): Change | null {
+  const { key, row, shown, settings } = known
+  const other = otherOwner(known)
+  // While a call of the other feed may still land, nobody knows what it leaves behind.
+  const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
+  if (other !== null && !takesOver)
+    return hold({ mlsNumber: key }, 'other-feed', `also in ${other}, a feed of this chatbot that has it`)
+  if (shown.length > 1) return twiceShown(known, null)
+  const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
+  const change = takesOver ? takenOver(one, other) : changeFor(one)
+  return change && postponed(one, change)
 }
 
 /** The name of another feed that has this listing, by our own memory or by its mark on the service. */
@@ -54,64 +42,72 @@ function otherOwner({ row, mine, shown, settings }: Case): string | null {
   return shown.find((item) => item.owner !== null && item.owner !== settings.feed)?.owner ?? null
 }
 
-/** While a call of the other feed may still land, nobody knows what it leaves behind. */
-function mayTakeOver({ row, settings }: Case): boolean {
-  return row === null || row.flight === null || isSettled(row, settings)
+/** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
+function takenOver(one: Wanting, other: string): Change {
+  const why = `taken over from feed ${other}, which comes later`
+  if (one.item === null) return create(one, 'new', why, { lookUp: true })
+  if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, one.item, 'never-sent', why)
+  return update(one, 'never-sent', why, shownDifferences(one, one.item))
 }
 
-/** This feed comes before the one that has the listing. It is sent even where it is as wanted: the mark must change. */
-function takenOver(one: Case, wanted: WantedListing, other: string, item: ShownRow | null): PlanStep[] {
-  const why = `taken over from feed ${other}, which comes later`
-  if (item === null) return [stepOf(create(one, wanted, 'new', why, true))]
-  if (one.settings.ownership === 'snapshot') return adoptOrUpdate(one, wanted, item, 'never-sent', why)
-  return [stepOf(update(one, wanted, 'never-sent', why, shownDifferences(one, wanted, item), item))]
+function changeFor(one: Wanting): Change | null {
+  const { mine, item, ours, history, settings } = one
+  if (mine !== null && mine.flight !== null) return settled(one, mine)
+  if (mine !== null && mine.owned) return item === null ? lost(one, mine) : confirmed(one, mine, item)
+  if (item === null) return create(one, 'new', 'new in the feed')
+  const { leftAt } = history
+  // To take over what the list may only still show would be to believe that it is there.
+  if (leftAt !== null && settings.remoteStartedAt < leftAt + settings.settle)
+    return inFlight(one, leftAt, 'deleted just now, and the list may still show it')
+  const why = ours ? "on the service with this feed's mark, not in the store" : 'on the service, never sent by us'
+  return adoptOrUpdate(one, item, 'never-sent', why)
+}
+
+/** Held until a list tells that began so long after the call that it landed. */
+function inFlight(one: Wanting, calledAt: number, what: string): Change {
+  const until = new Date(calledAt + one.settings.settle).toISOString()
+  const why = `${what}: decided by what is shown after ${until}`
+  return hold(create(one, 'new', why), 'in-flight', why)
 }
 
 /** A call was under way when we last knew: what the service shows settles it. */
-function settled(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep[] {
-  const { settings } = one
-  const { flight } = mine
-  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle', `an earlier ${flight} got no answer`)
-  if (flight === 'update') return lost(one, wanted, mine)
-  if (!isSettled(mine, settings)) {
-    if (mine.missedAt === null && !settings.remote.complete) {
-      const why = `an earlier ${flight} got no answer, and the list is incomplete: looked up`
-      return [stepOf({ ...create(one, wanted, 'new', why), firstLook: true, counts: [] })]
-    }
-    const until = new Date((mine.missedAt ?? mine.flightAt!) + settings.settle).toISOString()
-    const why = `an earlier ${flight} got no answer and may still land: decided by what is shown after ${until}`
-    return [stepOf(hold(create(one, wanted, 'new', why), why, 'answer', 'in-flight'))]
+function settled(one: Wanting, mine: SnapshotRow): Change | null {
+  const { item, settings } = one
+  const { flight, missedAt } = mine
+  const unanswered = `an earlier ${flight} got no answer`
+  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)
+  if (flight === 'update') return lost(one, mine)
+  if (isUnderWay(mine, settings)) {
+    if (missedAt !== null || settings.remote.complete)
+      return inFlight(one, missedAt ?? mine.flightAt!, `${unanswered} and may still land`)
+    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`, { firstLook: true, counts: [] })
   }
-  const why =
-    flight === 'create' ? 'an earlier create got no answer and never showed' : 'deleted before, delivered again'
+  const why = flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again'
   // A list that hides a row by mistake must not make a second one: one absence is weak evidence.
-  return [stepOf(create(one, wanted, 'new', why, true))]
+  return create(one, 'new', why, { lookUp: true })
 }
 
 /** Ours and shown. */
-function confirmed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): PlanStep[] {
-  const { key, seen, settings } = one
-  if (mine.content === null) return adoptOrUpdate(one, wanted, item, 'settle', 'what was sent last is not known')
-  if (hasNews(one, wanted, mine)) return [changed(one, wanted, mine, item)]
-  const notes: PlanStep[] = []
-  if (!seen && 'delivered' in wanted.at)
-    notes.push(note({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered }))
-  const mayChange = isUnseen(mine, item) && mine.suspectUntil !== null && settings.remoteStartedAt < mine.suspectUntil
-  // A delta says it only once.
-  if (mayChange) return [unchanged, ...notes, note({ op: 'undecided', key })]
-
-  const fields = mine.baseline === item.hash && !mine.ignored ? [] : shownDifferences(one, wanted, item)
-  const edit = fields.length === 0 ? null : shownOtherwise(one, wanted, mine, item, fields)
-  if (edit !== null) return [stepOf(edit), ...notes]
-  const facts = mine.baseline === item.hash ? {} : factsShown(wanted, item)
-  const given = Object.keys(facts).join(', ')
-  if (given !== '') {
-    const why = `${given} was given on the service, where a placeholder was sent: it stays`
-    return [stepOf(adopt(one, wanted, item, 'as-wanted', why, facts)), ...notes]
+function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
+  const { key, seen, wanted, notes, settings } = one
+  if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
+  if (hasNews(one, mine)) return changed(one, mine)
+  if (!seen && 'delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
+  const isNew = mine.baseline !== item.hash
+  if (isUnseen(mine, item) && isSuspect(mine, settings)) {
+    // A delta says it only once.
+    notes.push({ op: 'undecided', key })
+    return null
   }
-  if (mine.baseline !== item.hash || mine.ignored || mine.undone > 0)
-    notes.push(note({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) }))
-  return [refreshed(one, wanted, mine), ...notes]
+  const fields = isNew || mine.ignored ? shownDifferences(one, item) : []
+  const edit = fields.length === 0 ? null : shownOtherwise(one, mine, item, fields)
+  if (edit !== null) return edit
+  const given = Object.keys((isNew && factsShown(one)) || {}).join(', ')
+  if (given !== '')
+    return adopt(one, item, 'as-wanted', `${given} was given on the service, where a placeholder was sent: it stays`)
+  if (isNew || mine.ignored || mine.undone > 0)
+    notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) })
+  return refreshed(one, mine, item)
 }
 
 /** Nobody looked at it after it was sent, and it is not shown as it was before that. */
@@ -119,173 +115,123 @@ const isUnseen = ({ baseline, ignored }: SnapshotRow, { hash }: ShownRow): boole
   baseline === null || (ignored && baseline !== hash)
 
 /** What is done where a listing is not shown as it was sent; null: nothing. */
-function shownOtherwise(
-  one: Case,
-  wanted: WantedListing,
-  mine: SnapshotRow,
-  item: ShownRow,
-  fields: FieldChange[],
-): Change | null {
+function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
   const { drift, forms, now } = one.settings
   if (mine.ignored && mine.baseline === item.hash) {
     const [{ field, from, to }] = fields
     const why = `the service confirmed it and goes on showing ${field} as ${valueInWords(from)}, not ${valueInWords(to)}`
-    const sendAgain = update(one, wanted, 'drifted', why, fields, item)
+    const sendAgain = update(one, 'drifted', why, fields)
     if (now - mine.sentAt >= day) return sendAgain
-    return hold(sendAgain, `not converging: ${why}; sent again after a day`, 'change', 'not-converging')
+    return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
   // Nobody looked at it after it was sent: a form of the service's own, if it is known for that, or somebody's edit.
   const isFirst = isUnseen(mine, item)
   if (isFirst && fields.every(({ field }) => forms.has(field))) return null
   // An earlier attempt of ours may have landed over it: no policy lets that stand.
   if (isFirst && (drift === 'overwrite' || mine.suspectUntil !== null))
-    return update(one, wanted, 'unseen', 'shown otherwise than sent, and never looked at', fields, item)
+    return update(one, 'unseen', 'shown otherwise than sent, and never looked at', fields)
   if (drift === 'keep') return null
   const why = wasPutRight(one) ? 'drifted on the service again after it was sent again' : 'drifted on the service'
-  const sendAgain = update(one, wanted, 'drifted', why, fields, item)
-  return drift === 'overwrite' ? sendAgain : hold(sendAgain, `${why} (drift: report)`, 'change', 'drifted')
+  const sendAgain = update(one, 'drifted', why, fields)
+  return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
 /** Where other fields are volatile than when it was sent, its content is another one, though nothing in it need have changed. */
-function hasNews(one: Case, wanted: WantedListing, mine: SnapshotRow): boolean {
-  return wanted.content !== mine.content && changesSince(mine, one, wanted).length > 0
+function hasNews(one: Wanting, mine: SnapshotRow): boolean {
+  return one.wanted.content !== mine.content && changesSince(one, mine).length > 0
 }
 
-function changed(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow | null): PlanStep {
-  const fields = changesSince(mine, one, wanted)
-  const step = wanted.byMapping
-    ? update(one, wanted, 'mapping', 'the mapping changed', fields, item)
-    : update(one, wanted, 'changed', 'changed in the feed', fields, item)
-  const others = item === null ? [] : putThere(one, wanted, mine, item)
-  return stepOf({ ...step, clear: [...new Set([...step.clear, ...others])] })
-}
-
-/**
- * Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
- * what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
- */
-function putThere(one: Case, wanted: WantedListing, mine: SnapshotRow, item: ShownRow): FieldName[] {
-  const isSeen = !isUnseen(mine, item)
-  if (mine.baseline === item.hash || (isSeen && one.settings.drift !== 'overwrite')) return []
-  return disappearing(shownDifferences(one, wanted, item))
+function changed(one: Wanting, mine: SnapshotRow): Change {
+  const { item, wanted, settings } = one
+  const [cause, why] = wanted.byMapping
+    ? (['mapping', 'the mapping changed'] as const)
+    : (['changed', 'changed in the feed'] as const)
+  const step = update(one, cause, why, changesSince(one, mine))
+  if (item === null || mine.baseline === item.hash || (!isUnseen(mine, item) && settings.drift !== 'overwrite'))
+    return step
+  // Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
+  // what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
+  return { ...step, clear: [...new Set([...step.clear, ...disappearing(shownDifferences(one, item))])] }
 }
 
 /** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
-function refreshed(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep {
+function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const { volatile, now } = one.settings
-  if (!refreshDue(one.key, mine.sentAt, now, volatile.refresh)) return unchanged
-  const fields = changedFields(one.recall(mine.id).listing, wanted.listing(), volatile.fields)
-  const [item] = one.shown
-  if (fields.length > 0)
-    return stepOf(update(one, wanted, 'refresh', 'fields that move by themselves are due', fields, item))
-  return item.isFormer
-    ? stepOf(update(one, wanted, 'refresh', 'marked with a former name of its feed', [], item))
-    : unchanged
+  if (!refreshDue(one.key, mine.sentAt, now, volatile.refresh)) return null
+  const fields = changedFields(one.recall(mine.id).listing, one.wanted.listing(), volatile.fields)
+  if (fields.length > 0) return update(one, 'refresh', 'fields that move by themselves are due', fields)
+  return item.isFormer ? update(one, 'refresh', 'marked with a former name of its feed', []) : null
 }
 
 /** Ours, delivered, and not shown. */
-function lost(one: Case, wanted: WantedListing, mine: SnapshotRow): PlanStep[] {
+function lost(one: Wanting, mine: SnapshotRow): Change | null {
   const { remote, remoteStartedAt, settle } = one.settings
   if (remote.complete || mine.content === null) {
     const unseen = mine.baseline === null && remoteStartedAt < mine.sentAt + settle
-    return [stepOf({ ...create(one, wanted, 'gone-from-service', 'gone from the service'), unseen })]
+    return create(one, 'gone-from-service', 'gone from the service', { unseen })
   }
-  if (!hasNews(one, wanted, mine) && mine.flight === null) return [unchanged]
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
-  return [changed(one, wanted, mine, null)]
+  return hasNews(one, mine) || mine.flight !== null ? changed(one, mine) : null
 }
 
-function adoptOrUpdate(
-  one: Case,
-  wanted: WantedListing,
-  item: ShownRow,
-  cause: 'settle' | 'never-sent',
-  why: string,
-): PlanStep[] {
-  const fields = shownDifferences(one, wanted, item)
+function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-sent', why: string): Change {
+  const fields = shownDifferences(one, item)
+  if (fields.length === 0)
+    return adopt(one, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`)
   // An update hits every copy, and one that an incomplete list does not show may be another feed's.
   const lookUp = !one.settings.remote.complete && one.mine?.owned !== true
-  if (fields.length > 0) return [stepOf(update(one, wanted, cause, why, fields, item, lookUp))]
-  const facts = factsShown(wanted, item)
-  return [
-    stepOf(adopt(one, wanted, item, cause === 'settle' ? 'settle' : 'as-wanted', `${why}; already as wanted`, facts)),
-  ]
+  return { ...update(one, cause, why, fields), lookUp }
 }
 
 /** What all changes to a wanted listing say. */
 function changeOf<Kind extends string, Cause extends string>(
-  one: Case,
-  { at }: WantedListing,
+  { key, mine, wanted, settings }: Wanting,
   kind: Kind,
   cause: Cause,
   why: string,
 ) {
-  return { kind, cause, mlsNumber: one.key, why, wanted: at, unsettled: isUnsettled(one), released: [] }
+  const { lostUntil, now } = settings
+  // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
+  const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
+  return { kind, cause, mlsNumber: key, why, wanted: wanted.at, unsettled, released: [] }
 }
 
-function adopt(
-  one: Case,
-  wanted: WantedListing,
-  item: ShownRow,
-  cause: Adopt['cause'],
-  why: string,
-  facts: Partial<Listing>,
-): Adopt {
+function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
   return {
-    ...changeOf(one, wanted, 'adopt', cause, why),
+    ...changeOf(one, 'adopt', cause, why),
     reason: reasonOf('adopt', cause),
     shownHash: item.hash,
-    ...(Object.keys(facts).length > 0 && { facts }),
+    facts: factsShown(one),
     counts: [],
   }
 }
 
-/** Facts that somebody gave on the service where a placeholder was sent. */
-function factsShown(wanted: WantedListing, item: ShownRow | null): Partial<Listing> {
-  const placeholders = wanted.placeholders()
-  const shown = placeholders.length === 0 ? null : (item?.shown() ?? null)
-  return shown === null ? {} : factsInPlace(wanted.listing(), placeholders, shown)
-}
-
-function create(
-  one: Case,
-  wanted: WantedListing,
-  cause: 'new' | 'gone-from-service',
-  why: string,
-  doubtful = false,
-): Create {
-  const { remote, lostUntil } = one.settings
-  const isBack = one.history.leftAt !== null
+function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
+  const { wanted, history, settings } = one
+  const isBack = history.leftAt !== null
   return {
-    ...changeOf(one, wanted, 'create', cause, why),
-    reason: reasonOf('create', cause, [], wanted.content),
+    ...changeOf(one, 'create', cause, why),
+    reason: reasonOf('create', cause, wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
-    lookUp: doubtful || cause === 'gone-from-service' || !remote.complete || lostUntil !== null,
+    lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
     firstLook: false,
     home: wanted.home,
     isBack,
     counts: cause === 'new' && !isBack ? ['create'] : [],
+    ...also,
   }
 }
 
-function update(
-  one: Case,
-  wanted: WantedListing,
-  cause: UpdateCause,
-  why: string,
-  fields: FieldChange[],
-  item: ShownRow | null,
-  lookUp = false,
-): Update {
-  const broken = brokenBy(one, wanted, cause)
-  const facts = factsShown(wanted, item)
+function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
+  const { mine, item, wanted } = one
+  const broken = brokenBy(one, cause)
   return {
-    ...changeOf(one, wanted, 'update', cause, why),
-    reason: reasonOf('update', cause, fields, wanted.content),
-    lookUp,
-    shownHash: item?.hash ?? one.mine?.baseline ?? null,
-    ...(Object.keys(facts).length > 0 && { facts }),
+    ...changeOf(one, 'update', cause, why),
+    reason: reasonOf('update', cause, wanted.content, fields),
+    lookUp: false,
+    shownHash: item?.hash ?? mine?.baseline ?? null,
+    facts: factsShown(one),
     fields,
     clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
@@ -296,29 +242,29 @@ function update(
 }
 
 /** Facts are compared with what was sent last. Of what was there before, the feed has said nothing yet. */
-function brokenBy({ mine, recall }: Case, wanted: WantedListing, cause: UpdateCause): FactKind[] {
+function brokenBy({ mine, wanted, recall }: Wanting, cause: UpdateCause): FactKind[] {
   const isNews = cause === 'changed' || cause === 'mapping' || cause === 'settle'
   if (!isNews || mine === null || !mine.owned || mine.content === null || mine.content === wanted.content) return []
   return factsBroken(recall(mine.id).listing, wanted.listing())
 }
 
-/** After a lost store nobody knows what was under way, so calls of the process that died may still land over this one. */
-function isUnsettled({ mine, settings }: Case): boolean {
-  const { lostUntil, now } = settings
-  return (
-    (mine !== null && mine.flight !== null && !isSettled(mine, settings)) || (lostUntil !== null && now < lostUntil)
-  )
+/** Facts that somebody gave on the service where a placeholder was sent; undefined: none. */
+function factsShown({ wanted, item }: Wanting): Partial<Listing> | undefined {
+  const placeholders = wanted.placeholders()
+  const shown = placeholders.length === 0 ? null : item?.shown()
+  const facts = shown ? factsInPlace(wanted.listing(), placeholders, shown) : {}
+  return Object.keys(facts).length > 0 ? facts : undefined
 }
 
 /** Differences between wanted and shown. An item that is as its baseline was not kept: it is what was confirmed last. */
-function shownDifferences(one: Case, wanted: WantedListing, item: ShownRow): FieldChange[] {
+function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
+  const { row, wanted, settings } = one
   const shown = item.shown()
-  const { fields } = one.settings.volatile
-  if (shown !== null) return differences(wanted.listing(), shown, new Set([...fields, ...wanted.placeholders()]))
-  return one.row === null || wanted.content === one.row.content ? [] : changesSince(one.row, one, wanted)
+  if (shown !== null)
+    return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
+  return row === null || wanted.content === row.content ? [] : changesSince(one, row)
 }
 
-const day = 86_400_000
 /** What is put right so many times running, and edited again each time, is held. */
 const convergeWithin = 3
 
@@ -327,35 +273,28 @@ function wasPutRight({ mine, settings }: Case): boolean {
   return mine !== null && mine.putRightAt !== null && settings.now - mine.putRightAt < day
 }
 
-/** What is put right run after run is held: something undoes it each time. */
-function notConverging({ mine }: Case, change: Change): Change {
+/** The change, or a hold where its time has not come. */
+function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Change {
+  const { lostUntil, now, mapping } = settings
+  const isCreate = change.kind === 'create'
+  // A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed.
+  if (isCreate && lostUntil !== null && lostUntil > now) {
+    const until = new Date(lostUntil).toISOString()
+    const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
+    return hold(change, 'lost-store', why)
+  }
+  const isSent = isCreate || change.kind === 'update'
+  const isRefused = row?.refusedContent === wanted.content && row.refusedMapping === mapping
+  if (isSent && isRefused && row.refusedAt !== null && now - row.refusedAt < day) {
+    const at = new Date(row.refusedAt).toISOString()
+    const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
+    return hold(change, 'refused-before', why)
+  }
   const undone = mine?.undone ?? 0
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  return hold(
-    change,
-    `not converging: ${change.why}, though put right ${undone} times running`,
-    'change',
-    'not-converging',
-  )
-}
-
-/** A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed. */
-function lostStore({ settings }: Case, change: Change): Change {
-  const { lostUntil, now } = settings
-  if (change.kind !== 'create' || lostUntil === null || lostUntil <= now) return change
-  const until = new Date(lostUntil).toISOString()
-  const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
-  return hold(change, why, 'time', 'lost-store')
-}
-
-/** A refusal is not sent again until its content or the mapping changes, or a day has passed. */
-function refusedBefore({ row, settings }: Case, { content }: WantedListing, change: Change): Change {
-  if (change.kind !== 'create' && change.kind !== 'update') return change
-  if (row === null || row.refusedAt === null || row.refusedContent !== content) return change
-  if (row.refusedMapping !== settings.mapping || settings.now - row.refusedAt >= day) return change
-  const at = new Date(row.refusedAt).toISOString()
-  const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
-  return hold(change, why, 'time', 'refused-before')
+  // Something undoes it each time.
+  const why = `not converging: ${change.why}, though put right ${undone} times running`
+  return hold(change, 'not-converging', why)
 }
 
 /**
@@ -393,7 +332,7 @@ function changedFields(from: Listing, to: Listing, fields: Iterable<FieldName>):
 }
 
 /** What changes since the row was sent last, but for what moves by itself. */
-function changesSince(row: SnapshotRow, { settings, recall }: Case, wanted: WantedListing): FieldChange[] {
+function changesSince({ settings, recall, wanted }: Wanting, row: SnapshotRow): FieldChange[] {
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))
   return changedFields(recall(row.id).listing, wanted.listing(), lasting)
 }

@@ -1,11 +1,11 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import type { HomeHash } from './guard/home.ts'
 
 /** A record whose MLSNumber can't be read. */
 export interface Keyless {
   /** Tells it from others in later deliveries: its address, else its bytes. */
   readonly identity: string
-  /** `homeOf` its address; null: it names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** When it was first delivered, in milliseconds. */
   readonly since: number
   /** When a run first noted all that was absent beside it; null: none has yet. */
@@ -33,8 +33,7 @@ export interface Gone {
   readonly mlsNumber: string
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
-  /** `homeOf` it; null: its address names none. */
-  readonly home: string | null
+  readonly home: HomeHash
   /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own. */
   readonly absentSince: number | null
   /** It was absent from the delivery before this one, too. */
@@ -43,12 +42,12 @@ export interface Gone {
   readonly isApproved: boolean
 }
 
-export interface NoProof {
+interface NoProof {
   readonly cause: 'unproven' | 'unreadable'
   /** What is missing, as a clause. */
   readonly why: string
-  /** What ends it: the next delivery by itself, or somebody. */
-  readonly until: 'time' | 'change'
+  /** The next delivery may prove it by itself; else somebody has to act. */
+  readonly until?: 'time'
 }
 
 /** Whether it is worth noting what is absent from a delivery: another one may say the same. */
@@ -66,14 +65,10 @@ export class AbsenceProof {
   // `isOne` asks for it: an object that only looks like a proof has none.
   // oxlint-disable-next-line no-unused-private-class-members
   readonly #made = true
-  readonly mlsNumber: string
-  readonly absentSince: number | null
-  readonly wasAbsent: boolean
+  readonly gone: Gone
 
-  private constructor({ mlsNumber, absentSince, wasAbsent }: Gone) {
-    this.mlsNumber = mlsNumber
-    this.absentSince = absentSince
-    this.wasAbsent = wasAbsent
+  private constructor(gone: Gone) {
+    this.gone = gone
   }
 
   static isOne(it: object): it is AbsenceProof {
@@ -81,20 +76,19 @@ export class AbsenceProof {
   }
 
   static of({ delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): AbsenceProof | NoProof {
-    const none = (why: string, cause: NoProof['cause'] = 'unproven'): NoProof => ({ cause, why, until: 'change' })
+    const none = (why: string): NoProof => ({ cause: 'unproven', why })
     if (gone.isDelivered) return none('it was delivered')
     if (mode === 'delta') return none('a delta says nothing of what is not in it')
     if (mode === 'kept')
       return none('only a walk over all keys of the source tells what is gone, and this run made none')
     if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
     if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
-    if (agrees !== null && !gone.wasAbsent)
-      return {
-        ...none("only from one delivery, whose end can't be proven: it goes when the next one says the same"),
-        until: 'time',
-      }
+    if (agrees !== null && !gone.wasAbsent) {
+      const why = "only from one delivery, whose end can't be proven: it goes when the next one says the same"
+      return { cause: 'unproven', why, until: 'time' }
+    }
     if (!gone.isApproved && keyless.some((record) => mayBe(record, gone)))
-      return none('a record came without a readable MLSNumber when it went, and may be it', 'unreadable')
+      return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
     return new AbsenceProof(gone)
   }
 }

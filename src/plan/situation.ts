@@ -1,7 +1,8 @@
 import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
-import type { Wanted } from './change.ts'
+import type { Bookkeeping, Wanted } from './change.ts'
+import type { HomeHash } from './guard/home.ts'
 import type { DeliveredRow, History, PlanInputs, PlanSettings, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
@@ -13,6 +14,29 @@ export interface Situation {
   seen: boolean
   shown: ShownRow[]
   history: Omit<History, 'key'>
+}
+
+/** A situation with what the decision depends on beside it. */
+export interface Case extends Situation {
+  /** The row, where it is this feed's. */
+  mine: SnapshotRow | null
+  ours: boolean
+  settings: PlanSettings
+  recall: (id: number) => MovingListing
+  /** What the store should remember; the decision adds to it. */
+  notes: Bookkeeping[]
+}
+
+/** What is wanted for one MLSNumber, wherever it is kept. */
+export interface WantedListing {
+  content: string
+  at: Wanted
+  home: HomeHash
+  /** The mapping changed, not the record. */
+  byMapping: boolean
+  listing(): Listing
+  /** Its fields that are placeholders. */
+  placeholders(): readonly FieldName[]
 }
 
 const noHistory: Situation['history'] = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
@@ -36,7 +60,7 @@ export async function* situations(
       let key: string | null = null
       for (const side of sides) {
         while (side.isUsedUp) await side.turn()
-        if (side.key !== null && (key === null || compareKeys(side.key, key) < 0)) key = side.key
+        if (side.next !== null && (key === null || compareKeys(side.next.key, key) < 0)) key = side.next.key
       }
       if (key === null) break
       const [row = null] = snapshot.take(key)
@@ -53,8 +77,6 @@ export async function* situations(
   }
 }
 
-const none: never[] = []
-
 async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
   yield rows
 }
@@ -62,27 +84,23 @@ async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>>
 /** Reads a sorted side one group of equal keys at a time. It comes in pages, no key in two of them. */
 class Side<Row extends { key: string }> {
   readonly #pages: AsyncIterator<Iterable<Row>>
-  #page: Iterator<Row> = none.values()
-  #next: Row | null = null
+  #page: Iterator<Row> | null = null
   #ended = false
+  next: Row | null = null
 
   constructor(pages: AsyncIterable<Iterable<Row>>) {
     this.#pages = pages[Symbol.asyncIterator]()
   }
 
-  /** The next page has to be turned to before `key` can be told. */
+  /** The next page has to be turned to before `next` can be told. */
   get isUsedUp(): boolean {
-    return this.#next === null && !this.#ended
-  }
-
-  get key(): string | null {
-    return this.#next === null ? null : this.#next.key
+    return this.next === null && !this.#ended
   }
 
   async turn(): Promise<void> {
     const { done, value } = await this.#pages.next()
     this.#ended = done === true
-    this.#page = done ? none.values() : value[Symbol.iterator]()
+    this.#page = done ? null : value[Symbol.iterator]()
     this.#advance()
   }
 
@@ -91,49 +109,27 @@ class Side<Row extends { key: string }> {
   }
 
   take(key: string): Row[] {
-    if (this.#next === null || this.#next.key !== key) return none
     const group: Row[] = []
-    while (this.#next !== null && this.#next.key === key) {
-      group.push(this.#next)
-      this.#advance()
-    }
+    for (; this.next?.key === key; this.#advance()) group.push(this.next)
     return group
   }
 
   #advance(): void {
-    const { done, value } = this.#page.next()
-    this.#next = done ? null : value
+    const { done, value } = this.#page?.next() ?? { done: true }
+    this.next = done ? null : value
   }
 }
 
-/** A situation with what the decision depends on beside it. */
-export interface Case extends Situation {
-  /** The row, where it is this feed's. */
-  mine: SnapshotRow | null
-  ours: boolean
-  settings: PlanSettings
-  recall: (id: number) => MovingListing
+export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
+  const { row } = situation
+  const mine = row !== null && row.feed === settings.feed ? row : null
+  const one = { ...situation, mine, settings, recall, notes: [] }
+  return { ...one, ours: isOurs(one) }
 }
 
-/** What is wanted for one MLSNumber, wherever it is kept. */
-export interface WantedListing {
-  content: string
-  at: Wanted
-  /** `homeOf` it. */
-  home: string | null
-  /** The mapping changed, not the record. */
-  byMapping: boolean
-  listing(): Listing
-  /** Its fields that are placeholders. */
-  placeholders(): readonly FieldName[]
-}
-
-/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. `mine`: the row, if it is this feed's. */
-export function isOurs(
-  { key, row, shown }: Situation,
-  mine: SnapshotRow | null,
-  { feed, ownership, remoteStartedAt, settle }: PlanSettings,
-): boolean {
+/** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. */
+function isOurs({ key, row, mine, shown, settings }: Omit<Case, 'ours'>): boolean {
+  const { feed, ownership, remoteStartedAt, settle } = settings
   // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
   if (row === null && isSentinel(key)) return false
   if (ownership === 'mirror' && shown.length > 0) return true
@@ -148,3 +144,22 @@ export function isOurs(
   // A create without answer made what is there, unless the mark that it would bear is missing.
   return ownership === 'snapshot' || shown.some((item) => item.shown()?.unreadable.includes('ExtensionColumn') ?? true)
 }
+
+/** Whether a call without an answer may still land on this MLSNumber. */
+export const isUnderWay = (row: SnapshotRow | null, settings: PlanSettings): boolean =>
+  row !== null && row.flight !== null && !isSettled(row, settings)
+
+/**
+ * Whether it can be told by now what became of the call in flight: by a whole list that began late enough or, where lists
+ * are not whole, by look-ups, of which the first showed nothing longer ago than `settle`.
+ */
+function isSettled({ flightAt, missedAt }: SnapshotRow, settings: PlanSettings): boolean {
+  const landed = (flightAt ?? 0) + settings.settle
+  // A clock that was set back may have noted the look-up before the call.
+  if (missedAt !== null && settings.now > Math.max(missedAt + settings.settle, landed)) return true
+  return settings.remote.complete && settings.remoteStartedAt >= landed
+}
+
+/** Whether an earlier attempt of an answered call may have landed since the list began, or still may. */
+export const isSuspect = ({ suspectUntil }: SnapshotRow, { remoteStartedAt }: PlanSettings): boolean =>
+  suspectUntil !== null && remoteStartedAt < suspectUntil

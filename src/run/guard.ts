@@ -3,13 +3,15 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
+import { partsOf } from '../plan/change.ts'
 import type { Action, ActionKind, Change, Counts, Remembered } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
+import { partOf } from '../plan/guard/hold.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { partOf, standingOf } from '../plan/guard/scales.ts'
+import { standingOf } from '../plan/guard/scales.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from '../plan/guard/sentences.ts'
 import type { About, LetGoVerb } from '../plan/guard/sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
@@ -167,8 +169,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     count(action.kind, verdict)
     const released = 'released' in verdict.change ? verdict.change.released : []
     const confirmed = released.flatMap((part) => {
-      const { standing, record } = standingOf(remembered, action, part, policy)
-      return standing === 'confirmed' ? record! : []
+      const { is, record } = standingOf(remembered, action, part, policy)
+      return is === 'confirmed' ? record! : []
     })
     if (confirmed.length > 0) {
       const [{ ends }] = confirmed
@@ -198,10 +200,10 @@ function isWithheld(change: Change): boolean {
 
 /** MLSNumbers of which an accident holds something. */
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
-  const fact = trip.rule === 'facts' ? partOf({ kind: 'update' }, trip) : null
   for (const { change } of workspace.changes()) {
-    const parts = change.kind === 'hold' ? change.parts : change.kind === 'update' ? (change.withheld?.parts ?? []) : []
-    const isHeld = parts.some(({ part, rules }) => rules.includes(trip.rule) && (fact === null || part === fact))
+    const isHeld = partsOf(change).some(
+      ({ part, rules }) => rules.includes(trip.name) && (trip.fact === undefined || part === partOf(trip.fact)),
+    )
     // Of two accidents of one rule, each says why in its own words.
     if (isHeld && change.why.includes(trip.label)) yield change.mlsNumber
   }

@@ -1,7 +1,7 @@
 import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, noCounts } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, Counts, Create, PlanStep, Remembered, Update } from '../plan/change.ts'
+import type { Action, Change, Counts, Create, Planned, Remembered, Steps, Update } from '../plan/change.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -13,7 +13,7 @@ import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
-import type { NewChange, Workspace } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
 /** What the plan of a run is, in figures; its changes are in the workspace. */
@@ -45,7 +45,7 @@ function heldBefore(planned: Create | Update, { wasElsewhere }: Remembered): Cre
 }
 
 function leftToRival(create: Create): Change {
-  return hold(create, 'another program fills this chatbot, too: one of the two has to be stopped', 'change', 'rival')
+  return hold(create, 'rival', 'another program fills this chatbot, too: one of the two has to be stopped')
 }
 
 interface Known {
@@ -124,18 +124,12 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     },
     settings,
   )
-  const take = (steps: readonly PlanStep[]): void => {
-    const changes: NewChange[] = []
-    const bookkeeping: Bookkeeping[] = []
-    for (const step of steps) {
-      if (step.step === 'unchanged') counts.unchanged++
-      else if (step.step === 'bookkeeping') bookkeeping.push(step.entry)
-      else changes.push(weighed(step))
-    }
-    if (bookkeeping.length > 0) workspace.addBookkeeping(bookkeeping)
-    if (changes.length > 0) workspace.addChanges(changes, settings)
+  const take = ({ changes, notes, unchanged }: Steps): void => {
+    counts.unchanged += unchanged
+    if (notes.length > 0) workspace.addBookkeeping(notes)
+    if (changes.length > 0) workspace.addChanges(changes.map(weighed), settings)
   }
-  const weighed = ({ change: planned, remembered }: Extract<PlanStep, { step: 'change' }>): NewChange => {
+  const weighed = ({ change: planned, remembered }: Planned): Planned => {
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
     const remembering = isNew && remembered.heldSince !== null ? heldBefore(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering

@@ -5,6 +5,7 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
+import { partsOf } from '../plan/change.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -150,7 +151,7 @@ async function record(
     of: prepared.delivery.mode !== 'full' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
     letGo: () => letGo.holds,
   })
-  const isLikeOurs = !guarded.trips.some(({ rule }) => rule === 'chatbot')
+  const isLikeOurs = !guarded.trips.some(({ name }) => name === 'chatbot')
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied)
@@ -208,8 +209,7 @@ function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number })
       for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
       continue
     }
-    if (change.kind === 'update' && change.withheld !== null)
-      for (const part of change.withheld.parts) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
+    for (const part of partsOf(change)) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
     if (outcome?.result === 'done') letGo.holds += change.released.length
     else for (const part of change.released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }

@@ -4,7 +4,7 @@ import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import { fieldsOf, noCounts, withheldOf } from '../plan/change.ts'
+import { fieldsOf, noCounts, partsOf, withheldOf } from '../plan/change.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -71,7 +71,7 @@ export function reportOf(
     digest,
     notes: applied?.late ? [...notes, lateNote(applied.outcomes.skipped)] : notes,
     holds: trips.map((trip) => ({
-      rule: trip.rule,
+      rule: trip.name,
       setting: trip.setting && `limits.${trip.setting}`,
       sentence: sentences.get(trip)!,
       numbers: trip.numbers,
@@ -106,8 +106,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
         ...(placeholders.includes(field) && { placeholder: true as const }),
       }))
     }
-    const parts = change.kind === 'hold' ? change.parts : change.kind === 'update' ? (change.withheld?.parts ?? []) : []
-    const rules = [...new Set(parts.flatMap((part) => part.rules))]
+    const rules = [...new Set(partsOf(change).flatMap((part) => part.rules))]
     const [home, withheld] = [homeIn(workspace, change, moment), withheldOf(change)]
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }

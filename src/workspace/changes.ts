@@ -2,11 +2,11 @@
 import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
 import { DeleteAbsent, ForgetAbsent, nothingRemembered } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Remembered } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
 import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { NewChange, OfKind, Outcome, Stored, Turned, Workspace } from './workspace.ts'
+import type { OfKind, Outcome, Stored, Turned, Workspace } from './workspace.ts'
 
 const pageRows = 500
 
@@ -32,7 +32,7 @@ export function createPlan(
 ) {
   let sides: Sides | null = null
   const add = database.prepare('INSERT INTO change (kind, key, change, home, remembered) VALUES (?, ?, ?, ?, ?)')
-  const addAll = inOneGo(database, (added: readonly NewChange[]) => {
+  const addAll = inOneGo(database, (added: readonly Planned[]) => {
     for (const { change, remembered } of added) {
       const isNothing = remembered.heldSince === null && remembered.counted.length === 0
       const memory = isNothing ? null : JSON.stringify(remembered)
@@ -106,7 +106,7 @@ export function createPlan(
   )
 
   return {
-    addChanges(added: readonly NewChange[], known: Sides): void {
+    addChanges(added: readonly Planned[], known: Sides): void {
       sides = known
       addAll(added)
     },

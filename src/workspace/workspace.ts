@@ -3,7 +3,7 @@
  * read while another is written.
  */
 import type { Delivered, Listing, MovingListing, Shown } from '../core/listing.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, PlanStep, Remembered } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
 import type { Pair } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
@@ -65,7 +65,7 @@ export interface Workspace {
   /**
    * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
    */
-  addChanges(changes: readonly NewChange[], sides: Sides): void
+  addChanges(changes: readonly Planned[], sides: Sides): void
   /**
    * In plan order; of one kind, where one is named. Safe while outcomes are recorded. Throws where a change by absence has no
    * proof in the rows of this workspace.
@@ -87,9 +87,6 @@ export interface Workspace {
   bookkeeping(): Iterable<Bookkeeping>
   close(): void
 }
-
-/** A change to add, with what is remembered of its MLSNumber. */
-export type NewChange = Pick<Extract<PlanStep, { step: 'change' }>, 'change' | 'remembered'>
 
 /** What is known of an action beside it. */
 export interface Turned {

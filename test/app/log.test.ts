@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../../src/app/log.ts'
+import { createLog, runFailed, runFinished } from '../../src/app/log.ts'
 import type { LogOptions } from '../../src/app/log.ts'
 import { scrubber } from '../../src/core/secrets.ts'
 
@@ -113,6 +113,14 @@ describe('repeated messages', () => {
     expect(lines).toHaveLength(13)
     log.endRun()
     expect(lines).toHaveLength(13)
+  })
+
+  test('of what each run has once, none is left out: many feeds may end theirs at one time', () => {
+    const { lines, log } = open()
+    for (let feed = 0; feed < 25; feed++) log.info({ feed }, runFinished)
+    for (let feed = 0; feed < 25; feed++) log.error({ feed }, runFailed)
+    log.endRun()
+    expect(lines).toHaveLength(50)
   })
 
   test('messages that all differ do not fill the memory', () => {

@@ -1,4 +1,6 @@
 /** The program with its store on PostgreSQL, as processes: what one leaves, another goes on with. */
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Gate } from '../support/gate.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
@@ -31,7 +33,8 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
   const configure = (store = address, feed: object = {}): void =>
     world.configure({ north: feed }, { concurrency: 1 }, store)
   const expire = (): Promise<unknown> =>
-    server.ask("UPDATE lease SET expires = clock_timestamp() - interval '1 second'", new URL(address).pathname.slice(1))
+    server.ask("UPDATE lease SET expires = clock_timestamp() - interval '1 second'", database())
+  const database = (): string => new URL(address).pathname.slice(1)
   const numbers = (): string[] =>
     world
       .listings()
@@ -131,5 +134,48 @@ describe.skipIf(noPostgres !== null || isShifted)('with a store on PostgreSQL', 
       child.kill('SIGTERM')
     }, 'daemon')
     expect(ended.status).toBe(0)
+  })
+
+  it('two daemons share the runs of one store: none overlaps, none fails, and what one leaves the other goes on with', async () => {
+    const feed = { schedule: '* * * * * *' }
+    world.configure({ north: feed, south: feed }, { concurrency: 1 }, address)
+    world.deliver(zillowFeed(homes(7, 9)), 'south.xml')
+    let first: ChildProcess | null = null
+    const logs = ['', '']
+    const read = (child: ChildProcess, which: number): void =>
+      void child.stderr!.on('data', (text: string) => (logs[which] += text))
+    const runs = (log: string): number => log.split('"run finished"').length - 1
+    const ended = await Promise.all([
+      world.started(
+        async (child) => {
+          first = child
+          read(child, 0)
+        },
+        'daemon',
+        '--workers',
+        '1',
+      ),
+      world.started(async (child) => {
+        read(child, 1)
+        await until(() => runs(logs[0]) > 0 && runs(logs[1]) > 0 && world.listings().length === 9)
+        expect(await world.command('status', '--ready')).toMatchObject({ status: 0, stdout: '' })
+        // Told to stop within a run.
+        world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'slow', wait: 0 } })
+        await until(() => world.standIn.requests.some(({ fault }) => fault !== null))
+        first!.kill('SIGTERM')
+        await delay(100)
+        child.kill('SIGTERM')
+        gate.open()
+      }, 'daemon'),
+    ])
+    expect(ended.map(({ status }) => status)).toEqual([0, 0])
+    const { stdout } = await world.command('runs', '--format', 'json')
+    const all = JSON.parse(stdout) as { startedAt: string; finishedAt: string; result: string }[]
+    all.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+    expect(all.slice(1).filter(({ startedAt }, index) => startedAt < all[index].finishedAt)).toEqual([])
+    // Both wait for their time: nothing is lost.
+    expect(await server.ask('SELECT key FROM graphile_worker.jobs ORDER BY key', database())).toEqual(
+      ['*', 'north', 'south'].map((key) => ({ key })),
+    )
   })
 })

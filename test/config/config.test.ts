@@ -169,11 +169,11 @@ describe('what is resolved', () => {
     expect(new Set(secrets)).toEqual(new Set(['secret-one', 'secret-two']))
   })
 
-  test('a store that is no file keeps its address, and the daemon says beside the configuration that it is alive', () => {
+  test('a store that is no file keeps its address, and has nothing beside it', () => {
     const yaml = minimal.replace('feeds:', 'store: toy://user:p%40ss@host/db\nfeeds:')
     expect(load(yaml)).toMatchObject({
       store: 'toy://user:p%40ss@host/db',
-      beside: '/etc/sync/listing-sync.yaml',
+      beside: null,
     })
     expect(load(minimal).beside).toBe(load(minimal).store)
   })

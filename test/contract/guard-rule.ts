@@ -1,6 +1,6 @@
 /** What every rule of the guard has to be. */
 import { expect } from 'vitest'
-import { zeros } from '../../src/plan/guard/facts.ts'
+import { noTally } from '../../src/plan/guard/hold.ts'
 import { tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
 import { createOf, updateOf } from '../support/changes.ts'
@@ -12,10 +12,7 @@ const quiet: Seen = {
   isFirstLoad: false,
   isMirror: false,
   isEmpty: false,
-  leaving: 0,
-  renumbered: 0,
-  arriving: 0,
-  changing: zeros(),
+  counts: noTally(),
   examples: {},
   older: null,
   wasOlder: false,
@@ -23,7 +20,7 @@ const quiet: Seen = {
   back: 0,
   deletes: 0,
   young: 0,
-  outlook: { leaving: 0, changed: 0, arriving: 0 },
+  outlook: { delete: 0, changed: 0, create: 0 },
   missing: 0,
   strange: 0,
   otherKeys: false,
@@ -31,15 +28,24 @@ const quiet: Seen = {
 }
 const wreck: Seen = {
   ...quiet,
-  leaving: 90,
-  renumbered: 90,
-  arriving: 900,
-  changing: { price: 90, class: 90, status: 90, place: 90, size: 90, emptied: 90, garbled: 90 },
+  counts: {
+    delete: 90,
+    renumber: 90,
+    create: 900,
+    changed: 90,
+    price: 90,
+    class: 90,
+    status: 90,
+    place: 90,
+    size: 90,
+    emptied: 90,
+    garbled: 90,
+  },
   creates: 90,
   back: 90,
   deletes: 90,
   young: 90,
-  outlook: { leaving: 90, changed: 90, arriving: 900 },
+  outlook: { delete: 90, changed: 90, create: 900 },
   missing: 90,
   strange: 9,
   editedAgain: 90,

@@ -316,7 +316,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
       const pairedKeys = (): string[] => paired().map(([key]) => key)
 
       it('end the grace of a listing whose home comes again, and of no other', () => {
-        const inGrace = (key: string, home: string) => hold(deleteOf(key, { home }), 'it is kept', 'time', 'grace')
+        const inGrace = (key: string, home: string) => hold(deleteOf(key, { home }), 'grace', 'it is kept')
         add([inGrace('D1', 'one'), inGrace('D2', 'two'), createOf('C', { home: 'one' })])
         const told: unknown[] = []
         workspace.pairHomes(({ kind, mlsNumber }, { wasInGrace }) => told.push([kind, mlsNumber, wasInGrace]))

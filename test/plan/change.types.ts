@@ -42,4 +42,4 @@ export function turned(held: Hold, said: DeleteStated, gone: DeleteAbsent): void
   void [again, other]
 }
 // @ts-expect-error what is held is an action, not another hold
-export const twice = (held: Hold): Hold => hold(held, 'again', 'approval', 'guard')
+export const twice = (held: Hold): Hold => hold(held, 'guard', 'again')

@@ -5,8 +5,9 @@
  */
 import { expect, test } from 'vitest'
 import type { Change, Update } from '../../src/plan/change.ts'
-import { factKinds, zeros } from '../../src/plan/guard/facts.ts'
+import { factKinds } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
+import { noTally } from '../../src/plan/guard/hold.ts'
 import { tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Limits, Seen } from '../../src/plan/guard/rules.ts'
 import { Scales } from '../../src/plan/guard/scales.ts'
@@ -30,12 +31,12 @@ const quiet = new Scales({ now, confirm: 72 * hour, isWhole: true, otherKeys: fa
     strange: 0,
     otherKeys: false,
   },
-  { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() },
+  noTally(),
 )
-const many = Object.fromEntries(factKinds.map((kind) => [kind, 50])) as Seen['changing']
+const many = Object.fromEntries(factKinds.map((kind) => [kind, 50]))
 /** Too much of everything but what is new; and a site of which nothing would stay as it is. */
-const accident: Seen = { ...quiet, leaving: 50, changing: many, missing: 50, editedAgain: 50 }
-const wreck: Seen = { ...quiet, outlook: { leaving: 100, changed: 0, arriving: 0 } }
+const accident: Seen = { ...quiet, counts: { ...quiet.counts, ...many, delete: 50 }, missing: 50, editedAgain: 50 }
+const wreck: Seen = { ...quiet, outlook: { delete: 100, changed: 0, create: 0 } }
 
 const tags: Tag[] = [null, 'north', 'south']
 

@@ -4,7 +4,7 @@
  */
 import { contentHash } from '../../src/core/hash.ts'
 import type { Listing, MovingListing } from '../../src/core/listing.ts'
-import type { Bookkeeping, Change, PlanStep } from '../../src/plan/change.ts'
+import type { Bookkeeping, Change } from '../../src/plan/change.ts'
 import type {
   PlanInputs,
   PlanSettings,
@@ -237,19 +237,15 @@ export async function planOf({ feed, row, items, absentRuns }: World, settings: 
   for (;;) {
     const { done, value } = await walk.next()
     if (done) return { ...planned, facts: value }
-    for (const step of value) take(planned, step)
+    planned.changes.push(...value.changes.map(({ change }) => change))
+    planned.notes.push(...value.notes)
+    planned.unchanged += value.unchanged
   }
 }
 
 function recalledOf({ owned, content }: Row): MovingListing {
   if (!owned || content === null) throw new Error('nothing is remembered under this row')
   return { listing: listings[content], moving: {} }
-}
-
-function take(planned: Omit<Planned, 'facts'>, step: PlanStep): void {
-  if (step.step === 'change') planned.changes.push(step.change)
-  else if (step.step === 'bookkeeping') planned.notes.push(step.entry)
-  else planned.unchanged++
 }
 
 /** The world after a run in which every call was carried out and answered, as `store/snapshot.ts` and `apply` would leave it. */

@@ -1,11 +1,11 @@
 /** The guard's rules at their edges, what of a change they hold, and what lets it go. */
 import { describe, expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'
-import { factKinds, factsBroken, zeros } from '../../src/plan/guard/facts.ts'
+import { factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
 import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
-import { contentOf } from '../../src/plan/guard/hold.ts'
-import type { HoldRecord } from '../../src/plan/guard/hold.ts'
+import { contentOf, noTally } from '../../src/plan/guard/hold.ts'
+import type { HoldRecord, Tally } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
@@ -28,15 +28,28 @@ const about = {
   strange: 0,
   otherKeys: false,
 }
-const before = { delete: 0, renumber: 0, create: 0, changed: 0, ...zeros() }
+const before = noTally()
+
+/** What the rules see, in a few words: how many leave, or come, within 24 hours. */
+type What = Omit<Partial<Seen>, 'counts'> & {
+  leaving?: number
+  renumbered?: number
+  arriving?: number
+  counts?: Partial<Tally>
+}
 
 /** What the rules see of an office of so many listings. */
-const seen = (ours: number, changes: Partial<Seen> = {}): Seen => ({
+const seen = (ours: number, { leaving = 0, renumbered = 0, arriving = 0, counts, ...changes }: What = {}): Seen => ({
   ...new Scales(policy).seen({ ours, ...about }, before),
+  counts: { ...before, delete: leaving, renumber: renumbered, create: arriving, ...counts },
   ...changes,
 })
-const tripped = (what: Seen, within = limits): string[] => tripsOf(what, within).map(({ rule }) => rule)
-const changing = (kind: FactKind, listings: number): Partial<Seen> => ({ changing: { ...zeros(), [kind]: listings } })
+const tripped = (what: Seen, within = limits): string[] => tripsOf(what, within).map(({ name }) => name)
+const changing = (kind: FactKind, listings: number): What => ({ counts: { [kind]: listings } })
+/** What would become of the site. */
+const outlook = (leaving: number, changed = 0, arriving = 0) => ({
+  outlook: { delete: leaving, changed, create: arriving },
+})
 
 describe('what is allowed', () => {
   test.each([
@@ -88,11 +101,7 @@ describe('each rule trips above its number, and not at it', () => {
       seen(40, { creates: 5, back: 3, deletes: 3, young: 3 }),
       seen(40, { older: { written: 'Mon 1 Dec 01:00', last: 'Tue 2 Dec 01:00' } }),
     ],
-    [
-      'unrecognisable',
-      seen(40, { outlook: { leaving: 20, changed: 10, arriving: 0 } }),
-      seen(40, { outlook: { leaving: 20, changed: 11, arriving: 0 } }),
-    ],
+    ['unrecognisable', seen(40, outlook(20, 10, 0)), seen(40, outlook(20, 11, 0))],
     ['chatbot', seen(32, { missing: 8 }), seen(31, { missing: 9 })],
     ['chatbot', seen(40, { editedAgain: 8 }), seen(40, { editedAgain: 9 })],
     ['chatbot', seen(40, { strange: 3 }), seen(40, { strange: 1, missing: 1 })],
@@ -104,7 +113,7 @@ describe('each rule trips above its number, and not at it', () => {
   test('in a small office half is too much, with one or two listings nothing can be told', () => {
     expect(tripped(seen(3, { leaving: 2 }))).toEqual(['leaving'])
     expect(tripped(seen(8, { leaving: 4 }))).toEqual(['leaving'])
-    expect(tripped(seen(2, { leaving: 2, outlook: { leaving: 2, changed: 0, arriving: 0 } }))).toEqual([])
+    expect(tripped(seen(2, { leaving: 2, ...outlook(2, 0, 0) }))).toEqual([])
   })
 
   test('where too many leave, no more may come than stay', () => {
@@ -117,22 +126,22 @@ describe('each rule trips above its number, and not at it', () => {
     const first = seen(40, { ...all, ...changing('price', 40), isFirstLoad: true })
     expect(tripped(first)).toEqual([])
     expect(tripped({ ...first, isMirror: true })).toEqual(['leaving'])
-    expect(tripped({ ...first, outlook: { leaving: 40, changed: 0, arriving: 0 } })).toEqual(['unrecognisable'])
+    expect(tripped({ ...first, ...outlook(40, 0, 0) })).toEqual(['unrecognisable'])
   })
 
   test('new listings drown an office only where more come than may', () => {
-    const drowned = (arriving: number): string[] => tripped(seen(3, { outlook: { leaving: 0, changed: 0, arriving } }))
+    const drowned = (arriving: number): string[] => tripped(seen(3, outlook(0, 0, arriving)))
     expect([drowned(10), drowned(11)]).toEqual([[], ['unrecognisable']])
   })
 
   test('the last one or two listings wait to be said again, from three on it asks', () => {
     const emptied = (ours: number): string[] =>
-      tripped(seen(ours, { isEmpty: true, leaving: ours, outlook: { leaving: ours, changed: 0, arriving: 0 } }))
+      tripped(seen(ours, { isEmpty: true, leaving: ours, ...outlook(ours, 0, 0) }))
     expect(emptied(1)).toEqual(['leaving'])
     expect(emptied(2)).toEqual(['leaving'])
     expect(emptied(3)).toEqual(['unrecognisable', 'leaving'])
     // Also where not all of them can go, and before a whole delivery was carried over.
-    const one = seen(2, { isEmpty: true, leaving: 1, outlook: { leaving: 1, changed: 0, arriving: 0 } })
+    const one = seen(2, { isEmpty: true, leaving: 1, ...outlook(1, 0, 0) })
     expect([tripped(one), tripped({ ...one, isFirstLoad: true })]).toEqual([['leaving'], ['leaving']])
   })
 })
@@ -214,10 +223,10 @@ describe('a home', () => {
 })
 
 describe('what is held of a change', () => {
-  const trips = (what: Partial<Seen>) => tripsOf(seen(40, what), limits)
+  const trips = (what: What) => tripsOf(seen(40, what), limits)
   const judged = (
     action: Parameters<typeof judge>[0],
-    what: Partial<Seen>,
+    what: What,
     pair: Parameters<typeof judge>[1] = null,
     remembered = nothing,
   ) => judge(action, pair, remembered, trips(what), policy)
@@ -311,7 +320,7 @@ describe('what is held of a change', () => {
 
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
-    const besideHeld = (about: Partial<Seen>): unknown =>
+    const besideHeld = (about: What): unknown =>
       judge(createOf('B'), 'renumbered', approved, trips(about), policy, true)!.change
     expect(judged(createOf('B'), { renumbered: 30 }, 'renumbered', approved)!.change.kind).toBe('create')
     expect(besideHeld({ renumbered: 30 })).toMatchObject({ kind: 'hold', cause: 'guard' })
@@ -324,7 +333,7 @@ describe('what is held of a change', () => {
 
   test('nothing confirms what asks a person, an incomplete delivery confirms nothing, nor does `confirm: never`', () => {
     const old = held({ clock: now - 100 * hour })
-    const all = { outlook: { leaving: 40, changed: 0, arriving: 0 } }
+    const all = outlook(40, 0, 0)
     expect(judged(deleteOf('A'), all, null, old)!.change.kind).toBe('hold')
     const leaving = trips({ leaving: 30 })
     for (const other of [{ isWhole: false }, { confirm: null }])
@@ -381,13 +390,11 @@ describe('the scales', () => {
     scales.add(forgetOf('I'), nothing)
     const result = scales.seen({ ours: 40, ...about }, { ...before, delete: 3, changed: 2, price: 2 })
     expect(result).toMatchObject({
-      leaving: 4,
-      arriving: 1,
+      counts: { delete: 4, create: 1, price: 3, status: 1 },
       creates: 4,
       back: 1,
       deletes: 3,
-      changing: { price: 3, status: 1 },
-      outlook: { leaving: 5, changed: 4, arriving: 2 },
+      ...outlook(5, 4, 2),
       missing: 1,
     })
   })
@@ -398,7 +405,7 @@ describe('the scales', () => {
       scales.add(action, nothing)
       scales.setRenumbered(action, nothing)
     }
-    expect(scales.seen({ ours: 40, ...about }, before)).toMatchObject({ leaving: 0, arriving: 0, renumbered: 1 })
+    expect(scales.seen({ ours: 40, ...about }, before)).toMatchObject({ counts: { delete: 0, create: 0, renumber: 1 } })
   })
 })
 
@@ -414,7 +421,7 @@ test('a message says what, of how many, against which number, and what happens n
     '14 of 40 listings would leave the site; up to 8 may in 24 hours (limits.share). Held: 14 deletes. They go by themselves on Tue 24 Nov 06:00 if the feed still says so; now: listing-sync approve north',
   )
   expect(sentence(seen(40, { leaving: 14 }), now, null)).toContain('They wait until you decide')
-  expect(sentence(seen(40, { outlook: { leaving: 38, changed: 0, arriving: 0 } }))).toBe(
+  expect(sentence(seen(40, outlook(38, 0, 0)))).toBe(
     'after this delivery 2 of 40 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
   )
 })
@@ -427,10 +434,15 @@ describe('the map of rules', () => {
       name: 'facts',
       setting: 'share',
       ends: 'confirmed',
-      trips: ({ changing: { price }, ours }) => (price > ours / 2 ? [{ listings: price, ours }] : []),
-      message: ({ listings, ours }) => `${listings} of ${ours} listings would change their price (limits.share)`,
-      label: () => 'too many prices change',
-      holds: (action) => action.kind === 'update' && action.broken.includes('price'),
+      label: 'too many prices change',
+      find({ counts: { price }, ours }) {
+        if (price <= ours / 2) return null
+        return {
+          numbers: { listings: price, ours },
+          sentence: `${price} of ${ours} listings would change their price (limits.share)`,
+          holds: (action) => action.kind === 'update' && action.broken.includes('price'),
+        }
+      },
     }
     rulesHold(toy)
     const found = tripsOf(seen(100, changing('price', 51)), limits, [...rules, toy])

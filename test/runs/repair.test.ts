@@ -409,6 +409,24 @@ describe('where the IDs of the list are not known to be what Delete takes', () =
     },
   )
 
+  test('what a look-up found in the place of a create is not what Create answered once: by MLSNumber at once', async () => {
+    world.standIn.changeProfile({ order: 'id' })
+    await loaded()
+    const sent = { ...world.listing(a) }
+    world.standIn.remove(chatbot, a)
+    await createAgain(b, sent)
+    world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide', shown: 9 } })
+    expect(await world.run()).toMatchObject({
+      result: 'ok',
+      changes: [{ kind: 'create', cause: 'gone-from-service', mlsNumber: a }],
+    })
+    expect(world.calls()).toMatchObject({ Create: 1, Update: 1 })
+    await createAgain(a)
+    expect(await repaired()).toMatchObject({ error: null, duplicates: [{ way: { by: 'anew', creates: true } }] })
+    expect(idsOf(a)).toHaveLength(1)
+    await inSync()
+  })
+
   test('three copies go by their MLSNumber, and the listing is created once, as it was sent last', async () => {
     await loaded()
     const before = world.listing(a)

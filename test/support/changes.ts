@@ -70,6 +70,7 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   again: false,
   broken: [],
   withheld: null,
+  counts: changes.broken ?? [],
   ...changes,
 })
 
@@ -125,7 +126,7 @@ export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed
 export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
   new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1, home: null, ...weighs })
 
-export const holdOf = (action: Action, why = 'held'): Hold => hold(action, why, 'approval', 'guard')
+export const holdOf = (action: Action, why = 'held'): Hold => hold(action, 'guard', why)
 
 /** Whether the change asks for a look-up first. */
 export const looksUp = (change: Change): boolean => 'lookUp' in change && change.lookUp

@@ -2,7 +2,7 @@
 import { contentHash } from '../../src/core/hash.ts'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src/core/listing.ts'
-import type { PlanStep, Bookkeeping, Change } from '../../src/plan/change.ts'
+import type { Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import type { PlanInputs, PlanSettings, DeliveredRow, History, ShownRow, SnapshotRow } from '../../src/plan/inputs.ts'
@@ -229,18 +229,18 @@ export class PlanWorld {
         return new Map(withholds ? [] : ids.map((id) => [id, memory.get(id)!]))
       },
     }
-    const walked: PlanStep[] = []
+    const walked: Steps[] = []
     const walk = planChanges(inputs, { ...this.settings, ...settings })
     for (;;) {
       const { done, value } = await walk.next()
       if (!done) {
-        walked.push(...value)
+        walked.push(value)
         continue
       }
       return {
-        changes: walked.flatMap((step) => (step.step === 'change' ? [step.change] : [])),
-        unchanged: walked.filter((step) => step.step === 'unchanged').length,
-        notes: walked.flatMap((step) => (step.step === 'bookkeeping' ? [step.entry] : [])),
+        changes: walked.flatMap(({ changes }) => changes.map(({ change }) => change)),
+        unchanged: walked.reduce((sum, { unchanged }) => sum + unchanged, 0),
+        notes: walked.flatMap(({ notes }) => notes),
         facts: value,
         recalled,
         fetches,

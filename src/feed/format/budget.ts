@@ -1,5 +1,6 @@
 /** The time that the reading of one delivery may take (`limits.read`). What it cuts off is missing: no proof of absence. */
 import { FeedError } from '../../core/errors.ts'
+import { timeLimit } from '../../core/machine.ts'
 import type { Clock } from '../../core/machine.ts'
 import { TimeLimitError, turns, withinTime } from '../../core/time-limit.ts'
 import type { RawRecord } from './format.ts'
@@ -15,18 +16,17 @@ const mostAttempts = 10
 
 /** Begins with the reading, and has to be ended with it. `stall` and `total` are milliseconds. `stop`: the run's own signal. */
 export function readBudget({ stall, total }: { stall: number; total: number }, stop: AbortSignal, clock: Clock) {
-  const ending = new AbortController()
   const late = `reading took longer than ${total / 1000} s (limits.read.total); the rest was not read`
-  const whole = setTimeout(() => ending.abort(new FeedError(late)), total).unref()
+  const whole = timeLimit(total, new FeedError(late))
   const turn = turns(clock)
   let exceeded: string | null = null
   return {
     /** Ends a source that keeps the reading waiting. */
-    signal: AbortSignal.any([stop, ending.signal]),
+    signal: AbortSignal.any([stop, whole.signal]),
     /** Why the reading was cut off; null: it was not. */
-    exceeded: (): string | null => exceeded ?? (ending.signal.aborted ? late : null),
+    exceeded: (): string | null => exceeded ?? (whole.signal.aborted ? late : null),
     /** Else all that the reading had would be kept until `total` is over. */
-    end: (): void => clearTimeout(whole),
+    end: whole.end,
     /** Gives the event loop back from time to time. Throws the reason of the run's signal. */
     async pause(): Promise<void> {
       await turn()

@@ -49,8 +49,11 @@ export function createMapping(
   file = preset.file,
   unmapped?: Unmapped,
 ): Mapping {
-  const compiled = { ...compile(preset, options, file), unmapped }
-  const variants = preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped }))
+  // A hundred kilobytes, which a daemon of a thousand feeds would keep for feeds that do not run.
+  const parts = madeAgain(() => ({
+    compiled: { ...compile(preset, options, file), unmapped },
+    variants: preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped })),
+  }))
   const mendsText = options.repair === 'double-utf8'
   const mapping: Mapping = {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
@@ -60,6 +63,7 @@ export function createMapping(
     formatOptions: formatOptions(preset, options),
     mendsText,
     normalise(record, at, moment, known = () => null) {
+      const { compiled, variants } = parts()
       if (mendsText) mendRecord(record)
       compiled.refer(record)
       const chosen = variants.filter((variant) => applies(variant, record, moment))
@@ -71,6 +75,7 @@ export function createMapping(
       return preset.variants.map(({ suffix }) => ({ ...only, mlsNumber: mlsNumber + suffix }))
     },
     placeOf(record, moment) {
+      const { compiled } = parts()
       compiled.refer(record)
       compiled.paths.prepare(record)
       const making = begun(moment)
@@ -79,11 +84,12 @@ export function createMapping(
       return making.listing
     },
   }
-  const { stub, paths, placeholders, joined } = compiled
+  const { joined, stub, placeholders } = parts().compiled
   if (joined.joins.length > 0) mapping.joins = joined.joins
   if (stub !== null || placeholders !== null || joined.joins.length > 0)
     mapping.asksFor = (record, moment) => {
-      compiled.refer(record)
+      const { paths, stub, placeholders, joined, refer } = parts().compiled
+      refer(record)
       paths.prepare(record)
       const asked: string[] = []
       const known: KnownListing = (mlsNumber) => (asked.push(mlsNumber), null)
@@ -93,6 +99,16 @@ export function createMapping(
       return asked
     }
   return mapping
+}
+
+/** Gives what `make` made, at once the first time, and makes it again where nobody has used it for long. */
+function madeAgain<Made extends object>(make: () => Made): () => Made {
+  let kept = new WeakRef(make())
+  return () => {
+    let made = kept.deref()
+    if (made === undefined) kept = new WeakRef((made = make()))
+    return made
+  }
 }
 
 function deliveryNamed({ delivery, deliveryFrom }: Preset, header: Readonly<Record<string, string>>): 'full' | 'delta' {

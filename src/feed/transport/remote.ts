@@ -5,6 +5,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { FeedError, UserError, codeOf, messageOf, systemReason } from '../../core/errors.ts'
+import { timeLimit } from '../../core/machine.ts'
 import { printable, shorten } from '../../core/text.ts'
 import { isPattern, remoteAddress } from './address.ts'
 import type { RemoteAddress } from './address.ts'
@@ -59,9 +60,9 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
     if (typeof address === 'string') throw new FeedError(`the address of the feed ${address}`)
     /** Does something on a connection and closes it. Throws `FeedError`. */
     const visit = async <T>(task: (connection: Connection, transfer: Transfer) => Promise<T>): Promise<T> => {
-      const deadline = new AbortController()
-      const timer = setTimeout(() => deadline.abort(), options.transferTimeout)
-      const signal = AbortSignal.any([options.signal, deadline.signal])
+      const deadline = timeLimit(options.transferTimeout)
+      const over = new AbortController()
+      const signal = AbortSignal.any([options.signal, deadline.signal, over.signal])
       const transfer: Transfer = { bytes: 0, of: null }
       const { user = options.login.user, password = options.login.password } = address
       const login = { ...options.login, ca: options.ca, user, password }
@@ -84,9 +85,9 @@ export function remoteTransport(server: RemoteServer, stall = 60_000): Transport
           : server.explain(error, printed)
         throw new FeedError(`${nameOf(address, address.path)}: ${words}${soFar(transfer)}`)
       } finally {
-        clearTimeout(timer)
-        // What still listens would keep the connection until then.
-        deadline.abort()
+        deadline.end()
+        // What still listens would keep the connection.
+        over.abort()
       }
     }
     const { unchanged = 0 } = options.ready

@@ -30,6 +30,7 @@ const nearby = 2
 const rooms = 2
 const years = 10
 const squareFeetInSquareMeter = 10.7639
+const kilometresInDegree = 111.2
 
 const areas = ['BuildingArea', 'LotArea', 'UnitAreaPrice'] as const
 const money = ['SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'] as const
@@ -57,9 +58,7 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
     plural: 'currency, unit, type, or sale or rent',
     predicate: 'change',
     isBroken: (before, after) =>
-      before.CurrencySymbol !== after.CurrencySymbol ||
-      before.SaleType !== after.SaleType ||
-      before.AreaUnit !== after.AreaUnit ||
+      (['CurrencySymbol', 'SaleType', 'AreaUnit'] as const).some((field) => before[field] !== after[field]) ||
       plain(before.PropertyType) !== plain(after.PropertyType),
   },
   status: {
@@ -118,10 +117,7 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
 }
 
 export const factKinds = Object.keys(facts) as readonly FactKind[]
-
-export function zeros(): Record<FactKind, number> {
-  return { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
-}
+export const isFact = (what: string): what is FactKind => Object.hasOwn(facts, what)
 
 /** The kinds of fact that change beyond belief. */
 export function factsBroken(before: Listing, after: Listing): FactKind[] {
@@ -149,40 +145,31 @@ export const cosmetic: ReadonlySet<FieldName> = new Set([
   'Longitude',
 ])
 
-function isManyTimes(was: number, is: number): boolean {
-  return is <= 0 || Math.max(was / is, is / was) > believable
-}
-
-function inSquareFeet(area: number, unit: Listing['AreaUnit']): number {
-  return unit === 'Square Meters' ? area * squareFeetInSquareMeter : area
-}
-
-function isThere(text: string | undefined): text is string {
-  return text !== undefined && text.trim() !== ''
-}
+const isManyTimes = (was: number, is: number): boolean => is <= 0 || Math.max(was / is, is / was) > believable
+const inSquareFeet = (area: number, unit: Listing['AreaUnit']): number =>
+  unit === 'Square Meters' ? area * squareFeetInSquareMeter : area
+const isThere = (text: string | undefined): text is string => text !== undefined && text.trim() !== ''
 
 /** Letters and digits alone: spelling and case are no change. */
-function plain(text: string): string {
-  return normalForm(text, 'NFKD')
+const plain = (text: string): string =>
+  normalForm(text, 'NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase()
-}
 
-/** Whether a home moved farther than geocoding moves one; 0, 0 stands for no position. */
+/** Whether a home moved farther than geocoding moves one. */
 function isFar(before: Listing, after: Listing): boolean {
   const [from, to] = [positionOf(before), positionOf(after)]
   if (from === null || to === null) return false
-  const kilometresInDegree = 111.2
-  const north = (from.latitude - to.latitude) * kilometresInDegree
   // The short way round, across the date line, too.
   const turn = ((((from.longitude - to.longitude) % 360) + 540) % 360) - 180
-  const east = turn * kilometresInDegree * Math.cos((from.latitude * Math.PI) / 180)
-  return Math.hypot(north, east) > nearby
+  const east = turn * Math.cos((from.latitude * Math.PI) / 180)
+  return Math.hypot(from.latitude - to.latitude, east) * kilometresInDegree > nearby
 }
 
-function positionOf({ Latitude, Longitude }: Listing): { latitude: number; longitude: number } | null {
-  if (Latitude === undefined || Longitude === undefined || (Latitude === 0 && Longitude === 0)) return null
-  return { latitude: Latitude, longitude: Longitude }
+/** 0, 0 stands for no position. */
+function positionOf({ Latitude: latitude, Longitude: longitude }: Listing) {
+  const isNone = latitude === undefined || longitude === undefined || (latitude === 0 && longitude === 0)
+  return isNone ? null : { latitude, longitude }
 }
 
 /** UTF-8 read as Latin-1 leaves such pairs; a wrong encoding leaves replacement characters, or question marks in words. */

@@ -1,23 +1,14 @@
 /** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
 import { hold, weighed } from '../change.ts'
-import type { Action, Change, Remembered } from '../change.ts'
+import type { Action, ActionKind, Change, Remembered } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { asking } from './hold.ts'
+import { partOf } from './hold.ts'
 import type { Counted, HeldPart, Pair, PartHeld } from './hold.ts'
-import { isNews } from './rules.ts'
 import type { Trip } from './rules.ts'
-import { isFree, partOf, standingOf } from './scales.ts'
+import { isLetGo, standingOf } from './scales.ts'
 import type { Policy } from './scales.ts'
-
-interface Holding {
-  part: HeldPart
-  /** null: a person refused it, or the other one of its pair, and no rule asks any more. */
-  trip: Trip | null
-  /** null: the whole action. */
-  fields: readonly FieldName[] | null
-}
 
 /** What became of an action under the guard. */
 export interface Verdict {
@@ -40,114 +31,74 @@ export function judge(
   policy: Policy,
   isBesideHeld = false,
 ): Verdict | null {
-  const isRenumbered = pair === 'renumbered'
-  const holding = holdingOf(action, pair, remembered, trips, policy, isBesideHeld)
-  if (holding.length === 0) {
-    const released = releasedOf(action, remembered, policy)
-    if (released.length === 0 && !isRenumbered) return null
-    const counts = countsOf(action, isRenumbered).filter((what) => !released.some((part) => isCountOf(part, what)))
-    return { change: weighed(action, { counts, released }), heldBy: [], clock: null }
-  }
+  const standing = (part: HeldPart) => standingOf(remembered, action, part, policy)
+  const holding: { part: HeldPart; trip?: Trip }[] = trips
+    .filter((trip) => trip.holds(action, pair))
+    .map((trip) => ({ part: trip.fact === undefined ? action.kind : partOf(trip.fact), trip }))
+    .filter(({ part, trip }) => isOf(action, part) && (isBesideHeld || !isLetGo(standing(part), trip.ends)))
+  // A person refused it, and no rule need ask any more; or the other one of its pair is held.
+  for (const { part, decision } of remembered.holds)
+    if (decision === 'refused' && standing(part).is === 'refused' && isOf(action, part)) {
+      if (!holding.some((other) => other.part === part)) holding.push({ part })
+    }
+  if (isBesideHeld && holding.length === 0) holding.push({ part: action.kind })
+
+  const heldBy = holding.flatMap(({ trip }) => trip ?? [])
   const parts = Array.from(
     Map.groupBy(holding, ({ part }) => part),
     ([part, held]): PartHeld => {
       const by = held.flatMap(({ trip }) => trip ?? [])
-      return {
-        part,
-        content: policy.contentOf(action, part),
-        rules: [...new Set(by.map(({ rule }) => rule))],
-        ends: by.some(({ ends }) => ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never'),
-      }
+      const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
+      return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
     },
   )
-  const heldBy = holding.flatMap(({ trip }) => trip ?? [])
+  const released = remembered.holds
+    .map(({ part }) => part)
+    .filter((part) => isOf(action, part) && isLetGo(standing(part), 'listed again'))
+    .filter((part) => !parts.some((held) => held.part === part))
+  const apart = [...parts.map(({ part }) => part), ...released]
+  const counts = countsOf(action, pair).filter((what) => !apart.includes(partOf(what)))
+  const change = weighed(action, { counts, released })
+  if (holding.length === 0)
+    return released.length === 0 && pair !== 'renumbered' ? null : { change, heldBy, clock: null }
   const clocks = parts.flatMap(({ part, ends }) =>
     // Under other keys nothing that the list lacks goes by itself.
     ends === 'never' || (ends === 'listed again' && policy.otherKeys)
       ? []
-      : [standingOf(remembered, action, part, policy).record?.clock ?? policy.now],
+      : [standing(part).record?.clock ?? policy.now],
   )
-  const clock = clocks.length === 0 || heldBy.some(({ rule }) => asking.has(rule)) ? null : Math.min(...clocks)
-  const released = releasedOf(action, remembered, policy).filter((part) => !parts.some((held) => held.part === part))
-  return { change: withheld(action, holding, parts, released), heldBy, clock }
+  const isAsking = heldBy.some(({ ends }) => ends === 'never')
+  const clock = clocks.length === 0 || isAsking ? null : Math.min(...clocks)
+  const labels = [...new Set(holding.map(({ trip }) => trip?.label ?? 'it was refused'))].join(', ')
+  return { change: held(change, parts, labels), heldBy, clock }
 }
 
-function holdingOf(
-  action: Action,
-  pair: Pair | null,
-  remembered: Remembered,
-  trips: readonly Trip[],
-  policy: Policy,
-  isBesideHeld: boolean,
-): Holding[] {
-  const holding: Holding[] = []
-  for (const trip of trips) {
-    const held = trip.holds(action, pair)
-    if (held === false || (held !== true && held.length === 0)) continue
-    const part = partOf(action, trip)
-    const { standing, record } = standingOf(remembered, action, part, policy)
-    // Another list of the chatbot says nothing of the feed.
-    const isOfList = record?.ends === 'listed again' && trip.ends === 'confirmed'
-    const isLetGo = standing === 'approved' || (standing === 'confirmed' && trip.ends !== 'never' && !isOfList)
-    if (!isLetGo || isBesideHeld) holding.push({ part, trip, fields: held === true ? null : held })
-  }
-  for (const { part, decision } of remembered.holds) {
-    if (decision !== 'refused' || holding.some((other) => other.part === part)) continue
-    if (standingOf(remembered, action, part, policy).standing !== 'refused') continue
-    const fields = fieldsOfPart(action, part)
-    if (fields === null || fields.length > 0) holding.push({ part, trip: null, fields })
-  }
-  if (isBesideHeld && holding.length === 0) holding.push({ part: action.kind, trip: null, fields: null })
-  return holding
-}
+const countsOf = ({ kind, counts }: Action, pair: Pair | null): readonly Counted[] =>
+  pair !== 'renumbered' ? counts : kind === 'delete' ? ['renumber'] : []
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
-function fieldsOfPart(action: Action, part: HeldPart): readonly FieldName[] | null {
-  const [kind, fact] = part.split(' ')
+function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
+  const [kind, fact] = part.split(' ') as [ActionKind, FactKind?]
   if (kind !== action.kind) return []
   if (fact === undefined || action.kind !== 'update') return null
-  return isNews(action, fact as FactKind) ? fieldsOfFact(fact as FactKind, action.fields) : []
+  // Of a listing that was there before, or was edited on the service, the feed says nothing new.
+  const isNews = action.cause === 'changed' || action.cause === 'mapping' || action.broken.includes(fact)
+  return isNews ? fieldsOfFact(fact, action.fields) : []
 }
 
-function releasedOf(action: Action, remembered: Remembered, policy: Policy): HeldPart[] {
-  return remembered.holds
-    .map(({ part }) => part)
-    .filter((part) => {
-      const fields = fieldsOfPart(action, part)
-      const isAbout = fields === null || fields.length > 0
-      return isAbout && isFree(standingOf(remembered, action, part, policy).standing)
-    })
-}
-
-function countsOf(action: Action, isRenumbered: boolean): readonly Counted[] {
-  if (!isRenumbered) return action.counts
-  return action.kind === 'delete' ? ['renumber'] : []
-}
-
-function isCountOf(part: HeldPart, what: Counted): boolean {
-  return part === `update ${what}` || part === what || (part === 'delete' && what === 'renumber')
-}
+const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
-function withheld(
-  action: Action,
-  holding: readonly Holding[],
-  parts: readonly PartHeld[],
-  released: readonly HeldPart[],
-): Change {
-  const labels = [...new Set(holding.map(({ trip }) => trip?.label ?? 'it was refused'))]
-  const why = `${action.why}; held: ${labels.join(', ')}`
-  if (action.kind === 'update' && holding.every(({ fields }) => fields !== null)) {
-    const fields = [...new Set(holding.flatMap((held) => held.fields ?? []))]
-    const goesOn = action.fields.some(({ field }) => !fields.includes(field))
-    if (goesOn) {
-      const apart = [...parts.map(({ part }) => part), ...released]
-      const counts = action.counts.filter((what) => !apart.some((part) => isCountOf(part, what)))
-      const clear = action.clear.filter((field) => !fields.includes(field))
-      const why = `${action.why}; held of it: ${labels.join(', ')}`
-      return { ...action, why, counts, released, clear, withheld: { fields, parts } }
+function held(action: Action, parts: readonly PartHeld[], labels: string): Change {
+  const all = parts.map(({ part }) => fieldsOf(action, part))
+  if (action.kind === 'update' && !all.includes(null)) {
+    const fields = [...new Set(all.flatMap((some) => some ?? []))]
+    const isHeld = (field: FieldName): boolean => fields.includes(field)
+    if (action.fields.some(({ field }) => !isHeld(field))) {
+      const clear = action.clear.filter((field) => !isHeld(field))
+      return { ...action, why: `${action.why}; held of it: ${labels}`, clear, withheld: { fields, parts } }
     }
   }
   // What was let go of it is not carried out either, and must not be asked about anew.
-  return hold(weighed(action, { counts: action.counts, released }), why, 'approval', 'guard', parts)
+  return hold(action, 'guard', `${action.why}; held: ${labels}`, { parts })
 }

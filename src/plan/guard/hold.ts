@@ -1,4 +1,4 @@
-/** What is remembered of a held change from run to run, and what that says of the same change now. */
+/** What is held, counted and decided of a change, and remembered from run to run. */
 import { shortHash } from '../../core/hash.ts'
 import { fieldNames } from '../../core/listing.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
@@ -7,6 +7,12 @@ import type { FactKind } from './facts.ts'
 
 /** What the guard counts of a listing for 24 hours after it was carried out. */
 export type Counted = 'delete' | 'renumber' | 'create' | FactKind
+
+/** Of how many listings what was, or would be, changed. */
+export type Tally = Record<Counted | 'changed', number>
+
+const countsOfFacts = { price: 0, class: 0, status: 0, place: 0, size: 0, emptied: 0, garbled: 0 }
+export const noTally = (): Tally => ({ delete: 0, renumber: 0, create: 0, changed: 0, ...countsOfFacts })
 
 /**
  * What ends a hold by itself: every delivery says the same for `limits.confirm`; another complete list of the chatbot, an
@@ -22,6 +28,12 @@ export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecogn
 
 /** What can be held of a change: an action whole, or one kind of fact of an update. */
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
+
+/** The part of a change that counts as this. */
+export function partOf(what: Counted): HeldPart {
+  if (what === 'create') return what
+  return what === 'delete' || what === 'renumber' ? 'delete' : `update ${what}`
+}
 
 /** A part that is held now. */
 export interface PartHeld {
@@ -60,15 +72,8 @@ export interface HoldRecord {
  */
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
   if (listing === null) return ''
-  const [, kind] = part.split(' ') as [string, FactKind | undefined]
+  const [, kind] = part.split(' ') as [string, FactKind?]
   const fields =
     kind === undefined ? fieldNames.filter((name) => !volatile.has(name) && !cosmetic.has(name)) : facts[kind].fields
   return shortHash(JSON.stringify(fields.map((name) => listing[name] ?? null)))
-}
-
-/** The record of the very same hold; null: it is held for the first time, or the feed says otherwise now. */
-export function recordOf(records: readonly HoldRecord[], part: HeldPart, content: () => string): HoldRecord | null {
-  const record = records.find((candidate) => candidate.part === part)
-  if (record === undefined) return null
-  return record.content === null || record.content === content() ? record : null
 }

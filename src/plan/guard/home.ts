@@ -6,37 +6,21 @@ import { shortHash } from '../../core/hash.ts'
 import type { Place } from '../../core/listing.ts'
 import { normalForm } from '../../core/text.ts'
 
-/** Words that feeds write out or shorten as they like, with the spelling that is compared. */
-const spellings: Readonly<Record<string, string>> = {
-  street: 'st',
-  strasse: 'str',
-  avenue: 'ave',
-  av: 'ave',
-  road: 'rd',
-  drive: 'dr',
-  lane: 'ln',
-  boulevard: 'blvd',
-  court: 'ct',
-  circle: 'cir',
-  place: 'pl',
-  terrace: 'ter',
-  highway: 'hwy',
-  parkway: 'pkwy',
-  square: 'sq',
-  north: 'n',
-  south: 's',
-  east: 'e',
-  west: 'w',
-  northeast: 'ne',
-  northwest: 'nw',
-  southeast: 'se',
-  southwest: 'sw',
-}
+/** Words that feeds write out or shorten as they like, each with the spelling that is compared. */
+const spellings = new Map(
+  `street st, strasse str, avenue ave, av ave, road rd, drive dr, lane ln, boulevard blvd, court ct, circle cir, place pl,
+  terrace ter, highway hwy, parkway pkwy, square sq, north n, south s, east e, west w, northeast ne, northwest nw,
+  southeast se, southwest sw`
+    .split(',')
+    .map((pair) => pair.trim().split(' ') as [string, string]),
+)
 /** What stands before the number of a unit, if anything does. */
 const unitWords: ReadonlySet<string> = new Set(['apartment', 'apt', 'unit', 'suite', 'ste', 'no', 'number'])
 
-/** A hash of street, house, unit and town; null where the address names no house. */
-export function homeOf({ Address, City, ZIP }: Place): string | null {
+/** A hash of street, house, unit and town; null: the address names no house. */
+export type HomeHash = string | null
+
+export function homeOf({ Address, City, ZIP }: Place): HomeHash {
   const street = wordsOf(Address ?? '')
   // Without a number it is a street, and a hidden address is none.
   if (street.length < 2 || !street.some((word) => /\d/.test(word))) return null
@@ -48,6 +32,6 @@ function wordsOf(text: string): string[] {
   return normalForm(text.toLowerCase().replaceAll('ß', 'ss'), 'NFKD')
     .replaceAll(/\p{M}/gu, '')
     .split(/[^\p{L}\p{N}]+/u)
-    .map((word) => spellings[word] ?? word)
+    .map((word) => spellings.get(word) ?? word)
     .filter((word) => word !== '' && !unitWords.has(word))
 }

@@ -2,7 +2,6 @@
 import { minuteIn } from '../../core/zone.ts'
 import type { ActionKind } from '../change.ts'
 import { facts } from './facts.ts'
-import type { FactKind } from './facts.ts'
 import type { Ends } from './hold.ts'
 import type { Trip } from './rules.ts'
 
@@ -43,28 +42,24 @@ function spanInWords(span: number): string {
 
 /** The whole message of an accident: what, of how many, against which number, what happens next. */
 export function sentenceOf(trip: Trip, held: Held, about: About): string {
-  const sentence = about.isNewMapping ? `The mapping changed since the last run: ${trip.sentence}` : trip.sentence
-  return `${sentence}${endingOf(trip, held, about)}`
+  const before = about.isNewMapping ? 'The mapping changed since the last run: ' : ''
+  return `${before}${trip.sentence}. ${endingOf(trip, held, about)}`
 }
 
-function endingOf(
-  { ends, waitsFor, rule, numbers }: Trip,
-  { counts, clock }: Held,
-  { feed, timezone, confirm }: About,
-): string {
+function endingOf({ ends, waitsFor, fact, numbers }: Trip, { counts, clock }: Held, about: About): string {
+  const { feed, timezone, confirm } = about
+  if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
   const until = clock === null || confirm === null ? null : minuteIn(timezone, clock + confirm)
-  const what = rule === 'facts' ? ` of ${facts[numbers['kind'] as FactKind].plural}` : ''
-  const held = `. Held: ${countsInWords(counts)}${what}.`
-  const approve = `listing-sync approve ${feed}`
+  if ('renumbered' in numbers && until !== null)
+    return `Held with their old numbers until ${until}; the site keeps showing them`
   const isOne = total(counts) === 1
   const go = isOne ? 'It goes by itself' : 'They go by themselves'
-  if (waitsFor !== undefined) return `. Nothing of it is carried out until ${waitsFor} or you approve it`
+  let next = `${isOne ? 'It waits' : 'They wait'} until you decide:`
+  if (until !== null) next = `${go} on ${until} if the feed still says so; now:`
   if (ends === 'listed again' && clock !== null)
-    return `${held} ${go} once another complete list, an hour later or more, says the same; now: ${approve}`
-  if ('renumbered' in numbers && until !== null)
-    return `. Held with their old numbers until ${until}; the site keeps showing them`
-  if (until === null) return `${held} ${isOne ? 'It waits' : 'They wait'} until you decide: ${approve}`
-  return `${held} ${go} on ${until} if the feed still says so; now: ${approve}`
+    next = `${go} once another complete list, an hour later or more, says the same; now:`
+  const of = fact === undefined ? '' : ` of ${facts[fact].plural}`
+  return `Held: ${countsInWords(counts)}${of}. ${next} listing-sync approve ${feed}`
 }
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
@@ -77,9 +72,9 @@ export function letGoSentence(
   verb: LetGoVerb,
   about: About,
 ): string {
-  const isOne = total(counts) === 1
+  const did = total(counts) === 1 ? verb.replace('were', 'was').replace('are', 'is') : verb
   const day = minuteIn(about.timezone, since).split(' ').slice(0, 3).join(' ')
-  const why =
-    ends === 'listed again' ? 'another complete list' : `every delivery for ${spanInWords(about.confirm ?? 0)}`
-  return `${countsInWords(counts)} held since ${day} ${isOne ? verb.replace('were', 'was').replace('are', 'is') : verb}: ${why} said the same`
+  const confirmed = `every delivery for ${spanInWords(about.confirm ?? 0)}`
+  const why = ends === 'listed again' ? 'another complete list' : confirmed
+  return `${countsInWords(counts)} held since ${day} ${did}: ${why} said the same`
 }

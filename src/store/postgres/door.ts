@@ -50,6 +50,41 @@ const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTran
 /** Most writes in one commit. */
 const mostInGroup = 200
 
+/**
+ * Connections to the database of an address, so many at most. One that is cut while nobody uses it is made anew when it is
+ * needed.
+ */
+export async function openPool(
+  address: string,
+  {
+    most = connections,
+    mayIdle = patience.idleInTransaction,
+    readOnly = false,
+  }: Partial<Pick<DoorOptions, 'mayIdle' | 'readOnly'>> & { most?: number } = {},
+): Promise<Pool> {
+  const { Pool, types } = await import('pg')
+  const made = new Pool({
+    connectionString: address,
+    max: most,
+    connectionTimeoutMillis: patience.connect,
+    keepAlive: true,
+    application_name: 'listing-sync',
+    statement_timeout: patience.statement,
+    lock_timeout: patience.lock,
+    query_timeout: patience.statement + 5000,
+    idle_in_transaction_session_timeout: mayIdle,
+    ...(readOnly && { options: '-c default_transaction_read_only=on' }),
+    // Whole numbers: times, ids and counts are below 2^53.
+    types: {
+      getTypeParser: ((oid: number, format: 'text') =>
+        oid === 20 ? Number : types.getTypeParser(oid, format)) as never,
+    },
+  })
+  made.on('error', () => undefined)
+  made.on('connect', (client) => void client.on('error', () => undefined))
+  return made
+}
+
 interface Waiting {
   work: (asker: Asker) => Promise<unknown>
   resolve: (value: never) => void
@@ -66,26 +101,7 @@ export function openDoor(
   let isClosed = false
 
   async function connect(): Promise<Pool> {
-    const { Pool, types } = await import('pg')
-    const made = new Pool({
-      connectionString: address,
-      max: connections,
-      connectionTimeoutMillis: patience.connect,
-      keepAlive: true,
-      application_name: 'listing-sync',
-      statement_timeout: patience.statement,
-      lock_timeout: patience.lock,
-      query_timeout: patience.statement + 5000,
-      idle_in_transaction_session_timeout: mayIdle,
-      ...(readOnly && { options: '-c default_transaction_read_only=on' }),
-      // Whole numbers: times, ids and counts are below 2^53.
-      types: {
-        getTypeParser: ((oid: number, format: 'text') =>
-          oid === 20 ? Number : types.getTypeParser(oid, format)) as never,
-      },
-    })
-    // A connection that is cut while nobody uses it is made anew when it is needed.
-    made.on('error', () => undefined)
+    const made = await openPool(address, { mayIdle, readOnly })
     try {
       await prepare(asker(made), (work) => transacted(made, work))
       return made

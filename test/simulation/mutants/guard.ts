@@ -4,9 +4,9 @@ import type { Mutant } from './mutant.ts'
 export const guardMutants: readonly Mutant[] = [
   {
     name: 'another content is the same hold',
-    file: 'src/plan/guard/hold.ts',
-    from: 'return record.content === null || record.content === content() ? record : null',
-    to: 'return record',
+    file: 'src/plan/guard/scales.ts',
+    from: ' || (record.content !== null && record.content !== policy.contentOf(action, part))',
+    to: '',
     also: [
       {
         file: 'src/store/holds.ts',
@@ -94,32 +94,32 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'facts that changed before do not count',
     file: 'src/plan/guard/scales.ts',
-    from: 'changing[kind] = before[kind] + this.#changing[kind]',
-    to: 'changing[kind] = this.#changing[kind]',
+    from: '[sum(before, this.#counts), ',
+    to: '[{ ...this.#counts, ...(({ delete: gone, renumber, create }) => ({ delete: gone, renumber, create }))(sum(before, this.#counts)) }, ',
   },
   {
     name: 'no guard of facts',
     file: 'src/plan/guard/rules.ts',
-    from: 'return listings > most ? [{ kind, listings',
-    to: 'return listings > 1e9 ? [{ kind, listings',
+    from: 'if (isFirstLoad || listings <= most) return null',
+    to: 'if (isFirstLoad || listings <= 1e9) return null',
   },
   {
     name: 'what is still in its grace is taken to stay',
     file: 'src/plan/guard/scales.ts',
-    from: "if (!counted.includes('delete')) this.#outlook.leaving += by",
+    from: "if (!counted.includes('delete')) this.#outlook.delete += by",
     to: 'void counted',
   },
   {
     name: 'an empty file may take as much as any other',
     file: 'src/plan/guard/rules.ts',
-    from: 'const most = isEmpty ? 0 : allowed(seen, limits)',
-    to: 'const most = allowed(seen, limits)',
+    from: 'if (seen.isEmpty) return 0',
+    to: '',
   },
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: 'if (!isLetGo || isBesideHeld) holding.push',
-    to: 'if (!isLetGo) holding.push',
+    from: '(isBesideHeld || !isLetGo(standing(part), trip.ends))',
+    to: '!isLetGo(standing(part), trip.ends)',
     also: [{ from: 'if (isBesideHeld && holding.length === 0)', to: 'if (isBesideHeld && holding.length < 0)' }],
   },
   {

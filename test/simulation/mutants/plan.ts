@@ -23,37 +23,37 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'guard counts a run, not 24 hours',
     file: 'src/plan/guard/scales.ts',
-    from: 'leaving: before.delete + leaving',
-    to: 'leaving',
+    from: '[sum(before, this.#counts), ',
+    to: '[{ ...sum(before, this.#counts), delete: this.#counts.delete }, ',
   },
   {
     name: 'no guard of deletes',
     file: 'src/plan/guard/rules.ts',
-    from: '!isAsleep && leaving > most',
-    to: 'false',
+    from: 'if (seen.isEmpty) return 0',
+    to: 'if (seen.ours >= 0) return Infinity',
   },
   {
     name: 'settle ignored',
-    file: 'src/plan/absent.ts',
+    file: 'src/plan/situation.ts',
     from: 'settings.remote.complete && settings.remoteStartedAt >= landed',
     to: 'settings.remote.complete',
   },
   {
     name: 'reject treated as absent',
     file: 'src/plan/decide.ts',
-    from: 'if (delivered.length === 0 && !seen) return',
-    to: "if (delivered.every(({ kind }) => kind === 'reject') && !seen) return",
+    from: 'if (reject !== undefined)',
+    to: 'if (reject !== undefined && (wanted.length > 0 || stated !== null))',
   },
   {
     name: 'foreign row taken for ours',
-    file: 'src/plan/decide.ts',
-    from: 'const ours = isOurs(situation, mine, settings)',
-    to: 'const ours = situation.shown.length > 0 || isOurs(situation, mine, settings)',
+    file: 'src/plan/situation.ts',
+    from: 'ours: isOurs(one)',
+    to: 'ours: one.shown.length > 0 || isOurs(one)',
   },
   {
     name: "another feed's listing taken",
     file: 'src/plan/present.ts',
-    from: 'if (other !== null && !takeOver)',
+    from: 'if (other !== null && !takesOver)',
     to: 'if (false)',
   },
   {
@@ -71,8 +71,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'shown twice and deleted all the same',
     file: 'src/plan/absent.ts',
-    from: "if (shown.length > 1) return [stepOf(twiceShown(one, 'delete')), ...noted]\n  if (!isProven)",
-    to: 'if (!isProven)',
+    from: "if (shown.length > 1) return twiceShown(one, 'delete')",
+    to: '',
   },
   {
     name: 'a lost store goes unnoticed',
@@ -83,8 +83,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'an approval makes a doubtful list trusted',
     file: 'src/plan/guard/scales.ts',
-    from: "if (action.kind === 'create' && action.cause === 'gone-from-service') this.doubts++",
-    to: "if (action.kind === 'create' && action.cause === 'gone-from-service' && !isFree(this.#standing(remembered, action, 'create').standing)) this.doubts++",
+    from: "if (action.kind === 'forget' || action.cause === 'gone-from-service') this.doubts++",
+    to: "if (action.kind === 'forget' || (action.cause === 'gone-from-service' && !isLetGo(standingOf(remembered, action, 'create', this.#policy), 'listed again'))) this.doubts++",
   },
   {
     name: 'approval lets everything through',
@@ -102,8 +102,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'forgotten while a create may land',
     file: 'src/plan/absent.ts',
-    from: 'if (mine === null) return false',
-    to: 'if (mine === null || settings.now > 0) return false',
+    from: 'return mine !== null && (isUnderWay(',
+    to: 'return mine !== null && settings.now < 0 && (isUnderWay(',
   },
   {
     name: 'duplicates are not counted',
@@ -114,7 +114,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no grace',
     file: 'src/plan/absent.ts',
-    from: 'if (seen >= runs && settings.now - since >= time) return null',
+    from: 'if (seen >= runs && now - since >= time) return null',
     to: 'return null',
   },
   {
@@ -138,13 +138,13 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no guard of what nobody would recognise',
     file: 'src/plan/guard/rules.ts',
-    from: 'return stay < ours * shareStaying || isDrowned ? [{ stay, ours, after }] : []',
-    to: 'return []',
+    from: 'if (ours < leastOffice || (stay',
+    to: 'if (ours >= 0 || (stay',
   },
   {
     name: 'a delete under way is carried out by the next run',
     file: 'src/plan/present.ts',
-    from: "if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
-    to: "if (item !== null && flight === 'delete') return [stepOf({ kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false, home: null, isYoung: false, counts: ['delete'], released: [] })]\n  if (item !== null) return adoptOrUpdate(one, wanted, item, 'settle'",
+    from: "if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
+    to: "if (item !== null && flight === 'delete') return { kind: 'delete', cause: 'feed-says-so', mlsNumber: one.key, why: 'it was to go', reason: reasonOf('delete', 'feed-says-so'), shownHash: item.hash, snapshot: mine.id, unsettled: false, home: null, isYoung: false, counts: ['delete'], released: [] }\n  if (item !== null) return adoptOrUpdate(one, item, 'settle', unanswered)",
   },
 ]

@@ -1,0 +1,138 @@
+/**
+ * Runs that whichever daemon on the store is free carries out: each process plans when every feed runs next, and takes what
+ * is due. A run ends with the plan of the next one, so that a slow run is not queued behind itself.
+ */
+import type { App } from '../app/app.ts'
+import { StoreError, messageOf } from '../core/errors.ts'
+import type { PlannedRun, Queue } from '../store/queue.ts'
+import type { DueTimes } from './schedule.ts'
+
+/** Who carries the runs of the daemon out, and when. Times are milliseconds since the epoch. */
+export interface DaemonRuns<Feed> {
+  begin(): Promise<void>
+  /** From time to time. */
+  look(now: number): Promise<void>
+  /** Other feeds are watched than `before`. */
+  changed(before: readonly Feed[], now: number): Promise<void>
+  /** Whether a look once a second is needed. */
+  bySecond(): boolean
+  /** After the daemon was told to stop: until runs under way have ended. */
+  end(): Promise<void>
+}
+
+interface Feed {
+  readonly name: string
+  readonly chatbot: string
+  readonly times: DueTimes
+  isOverdue(now: number): Promise<boolean>
+  run(signal: AbortSignal): Promise<void>
+  weigh(now: number): Promise<void>
+  remind(): void
+}
+
+/** How often people may be reminded of what goes on, in milliseconds: a feed's next run may be a week away. */
+export const remindEvery = 3_600_000
+
+export const runSkipped =
+  'run skipped: the last run of this feed has not finished; set a longer `schedule` if this repeats'
+
+/** Milliseconds between two looks whether the run of a feed is missing, as where a daemon that does not know it had it. */
+const planEvery = 60_000
+
+/** Reminds people of all feeds, in one of the processes; no feed has that name. */
+const everybody = '*'
+
+export function sharedRuns(
+  app: App,
+  queue: Queue,
+  most: number,
+  watched: () => readonly Feed[],
+  signal: AbortSignal,
+): DaemonRuns<Feed> {
+  const { clock, log } = app.runtime
+  const upcoming = new WeakMap<DueTimes, { from: number; at: number | null }>()
+  let plannedAt = -Infinity
+  let working = Promise.resolve()
+
+  /** Worked out once for each time. */
+  function nextOf({ times }: Feed, now: number): number | null {
+    const known = upcoming.get(times)
+    if (known !== undefined && known.from <= now && now < (known.at ?? Infinity)) return known.at
+    const at = times.next(now)
+    upcoming.set(times, { from: now, at })
+    return at
+  }
+
+  async function plan(now: number): Promise<void> {
+    const planned = await queue.names()
+    const runs: PlannedRun[] = []
+    for (const feed of watched()) {
+      const { name, chatbot } = feed
+      const at = !planned.has(name) && (await feed.isOverdue(now)) ? now : nextOf(feed, now)
+      if (at !== null) runs.push({ name, chatbot, at })
+    }
+    if (!planned.has(everybody)) runs.push({ name: everybody, chatbot: everybody, at: now + remindEvery })
+    await queue.plan(runs)
+  }
+
+  async function tryPlan(now: number): Promise<void> {
+    try {
+      await plan(now)
+      plannedAt = now
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      log.error({ problem: messageOf(error) }, 'could not plan the next runs: trying again')
+    }
+  }
+
+  async function weigh(feed: Feed): Promise<void> {
+    try {
+      await feed.weigh(clock.now())
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      log.error({ feed: feed.name, problem: error.message }, 'could not look into the store')
+    }
+  }
+
+  async function remind(): Promise<PlannedRun> {
+    for (const feed of watched()) {
+      await weigh(feed)
+      feed.remind()
+    }
+    return { name: everybody, chatbot: everybody, at: clock.now() + remindEvery }
+  }
+
+  async function carryOut(name: string, due: number): Promise<PlannedRun | null> {
+    if (name === everybody) return remind()
+    const like = (feed: Feed): boolean => feed.name === name
+    // Another daemon may know it, and plans it again.
+    const feed = watched().find(like)
+    if (feed === undefined) return null
+    const begun = clock.now()
+    await feed.run(signal)
+    const now = Math.max(clock.now(), due)
+    // What was not begun or not ended, another process goes on with.
+    if (signal.aborted) return { name, chatbot: feed.chatbot, at: now }
+    await weigh(feed)
+    const { chatbot, times } = watched().find(like) ?? feed
+    if (times.within(Math.max(begun, due), now)) log.warn({ feed: name }, runSkipped)
+    const at = times.next(now)
+    return at === null ? null : { name, chatbot, at }
+  }
+
+  return {
+    async begin() {
+      await tryPlan(clock.now())
+      working = queue.work(most, carryOut, signal)
+    },
+    async look(now) {
+      if (now >= plannedAt + planEvery || now < plannedAt) await tryPlan(now)
+    },
+    changed: (_, now) => tryPlan(now),
+    bySecond: () => false,
+    async end() {
+      await working
+      await queue.close()
+    },
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * The runs that are to come, on graphile-worker in the store's database: each waits there for its time, and whichever process
+ * is free carries it out. Runs of one chatbot never overlap, as they are in one named queue.
+ *
+ * graphile-worker itself takes a process for dead after four hours. Here a process renews the locks of its runs, and one that
+ * has not for longer than a lease lasts has lost them: its run is put back as another job, so that who wakes up again ends
+ * nothing but its own. Its tables are written to for that; the package is pinned to one version.
+ */
+import type { TaskList } from 'graphile-worker'
+import { StoreAwayError, messageOf } from '../../core/errors.ts'
+import { shortHash } from '../../core/hash.ts'
+import { systemClock } from '../../core/machine.ts'
+import type { Log } from '../../core/machine.ts'
+import type { PlannedRun, Queue } from '../queue.ts'
+import { openDoor, openPool } from './door.ts'
+import type { Asker } from './door.ts'
+import { leaseTime } from './lease.ts'
+
+/** Of `pg_advisory_xact_lock`: "LSYQ". One process at a time looks which runs are missing or lost. */
+const lockNumber = 0x4c535951
+/** Milliseconds between two looks of an idle worker. */
+const pollInterval = 2000
+/** Milliseconds until work begins again that the database ended. */
+const rest = 5000
+/** Connections of the workers: one listens, the others take jobs and give them back. */
+const connections = 4
+/** A run that ended so many processes in a row waits before the next one takes it, ever longer. */
+const freeDeaths = 3
+
+/** Adds the run of each row of `p`. */
+const add = `graphile_worker.add_job('run', json_build_object('name', p.name, 'deaths', p.deaths), queue_name := p.queue,
+  run_at := p.at, job_key := p.name)`
+const jobs = 'graphile_worker._private_jobs'
+const queues = 'graphile_worker._private_job_queues'
+const timeOf = (milliseconds: string): string => `to_timestamp(${milliseconds}::float8 / 1000)`
+
+/** A name that graphile-worker takes. */
+const queueOf = (chatbot: string): string => (chatbot.length <= 100 ? chatbot : shortHash(chatbot))
+
+/** Opens the queue in the database of an address. `time`: milliseconds that a lease lasts. It connects with its first use. */
+export function openQueue(address: string, log: Log, time = leaseTime): Queue {
+  /** A lease that was taken before a process died has ended by then, too. */
+  const deadAfter = 1.5 * time
+  const door = openDoor(address, {
+    readOnly: false,
+    chatbotOf: () => undefined,
+    assertMayWrite: () => Promise.resolve(),
+    prepare: (_, transaction) => transaction((asker) => makeTables(asker, address, log)),
+  })
+  /** The pool of workers that has a job of this process, by the job's id. */
+  const underWay = new Map<string, string>()
+
+  /** Alone of all processes, so that nothing is planned twice. */
+  const exclusive = <Result>(work: (asker: Asker) => Promise<Result>): Promise<Result> =>
+    door.transaction(async (asker) => {
+      await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
+      return work(asker)
+    })
+
+  /** Says that the runs of this process are alive. */
+  async function beat(): Promise<void> {
+    if (underWay.size === 0) return
+    await door.run(
+      `WITH mine AS (
+        UPDATE ${jobs} AS job SET locked_at = now() FROM unnest($1::bigint[], $2::text[]) AS m(id, pool)
+        WHERE job.id = m.id AND job.locked_by = m.pool RETURNING job.job_queue_id, m.pool
+      ) UPDATE ${queues} AS queue SET locked_at = now() FROM mine
+      WHERE queue.id = mine.job_queue_id AND queue.locked_by = mine.pool`,
+      [[...underWay.keys()], [...underWay.values()]],
+    )
+  }
+
+  /** Puts runs back whose process has not been heard of. */
+  async function bury(): Promise<void> {
+    const isDead = "locked_at < now() - $1 * interval '1 millisecond'"
+    if ((await door.get(`SELECT 1 FROM ${jobs} WHERE ${isDead} LIMIT 1`, [deadAfter])) === undefined) return
+    const lost = await exclusive(async (asker) => {
+      const dead = await asker.all<{ name: string; deaths: number; queue: number }>(
+        `DELETE FROM ${jobs} WHERE ${isDead}
+        RETURNING key AS name, (payload ->> 'deaths')::int + 1 AS deaths, job_queue_id AS queue`,
+        [deadAfter],
+      )
+      await asker.run(`UPDATE ${queues} SET locked_at = NULL, locked_by = NULL WHERE ${isDead}`, [deadAfter])
+      await asker.run(
+        `SELECT ${add} FROM (
+          SELECT lost.name, lost.deaths, queue_name AS queue,
+            now() + CASE WHEN lost.deaths < $2 THEN 0 ELSE least(30, 2 ^ (lost.deaths - $2)) END * interval '1 minute' AS at
+          FROM json_to_recordset($1) AS lost(name text, deaths int, queue int) JOIN ${queues} AS q ON q.id = lost.queue
+        ) AS p`,
+        [JSON.stringify(dead), freeDeaths],
+      )
+      return dead
+    })
+    for (const { name, deaths } of lost)
+      log.warn(
+        { feed: name, deaths },
+        'the process that had a run of this feed is not heard of any more: the run is given to another one',
+      )
+  }
+
+  /** Real time, as for leases. */
+  async function stayAlive(end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      try {
+        await beat()
+        await bury()
+      } catch (error) {
+        log.debug({ problem: messageOf(error) }, 'could not look after the queue')
+      }
+      await systemClock.sleep(time / 3, end).catch(() => undefined)
+    }
+  }
+
+  /** Ends a run of this process and plans the next one; does nothing where the run was given to another process meanwhile. */
+  async function finish(id: string, pool: string, next: PlannedRun | null): Promise<void> {
+    await door.transaction(async (asker) => {
+      const [job] = await asker.all<{ queue: number }>(
+        `DELETE FROM ${jobs} WHERE id = $1 AND locked_by = $2 RETURNING job_queue_id AS queue`,
+        [id, pool],
+      )
+      if (job === undefined) return
+      await asker.run(`UPDATE ${queues} SET locked_at = NULL, locked_by = NULL WHERE id = $1 AND locked_by = $2`, [
+        job.queue,
+        pool,
+      ])
+      if (next === null) return
+      await asker.run(`SELECT ${add} FROM (SELECT $1 AS name, 0 AS deaths, $2 AS queue, ${timeOf('$3')} AS at) AS p`, [
+        next.name,
+        queueOf(next.chatbot),
+        next.at,
+      ])
+    })
+  }
+
+  /** The same, also where the database is away for a while: later the run is given to another process. */
+  async function finishSurely(id: string, pool: string, next: PlannedRun | null, end: AbortSignal): Promise<void> {
+    const since = systemClock.now()
+    for (;;) {
+      try {
+        return await finish(id, pool, next)
+      } catch (error) {
+        const isOver = end.aborted || systemClock.now() - since > deadAfter
+        if (isOver || !(error instanceof StoreAwayError)) throw error
+        await systemClock.sleep(1000, end).catch(() => undefined)
+      }
+    }
+  }
+
+  return {
+    async names() {
+      const found = await door.all<{ name: string }>(
+        `SELECT key AS name FROM ${jobs} WHERE key IS NOT NULL AND (locked_at IS NOT NULL OR attempts < max_attempts)`,
+      )
+      return new Set(found.map(({ name }) => name))
+    },
+    plan: (runs) =>
+      exclusive(async (asker) => {
+        await asker.run(
+          `SELECT ${add} FROM (
+            SELECT r.name, coalesce((job.payload ->> 'deaths')::int, 0) AS deaths, r.queue, ${timeOf('r.at')} AS at,
+              job.id, job.locked_at, job.run_at, job.attempts < job.max_attempts AS waits, q.queue_name
+            FROM json_to_recordset($1) AS r(name text, queue text, at float8)
+            LEFT JOIN ${jobs} AS job ON job.key = r.name LEFT JOIN ${queues} AS q ON q.id = job.job_queue_id
+          ) AS p
+          WHERE p.id IS NULL OR p.locked_at IS NULL
+            AND (NOT p.waits OR p.queue <> p.queue_name OR (p.at < p.run_at AND p.at > now()))`,
+          [JSON.stringify(runs.map(({ name, chatbot, at }) => ({ name, queue: queueOf(chatbot), at })))],
+        )
+      }),
+    async work(most, carryOut, end) {
+      const running = new Set<Promise<void>>()
+      const task = async (name: string, id: string, pool: string, due: number): Promise<void> => {
+        underWay.set(id, pool)
+        try {
+          await finishSurely(id, pool, await carryOut(name, due), end)
+        } finally {
+          underWay.delete(id)
+        }
+      }
+      const taskList: TaskList = {
+        async run(payload, { job }) {
+          const { name } = payload as { name: string }
+          const done = task(name, job.id, job.locked_by!, job.run_at.getTime())
+          running.add(done)
+          await done.finally(() => running.delete(done))
+        },
+      }
+      const over = new AbortController()
+      const alive = stayAlive(over.signal)
+      while (!end.aborted) {
+        await workUntilTrouble(address, most - running.size, taskList, log, end)
+        await systemClock.sleep(rest, end).catch(() => undefined)
+      }
+      await Promise.allSettled(running)
+      over.abort()
+      await alive
+    },
+    close: () => door.close(),
+  }
+}
+
+const quarrel = 'the queue of runs has trouble with the database'
+
+/** Its faults are told; who completes which job is nobody's concern. */
+async function loggerTo(log: Log) {
+  const { Logger } = await import('graphile-worker')
+  return new Logger(() => (level, problem) => {
+    if (level === 'error' || level === 'warning') log.warn({ problem }, quarrel)
+  })
+}
+
+/** Brings graphile-worker's tables up to date, after whichever process is at it. */
+async function makeTables(asker: Asker, address: string, log: Log): Promise<void> {
+  const { runMigrations } = await import('graphile-worker')
+  await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
+  const pgPool = await openPool(address, { most: 1 })
+  try {
+    await runMigrations({ pgPool, logger: await loggerTo(log) })
+  } finally {
+    await pgPool.end()
+  }
+}
+
+/**
+ * graphile-worker ends where it could not write down the end of a job; those under way go on, and are ended here. Resolves when
+ * it takes no more jobs.
+ */
+async function workUntilTrouble(
+  address: string,
+  concurrency: number,
+  taskList: TaskList,
+  log: Log,
+  end: AbortSignal,
+): Promise<void> {
+  const { run } = await import('graphile-worker')
+  const pgPool = await openPool(address, { most: connections })
+  const stopped = Promise.withResolvers<void>()
+  try {
+    const runner = await run({
+      pgPool,
+      concurrency: Math.max(1, concurrency),
+      noHandleSignals: true,
+      pollInterval,
+      taskList,
+      logger: await loggerTo(log),
+      // Without, what it could not write down would end the process.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    })
+    runner.events.on('pool:gracefulShutdown', () => stopped.resolve())
+    const stop = (): void => void runner.stop().catch(() => undefined)
+    end.addEventListener('abort', stop, { once: true })
+    if (end.aborted) stop()
+    // Not waited for: connections to a database that is away end when they do.
+    void runner.promise
+      .catch(() => undefined)
+      .then(() => pgPool.end())
+      .catch(() => undefined)
+    await stopped.promise
+    end.removeEventListener('abort', stop)
+  } catch (error) {
+    log.warn({ problem: messageOf(error) }, quarrel)
+    void pgPool.end().catch(() => undefined)
+  }
+}
