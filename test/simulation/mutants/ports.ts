@@ -2,12 +2,17 @@
 import type { Mutant } from './mutant.ts'
 
 export const portMutants: readonly Mutant[] = [
-  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'await beforeSend?.()', to: '' },
+  {
+    name: 'no in-flight mark',
+    file: 'src/service/retry.ts',
+    from: 'async (): Promise<void> => beforeSend()',
+    to: 'null',
+  },
   {
     name: 'in-flight mark after the call',
     file: 'src/service/retry.ts',
-    from: 'await beforeSend?.()',
-    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend).catch(() => {})\n resolve()',
+    from: 'async (): Promise<void> => beforeSend()',
+    to: 'async (): Promise<void> => void setImmediate(beforeSend)',
   },
   {
     name: 'lost create sent again',
