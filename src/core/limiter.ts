@@ -15,10 +15,10 @@ const longestDebt = 100
 /** How far behind its slot, as a share of one, a call may come when nobody waits: what was not used is not saved up. */
 const longestRest = 0.75
 /**
- * One call more than the rate takes a slot more than a second, evenly spaced. Of that slot this share is kept however late
- * timers are, but no more than so many milliseconds: calls take unequal times on their way to the service.
+ * One call more than the rate takes a slot more than a second, evenly spaced, and so it is kept up to so many milliseconds,
+ * however late timers are: calls take unequal times on their way to the service.
  */
-const windowSlack = { share: 0.75, most: 50 }
+const longestSlack = 50
 /** A step of recovery, and the lowest rate, as a share of the configured rate. */
 const smallestShare = 1 / 16
 /** A call is made ready so long before its slot, in milliseconds: time for a slow disk, and few calls are ready in vain. */
@@ -57,7 +57,7 @@ interface Waiting {
   /** Since when it is ready. */
   readyAt: number
   preparing: Promise<void> | null
-  readonly start: () => void
+  readonly start: (sent: () => void) => void
   readonly fail: (reason: unknown) => void
 }
 
@@ -74,8 +74,8 @@ export class Limiter {
   #pause: Pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: { until: number; end: AbortController } | null = null
-  /** Start times of the last calls, one more than the rate, a ring: catching up must not crowd a second. */
-  #starts: number[]
+  /** When the last calls went out, one more than the rate, a ring: catching up must not crowd a second. */
+  #starts: { at: number }[]
   #oldest = 0
 
   /** `rate`: calls per second; Infinity: no limit. */
@@ -83,7 +83,7 @@ export class Limiter {
     this.#clock = clock
     this.#configured = rate
     this.#nextAt = clock.now()
-    this.#starts = Array<number>(callsCounted(rate)).fill(-Infinity)
+    this.#starts = longAgo(callsCounted(rate))
     this.#slowed = { at: -Infinity, to: rate }
   }
 
@@ -107,7 +107,7 @@ export class Limiter {
     if (rate === this.#configured) return
     const latest = [...this.#starts.slice(this.#oldest), ...this.#starts.slice(0, this.#oldest)]
     const most = callsCounted(rate)
-    const older = Array<number>(Math.max(0, most - latest.length)).fill(-Infinity)
+    const older = longAgo(Math.max(0, most - latest.length))
     this.#starts = [...older, ...latest.slice(Math.max(0, latest.length - most))]
     this.#oldest = 0
     this.#configured = rate
@@ -121,18 +121,24 @@ export class Limiter {
   }
 
   /**
-   * Resolves when it is the caller's turn; `done` must follow. `prepare` makes the call ready to go out, shortly before its
+   * Resolves when it is the caller's turn; `done` must follow. What it gives is to be called once the call has gone out: the
+   * machine may have given others its time meanwhile. `prepare` makes the call ready to go out, shortly before its
    * turn, and again where that comes much later than expected. Rejects with the signal's reason when aborted before, with
    * what `prepare` throws, and with `TooLongPause` at once if a pause lasts longer than `patience` milliseconds; never
    * while it is being made ready.
    */
-  async take(lane: Lane, signal?: AbortSignal, patience = Infinity, prepare: Waiting['prepare'] = null): Promise<void> {
+  async take(
+    lane: Lane,
+    signal?: AbortSignal,
+    patience = Infinity,
+    prepare: Waiting['prepare'] = null,
+  ): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.paused(lane) > patience) throw new TooLongPause()
     if (this.#waiting.size === 0) this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestRest * this.#slot())
     let leave = (): void => undefined
     try {
-      await new Promise<void>((start, fail) => {
+      return await new Promise<() => void>((start, fail) => {
         const one: Waiting = { lane, patience, prepare, readyAt: -Infinity, preparing: null, start, fail }
         this.#waiting.add(one)
         this.#startWaiting()
@@ -179,20 +185,23 @@ export class Limiter {
     // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
     const beyond = (this.#starts.length * 1000) / this.#configured - 1000
-    const window = 1000 + Math.min(windowSlack.share * beyond, windowSlack.most)
-    const windowEnd = (this.#starts[this.#oldest] ?? -Infinity) + window
+    const window = 1000 + Math.min(beyond, longestSlack)
+    const windowEnd = (this.#starts[this.#oldest]?.at ?? -Infinity) + window
     return Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)
   }
 
-  #start(lane: Lane, now: number): void {
+  /** Gives what notes that the call has gone out. */
+  #start(lane: Lane, now: number): () => void {
     const slot = this.#slot()
     this.#nextAt = Math.max(this.#nextAt, this.#pause.until, now - longestDebt) + slot
+    const start = { at: now }
     if (this.#starts.length > 0) {
-      this.#starts[this.#oldest] = now
+      this.#starts[this.#oldest] = start
       this.#oldest = (this.#oldest + 1) % this.#starts.length
     }
     this.#running++
     lane.running++
+    return () => void (start.at = this.#clock.now())
   }
 
   #startWaiting(): void {
@@ -211,9 +220,8 @@ export class Limiter {
         if (one.preparing === null) soonest = Math.min(soonest, due - readyAhead)
       } else if (wait <= 0) {
         this.#waiting.delete(one)
-        this.#start(lane, now)
+        one.start(this.#start(lane, now))
         freeAt = this.#freeAt(now)
-        one.start()
         continue
       } else soonest = Math.min(soonest, wait)
       // Later ones need not be ready before, unless the wait is the lane's own.
@@ -277,3 +285,5 @@ const callsCounted = (rate: number): number => (rate === Infinity ? 0 : Math.flo
 
 /** The clock may have been set back since: a pause is then as long as it was, from now on. */
 const endOf = (pause: Pause, now: number): number => (pause.until = Math.min(pause.until, now + pause.length))
+
+const longAgo = (length: number): { at: number }[] => Array.from({ length }, () => ({ at: -Infinity }))

@@ -141,7 +141,8 @@ export class Caller {
     const { clock, meter } = this.#runtime
     const cameAt = clock.now()
     const prepare = beforeSend === undefined ? null : async (): Promise<void> => beforeSend()
-    await limiter.take(lane, this.#ending, this.#settings.patience, prepare).catch((error: unknown) => {
+    const { patience } = this.#settings
+    const sent = await limiter.take(lane, this.#ending, patience, prepare).catch((error: unknown) => {
       if (error instanceof TooLongPause) throw this.#failed(this.#tooLong(limiter.paused(lane)))
       throw error === this.#ending.reason ? this.#ended() : error
     })
@@ -153,7 +154,8 @@ export class Caller {
       const sentAt = clock.now()
       const measure = (answer: string): void => meter?.called(kind, answer, Math.max(0, clock.now() - sentAt) / 1000)
       try {
-        const value = await exchange()
+        // It is written by now, or waits for its connection.
+        const [value] = await Promise.all([exchange(), Promise.resolve().then(sent)])
         measure('ok')
         this.#breaker?.answered()
         return value

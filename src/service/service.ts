@@ -1,5 +1,5 @@
 /** The listing service for a run, bound to one chatbot, without pages, retries, envelope or rate. */
-import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
+import type { FieldName, Glimpse, Listing, RemoteSummary, Shown } from '../core/listing.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { ListItem } from './canonical.ts'
 
@@ -15,7 +15,7 @@ export interface Answer<T> {
  */
 export interface ShownSink {
   reset(): void
-  add(items: Shown[], raw: readonly ListItem[]): void | Promise<void>
+  add(items: Glimpse[], raw: readonly ListItem[]): void | Promise<void>
 }
 
 /**

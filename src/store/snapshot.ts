@@ -9,8 +9,8 @@ import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
 import { parsed, rowColumns } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
-import { knownRecords } from './known-records.ts'
-import type { KnownRow } from './known-records.ts'
+import { knownHashes } from './known-hashes.ts'
+import type { KnownRow } from './known-hashes.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
 
 /** Of what an earlier attempt may still land on, what was shown before says nothing. */
@@ -43,6 +43,11 @@ export function createSnapshot(connection: Connection): Snapshot {
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
   const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
+  // Read in the order of the table: by the index each row would be looked up.
+  const asBefore =
+    'FROM listing WHERE chatbot = ? AND +feed = ? AND owned = 1 AND ignored = 0 AND flight IS NULL AND baseline IS NOT NULL'
+  const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
+  const baselinesOf = database.prepare<string[], KnownRow>(`SELECT baseline, 1, id ${asBefore}`).raw()
   const payload = database.prepare<[number], Payload>(
     'SELECT listing, moving FROM payload WHERE id = ? AND listing IS NOT NULL',
   )
@@ -124,7 +129,8 @@ export function createSnapshot(connection: Connection): Snapshot {
       count: (chatbot, feed) => count.get(chatbot, feed)!,
       chatbots: (feed) => chatbots.all(feed),
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
-      knownRecords: (...of) => knownRecords(countKnown.get(...of)!, known.iterate(...of)),
+      knownRecords: (...of) => knownHashes(countKnown.get(...of)!, known.iterate(...of)),
+      knownItems: (...of) => knownHashes(countAsBefore.get(...of)!, baselinesOf.iterate(...of)),
       recall: (ids) =>
         byKey(ids, (id) => {
           const found = payload.get(id)

@@ -12,7 +12,7 @@ export const portMutants: readonly Mutant[] = [
     name: 'in-flight mark after the call',
     file: 'src/service/retry.ts',
     from: 'async (): Promise<void> => beforeSend()',
-    to: 'async (): Promise<void> => void setImmediate(beforeSend)',
+    to: 'async (): Promise<void> => void new Promise(setImmediate).then(beforeSend).catch(() => {})',
   },
   {
     name: 'lost create sent again',
@@ -72,8 +72,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'the rate is ignored',
     file: 'src/core/limiter.ts',
-    from: 'Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
-    to: 'paused - now',
+    from: 'Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)',
+    to: 'endOf(this.#pause, now)',
   },
   {
     name: 'Retry-After is ignored',
