@@ -55,8 +55,8 @@ export class SharedLimiter implements CallLimiter {
     signal?: AbortSignal,
     patience = Infinity,
     prepare: (() => Promise<void>) | null = null,
-  ): Promise<void> {
-    await this.#own.take(lane, signal, patience)
+  ): Promise<() => void> {
+    const sent = await this.#own.take(lane, signal, patience)
     try {
       let readyAt = -Infinity
       for (let missed = 0; missed < mostMissed;) {
@@ -72,9 +72,10 @@ export class SharedLimiter implements CallLimiter {
         const paused = this.paused(lane)
         if (paused > patience) throw new TooLongPause()
         if (paused > 0) await this.#sleepUntil(this.#clock.now() + paused, signal)
-        else if (this.#clock.now() <= at + mostLate) return
+        else if (this.#clock.now() <= at + mostLate) break
         else missed++
       }
+      return sent
     } catch (error) {
       this.#own.done(lane)
       throw error
