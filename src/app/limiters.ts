@@ -12,10 +12,10 @@ export function createLimiters(store: string, clock: Clock) {
   return {
     /** That of a service at an address, for all processes together; undefined: this process has its services alone. */
     of(baseUrl: string, rate: number): CallLimiter | undefined {
-      const { openPace } = storeKind(store)
-      if (openPace === undefined) return undefined
+      const kind = storeKind(store)
+      if (kind.openPace === undefined) return undefined
       return new SharedLimiter(clock, rate, () => {
-        const pace = paces.get(baseUrl) ?? openPace(store, baseUrl)
+        const pace = paces.get(baseUrl) ?? kind.openPace!(store, baseUrl)
         paces.set(baseUrl, pace)
         return pace
       })

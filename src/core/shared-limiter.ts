@@ -2,8 +2,8 @@
  * The limiter of a service that several processes call: each keeps its own line, and all take their slots from one pace. A call
  * goes out at its slot, or takes another one: what comes late would crowd the slots of others.
  */
-import { Lane, Limiter, TooLongPause } from './limiter.ts'
-import type { CallLimiter } from './limiter.ts'
+import { Limiter, TooLongPause } from './limiter.ts'
+import type { CallLimiter, Lane } from './limiter.ts'
 import type { Clock } from './machine.ts'
 
 /** What all processes that call a service have in common. */
@@ -35,8 +35,6 @@ export class SharedLimiter implements CallLimiter {
   readonly #clock: Clock
   readonly #pace: () => Promise<Pace>
   readonly #own: Limiter
-  /** Of nobody: it has no pause of its own. */
-  readonly #everyLane = new Lane(1)
   readonly #asking: Asking[] = []
   #isAsking = false
   #rate: number
@@ -130,9 +128,9 @@ export class SharedLimiter implements CallLimiter {
       try {
         const { wait, gap, paused } = await (await this.#pace()).ask(asking.length, this.#rate)
         if (paused > 0) this.#own.pause(paused, null)
-        for (const [index, { resolve }] of asking.entries()) resolve({ at: sentAt + wait + index * gap })
+        for (const [index, one] of asking.entries()) one.resolve({ at: sentAt + wait + index * gap })
       } catch (error) {
-        for (const { reject } of asking) reject(error)
+        for (const one of asking) one.reject(error)
       }
     }
     this.#isAsking = false
