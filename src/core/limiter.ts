@@ -61,6 +61,9 @@ interface Waiting {
   readonly fail: (reason: unknown) => void
 }
 
+/** What those who call a service see of its limiter, whether a process has it alone or several share it. */
+export type CallLimiter = Pick<Limiter, 'take' | 'done' | 'paused' | 'pause' | 'slowDown' | 'retune'>
+
 export class Limiter {
   readonly #clock: Clock
   #configured: number

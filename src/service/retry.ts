@@ -6,7 +6,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
 import { TooLongPause } from '../core/limiter.ts'
-import type { Lane, Limiter } from '../core/limiter.ts'
+import type { CallLimiter, Lane } from '../core/limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -75,7 +75,7 @@ export class Caller {
   /** Attempts sent. */
   readonly calls: Calls & Partial<Record<Repetition['kind'], number>> = { create: 0, update: 0, delete: 0, list: 0 }
   readonly #runtime: Runtime
-  readonly #limiter: Limiter
+  readonly #limiter: CallLimiter
   readonly #lane: Lane
   readonly #settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>
   readonly #signal: AbortSignal | undefined
@@ -86,7 +86,7 @@ export class Caller {
   /** `signal` ends waiting and calls in flight; `stop` ends waiting only: no further attempt begins. */
   constructor(
     runtime: Runtime,
-    limiter: Limiter,
+    limiter: CallLimiter,
     lane: Lane,
     settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>,
     { signal, stop }: { signal?: AbortSignal | undefined; stop?: AbortSignal | undefined },

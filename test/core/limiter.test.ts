@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Lane, Limiter, TooLongPause } from '../../src/core/limiter.ts'
+import { limiterContract } from '../contract/limiter.ts'
 import { ManualClock } from '../service/clock.ts'
 
 /** Sends `count` calls of `duration` milliseconds at once; returns their start times. */
@@ -250,6 +251,12 @@ test('another rate holds at once, also over the moment of the change, and for ca
     expect(limiter.rate).toBe(after)
   }
 })
+
+describe('a limiter of a process alone', () =>
+  limiterContract(async () => {
+    const clock = new ManualClock()
+    return { clock, reached: 0.97, open: (rate) => new Limiter(clock, rate), pass: (time) => clock.advance(time) }
+  }))
 
 describe('what makes a call ready', () => {
   /** Sends calls that are made ready by `prepare`; returns when each was asked to be ready, and when it started. */

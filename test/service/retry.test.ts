@@ -268,6 +268,21 @@ describe('ends from our side', () => {
     await server.close()
   })
 
+  test('what a process was frozen over while it connected is never written', async () => {
+    const server = await startServer(({ body }) => (body.number === 2 ? { body: success(1) } : 'silence'))
+    const clock = new ManualClock()
+    const pool = openConnections({ baseUrl: server.baseUrl, ca: null, maxAnswerBytes: 2 ** 25 }, clock)
+    const send = (number: number) =>
+      pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 120_000, signal: undefined })
+    const late = send(1)
+    clock.skip(60_000)
+    await expect(late).rejects.toMatchObject({ kind: 'transient', effect: 'none', message: /longer than 10 s/ })
+    await expect(send(2)).resolves.toMatchObject({ status: 200 })
+    expect(server.seen.map(({ body }) => body.number)).toEqual([2])
+    await pool.close()
+    await server.close()
+  })
+
   test('the signal ends a call under way as unknown and a waiting one as having no effect', async () => {
     const { chatbot, limiter, server } = await begin(() => 'silence', { concurrency: 1 })
     const stop = new AbortController()
