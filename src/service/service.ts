@@ -19,8 +19,9 @@ export interface ShownSink {
 }
 
 /**
- * Called before each attempt, after the rate limit let it through, to mark it as in flight. The request is sent when it
- * resolves.
+ * Called before each attempt to mark it as in flight, shortly before the rate limit lets it through, and again where that takes
+ * longer. The request is sent at no time before it resolves, and not at all if the run ends first: the call then throws
+ * `NotSent`.
  */
 export type BeforeSend = () => void | Promise<void>
 
