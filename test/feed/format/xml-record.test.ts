@@ -69,12 +69,25 @@ const samples = [
   '<a>Fish &amp; chips&#x301; &#55357;&#56832; &nbsp;&lt;i&gt; &unknown; AT&T<b/>tail</a>',
   '<a><b> </b><b>1</b><b c="2">3<d/>4</b><constructor>x</constructor><toString>y</toString></a>',
 ]
-const pieces = [
-  ...'<>/"\'=&; x\t\u00a0\u2028\r',
-  ...['\r\n', '&amp;', '&#x301;', '&#0;', '<!--', '-->', '<!-- - -->', '<![CDATA[', ']]>', '<![CDATA[]]>', '<?x y?>'],
-  ...['<b/>', '<b />', '<b/ >', '<b c="1"/>', '<b c=1 d>', "<b c='>'/>", '<b\tc = "\t"\nd="\n" c="2"/>', '</b>', '<b>'],
-  ...['<__proto__/>', '<b __proto__="1" toString="2"/>', '<q:b r:c="&quot;">', '</q:b>', ' c="', "d='&lt;'"],
-]
+const pieces =
+  `< > / " ' = & ; x &amp; &#x301; &#0; <!-- --> <!----> <![CDATA[ ]]> <![CDATA[]]> <b/> </b> <b> </q:b> <__proto__/>`
+    .split(' ')
+    .concat(
+      '\t',
+      '\u00a0',
+      '\u2028',
+      '\r',
+      '\r\n',
+      ' ',
+      '<!-- - -->',
+      '<?x y?>',
+      '<b />',
+      '<b/ >',
+      '<b c="1"/>',
+      '<b c=1 d>',
+    )
+    .concat("<b c='>'/>", '<b\tc = "\t"\nd="\n" c="2"/>', '<b __proto__="1" toString="2"/>', '<q:b r:c="&quot;">')
+    .concat(' c="', "d='&lt;'")
 
 test('a record is read as by fast-xml-parser, whatever was done to it', () => {
   const random = seeded(testSeed())
