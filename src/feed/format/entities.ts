@@ -1,21 +1,14 @@
 import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 
+const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+
 /**
- * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
+ * Decodes named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
  * emoji, are joined; a reference to no character becomes U+FFFD.
  */
-export function entityDecoder() {
-  const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
-  return {
-    setExternalEntities: () => {},
-    addInputEntities: () => {},
-    setXmlVersion: () => {},
-    reset: () => decoder.reset(),
-    decode: (text: string) => {
-      if (!text.includes('&')) return text
-      return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
-    },
-  }
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
 }
 
 function withPairsJoined(text: string): string {
@@ -28,6 +21,3 @@ function withPairsJoined(text: string): string {
     return joined.toWellFormed()
   })
 }
-
-/** Decodes the escaped text of an XML element. */
-export const decodeEntities = entityDecoder().decode
