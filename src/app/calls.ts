@@ -3,6 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { FeedError, UserError, messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Report } from '../report/report.ts'
+import type { LastLists } from '../run/last-list.ts'
 import { repair } from '../run/repair.ts'
 import { reportOf } from '../run/report.ts'
 import type { Run } from '../run/run.ts'
@@ -39,6 +40,7 @@ export function createCalls(
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
+  const lists: LastLists = new Map()
   const limiters = createLimiters(app.config.store, clock)
   onCrash?.((thrown) => void recordCrash(thrown))
 
@@ -65,7 +67,7 @@ export function createCalls(
           leaving = await noteLeaving(app, feed, workspace, digest)
         }
         const finished = await run(feed, command, (wired, readers, abandon, begun) =>
-          sync(wired, { ...readers, store: app.store(), planned, abandon, begun }, command),
+          sync(wired, { ...readers, store: app.store(), lists, planned, abandon, begun }, command),
         ).catch(async (error: unknown) => {
           await recordUnopened(begun, error)
           throw error
