@@ -2,6 +2,7 @@
 import { differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
+import { nextTurn } from '../core/turn.ts'
 import { valueInWords } from '../core/text.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
@@ -302,21 +303,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
  * so that a feed loaded in one night is not sent again in one night.
  */
 export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
-  const offset = Math.floor(keyShare(key) * refresh)
-  return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
-}
-
-/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
-function keyShare(key: string): number {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let i = 0; i < key.length; i++) {
-    const unit = key.charCodeAt(i)
-    high = Math.imul(high ^ unit, 2654435761)
-    low = Math.imul(low ^ unit, 1597334677)
-  }
-  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  return (mixed >>> 0) / 2 ** 32
+  return nextTurn(key, sentAt, refresh) <= now
 }
 
 /** Of `fields`, those in which two of our own listings differ, to the letter. */
