@@ -62,10 +62,11 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
 /** The listings delivered for this MLSNumber, equal ones once. */
 function wantedListings({ delivered, row, seen, settings, recall }: Case): WantedListing[] {
   const { now, today, volatile, mapping } = settings
-  const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => ({
-    listing: () => listingAt(read(), now, today),
-    placeholders: () => read().moving.placeholders ?? [],
-  })
+  const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => {
+    let listing: MovingListing | undefined
+    const once = (): MovingListing => (listing ??= read())
+    return { listing: () => listingAt(once(), now, today), placeholders: () => once().moving.placeholders ?? [] }
+  }
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
     const reading = readingOf(() => recall(row.id))

@@ -91,7 +91,8 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
 function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const { key, seen, wanted, notes, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
-  if (hasNews(one, mine)) return changed(one, mine)
+  const news = newsOf(one, mine)
+  if (news.length > 0) return changed(one, mine, news)
   if (!seen && 'delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
   if (isUnseen(mine, item) && isSuspect(mine, settings)) {
@@ -137,16 +138,15 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
 }
 
 /** Where other fields are volatile than when it was sent, its content is another one, though nothing in it need have changed. */
-function hasNews(one: Wanting, mine: SnapshotRow): boolean {
-  return one.wanted.content !== mine.content && changesSince(one, mine).length > 0
-}
+const newsOf = (one: Wanting, mine: SnapshotRow): FieldChange[] =>
+  one.wanted.content === mine.content ? [] : changesSince(one, mine)
 
-function changed(one: Wanting, mine: SnapshotRow): Change {
+function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
   const [cause, why] = wanted.byMapping
     ? (['mapping', 'the mapping changed'] as const)
     : (['changed', 'changed in the feed'] as const)
-  const step = update(one, cause, why, changesSince(one, mine))
+  const step = update(one, cause, why, news)
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine, item) && settings.drift !== 'overwrite'))
     return step
   // Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
@@ -171,7 +171,8 @@ function lost(one: Wanting, mine: SnapshotRow): Change | null {
     return create(one, 'gone-from-service', 'gone from the service', { unseen })
   }
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
-  return hasNews(one, mine) || mine.flight !== null ? changed(one, mine) : null
+  const news = mine.flight === null ? newsOf(one, mine) : changesSince(one, mine)
+  return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
 }
 
 function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-sent', why: string): Change {
