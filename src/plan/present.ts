@@ -6,7 +6,7 @@ import { valueInWords } from '../core/text.ts'
 import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight, reasonOf } from './change.ts'
-import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
+import type { ActionKind, Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import type { FactKind } from './guard/facts.ts'
@@ -21,7 +21,6 @@ interface Wanting extends Case {
 
 const day = 86_400_000
 
-/** null: nothing is to be done. */
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
@@ -185,22 +184,23 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
 }
 
 /** What all changes to a wanted listing say. */
-function changeOf<Kind extends string, Cause extends string>(
+function changeOf<Kind extends ActionKind, Cause extends string>(
   { key, mine, wanted, settings }: Wanting,
   kind: Kind,
   cause: Cause,
   why: string,
+  ...content: [content?: string, fields?: readonly FieldChange[]]
 ) {
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  return { kind, cause, mlsNumber: key, why, wanted: wanted.at, unsettled, released: [] }
+  const reason = reasonOf(kind, cause, ...content)
+  return { kind, cause, mlsNumber: key, why, reason, wanted: wanted.at, unsettled, released: [] }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
   return {
     ...changeOf(one, 'adopt', cause, why),
-    reason: reasonOf('adopt', cause),
     shownHash: item.hash,
     facts: factsShown(one),
     counts: [],
@@ -211,8 +211,7 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
   const { wanted, history, settings } = one
   const isBack = history.leftAt !== null
   return {
-    ...changeOf(one, 'create', cause, why),
-    reason: reasonOf('create', cause, wanted.content),
+    ...changeOf(one, 'create', cause, why, wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
@@ -228,8 +227,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
   const { mine, item, wanted } = one
   const broken = brokenBy(one, cause)
   return {
-    ...changeOf(one, 'update', cause, why),
-    reason: reasonOf('update', cause, wanted.content, fields),
+    ...changeOf(one, 'update', cause, why, wanted.content, fields),
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
     facts: factsShown(one),
@@ -266,7 +264,7 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   return row === null || wanted.content === row.content ? [] : changesSince(one, row)
 }
 
-/** What is put right so many times running, and edited again each time, is held. */
+/** What is put right so many times running is held: something undoes it each time. */
 const convergeWithin = 3
 
 /** What it was sent for was put right lately: something else writes it, more likely than a person. */
@@ -293,7 +291,6 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   }
   const undone = mine?.undone ?? 0
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  // Something undoes it each time.
   const why = `not converging: ${change.why}, though put right ${undone} times running`
   return hold(change, 'not-converging', why)
 }
