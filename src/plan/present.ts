@@ -1,9 +1,10 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
-import { differences, factsInPlace } from '../core/compare-listings.ts'
+import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
+import { keyShare } from '../core/hash.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
 import { valueInWords } from '../core/text.ts'
-import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
+import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight, reasonOf } from './change.ts'
 import type { ActionKind, Adopt, Change, Create, Update, UpdateCause } from './change.ts'
@@ -302,31 +303,6 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
 export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
   const offset = Math.floor(keyShare(key) * refresh)
   return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
-}
-
-/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
-function keyShare(key: string): number {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let i = 0; i < key.length; i++) {
-    const unit = key.charCodeAt(i)
-    high = Math.imul(high ^ unit, 2654435761)
-    low = Math.imul(low ^ unit, 1597334677)
-  }
-  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  return (mixed >>> 0) / 2 ** 32
-}
-
-/** Of `fields`, those in which two of our own listings differ, to the letter. */
-function changedFields(from: Listing, to: Listing, fields: Iterable<FieldName>): FieldChange[] {
-  const changes: FieldChange[] = []
-  for (const field of fields) {
-    const before: FieldValue | undefined = from[field]
-    const after: FieldValue | undefined = to[field]
-    if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue
-    changes.push({ field, from: before ?? null, to: after ?? null })
-  }
-  return changes
 }
 
 /** What changes since the row was sent last, but for what moves by itself. */
