@@ -42,7 +42,8 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   if (shown.length === 0) {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
     if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
-    const [why, reason] = ['gone from the feed and from the service', reasonOf('forget', 'absent')]
+    const why = 'gone from the feed and from the service'
+    const reason = reasonOf('forget', 'absent')
     return new ForgetAbsent(proof, { why, reason, snapshot: mine!.id, home, counts: [], released: [] })
   }
   if (!isProven) {

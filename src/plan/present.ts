@@ -103,9 +103,11 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
   const fields = isNew || mine.ignored ? shownDifferences(one, item) : []
   const edit = fields.length === 0 ? null : shownOtherwise(one, mine, item, fields)
   if (edit !== null) return edit
-  const given = Object.keys((isNew && factsShown(one)) || {}).join(', ')
-  if (given !== '')
-    return adopt(one, item, 'as-wanted', `${given} was given on the service, where a placeholder was sent: it stays`)
+  const given = isNew ? factsShown(one) : undefined
+  if (given !== undefined) {
+    const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
+    return adopt(one, item, 'as-wanted', why)
+  }
   if (isNew || mine.ignored || mine.undone > 0)
     notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) })
   return refreshed(one, mine, item)

@@ -39,14 +39,14 @@ export function judge(
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
   const refused = about.filter((part) => standing(part).is === 'refused')
-  const all = new Set([...heldBy.map(partFor), ...refused])
-  if (isBesideHeld && all.size === 0) all.add(action.kind)
-  const released = about.filter((part) => !all.has(part) && isLetGo(standing(part), 'listed again'))
-  const counts = countsOf(action, pair).filter((what) => !all.has(partOf(what)) && !released.includes(partOf(what)))
+  const held = new Set([...heldBy.map(partFor), ...refused])
+  if (isBesideHeld && held.size === 0) held.add(action.kind)
+  const released = about.filter((part) => !held.has(part) && isLetGo(standing(part), 'listed again'))
+  const counts = countsOf(action, pair).filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
   const change = weighed(action, { counts, released })
-  if (all.size === 0) return released.length === 0 && pair !== 'renumbered' ? null : { change, heldBy, clock: null }
+  if (held.size === 0) return released.length === 0 && pair !== 'renumbered' ? null : { change, heldBy, clock: null }
 
-  const parts = Array.from(all, (part): PartHeld => {
+  const parts = Array.from(held, (part): PartHeld => {
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
@@ -58,7 +58,7 @@ export function judge(
   const labels = new Set(heldBy.map(({ label }) => label))
   if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
   return {
-    change: held(change, parts, [...labels].join(', ')),
+    change: withheld(change, parts, [...labels].join(', ')),
     heldBy,
     clock: isAsking || clocks.length === 0 ? null : Math.min(...clocks),
   }
@@ -80,7 +80,7 @@ function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
 const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
-function held(action: Action, parts: readonly PartHeld[], labels: string): Change {
+function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if (action.kind === 'update' && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]

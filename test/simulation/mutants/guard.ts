@@ -120,7 +120,7 @@ export const guardMutants: readonly Mutant[] = [
     file: 'src/plan/guard/guard.ts',
     from: '(isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))',
     to: '!isLetGo(standing(partFor(trip)), trip.ends)',
-    also: [{ from: 'if (isBesideHeld && all.size === 0)', to: 'if (isBesideHeld && all.size < 0)' }],
+    also: [{ from: 'if (isBesideHeld && held.size === 0)', to: 'if (isBesideHeld && held.size < 0)' }],
   },
   {
     name: 'a home is created beside what the list lacks',
