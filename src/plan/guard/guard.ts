@@ -42,9 +42,10 @@ export function judge(
   const held = new Set([...heldBy.map(partFor), ...refused])
   if (isBesideHeld && held.size === 0) held.add(action.kind)
   const released = about.filter((part) => !held.has(part) && isLetGo(standing(part), 'listed again'))
+  if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const counts = countsOf(action, pair).filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
   const change = weighed(action, { counts, released })
-  if (held.size === 0) return released.length === 0 && pair !== 'renumbered' ? null : { change, heldBy, clock: null }
+  if (held.size === 0) return { change, heldBy, clock: null }
 
   const parts = Array.from(held, (part): PartHeld => {
     const by = heldBy.filter((trip) => partFor(trip) === part)
