@@ -5,6 +5,7 @@
 import { schemeOf } from '../config/config.ts'
 import { UserError } from '../core/errors.ts'
 import type { Log } from '../core/machine.ts'
+import type { Pace } from '../core/shared-limiter.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
 import { backUpPostgres } from '../store/migrate.ts'
@@ -29,6 +30,8 @@ export interface StoreKind {
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
   /** The runs that wait for whichever process on the store is free; left out: each process keeps its own. */
   openQueue?(address: string, log: Log): Promise<Queue>
+  /** The pace of calls to a service; left out: each process keeps its own. */
+  openPace?(address: string, baseUrl: string): Promise<Pace & { close(): Promise<void> }>
   /** Writes a whole copy to a new file; left out: such stores are backed up by means of their own. */
   backUp?(address: string, to: string): void | Promise<void>
 }
@@ -37,6 +40,7 @@ const postgres: StoreKind = {
   open: openPostgres,
   openReader: openPostgresReader,
   openQueue: async (address, log) => (await import('../store/postgres/queue.ts')).openQueue(address, log),
+  openPace: async (address, baseUrl) => (await import('../store/postgres/pace.ts')).openPace(address, baseUrl),
   backUp: backUpPostgres,
 }
 

@@ -174,8 +174,9 @@ async function fill(
   })
   const { complete, reasons } = await chatbot.observe({
     reset: () => void (isBegun = false),
-    async add(items, raw) {
+    async add(glimpses, raw) {
       if (!isBegun) await begin()
+      const items = glimpses.map((item) => item.whole())
       found.nameless += raw.length - items.length
       const confirmed = await confirmedOf(app, feed, items)
       const now = clock.now()

@@ -18,6 +18,7 @@ import { reportForms, storeKind } from './adapters.ts'
 import type { App, Finished, CommandContext, RefusedReload, RunMeter } from './app.ts'
 import { readTextFile } from './text-file.ts'
 import { createGates } from './gates.ts'
+import { createLimiters } from './limiters.ts'
 import { createLog, logLevelOf, withFacts } from './log.ts'
 import type { LogOptions } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -41,6 +42,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
+  const limiters = createLimiters(live.config.store, clock)
   let meter: RunMeter | null = null
   let refusedReload: RefusedReload | null = null
   let refreshedAt = -Infinity
@@ -135,7 +137,8 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       const { baseUrl, ca, maxAnswerBytes } = service
       const key = JSON.stringify([baseUrl, ca, maxAnswerBytes])
       const rate = Math.min(service.rate, rateOf(baseUrl))
-      const endpoint = endpoints.get(key)?.endpoint ?? new Endpoint({ ...service, rate }, clock)
+      const endpoint =
+        endpoints.get(key)?.endpoint ?? new Endpoint({ ...service, rate }, clock, undefined, limiters.of(baseUrl, rate))
       endpoints.set(key, { baseUrl, endpoint })
       return new ServiceClient(service, runtime, endpoint)
     },
@@ -145,7 +148,11 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
       await notifier.idle()
       await store?.close()
       await reader?.close()
-      await Promise.all([gates.close(), ...Array.from(endpoints.values(), ({ endpoint }) => endpoint.close())])
+      await Promise.all([
+        gates.close(),
+        limiters.close(),
+        ...Array.from(endpoints.values(), ({ endpoint }) => endpoint.close()),
+      ])
     },
   }
   const metrics = createMetrics(app)

@@ -4,6 +4,7 @@ import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
+import { NotSent } from '../service/retry.ts'
 import type { Begun, Confirmation } from '../store/store.ts'
 import type { OfKind, Stored } from '../workspace/workspace.ts'
 import { outranks } from './context.ts'
@@ -260,7 +261,7 @@ async function notDone(context: ApplyContext, mark: ReturnType<typeof marksOf>, 
       continue
     }
     // A call that did not go out because the run is ending was skipped; it did not fail.
-    if (mark.sent || failure.kind === 'transient') record(context, stored, 'failed', failure.message)
+    if (!(failure instanceof NotSent)) record(context, stored, 'failed', failure.message)
   }
   if (failure.effect === 'unknown') await mark.beforeSend()
   else await mark.clear()
@@ -308,16 +309,16 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
   const { store, feed, orders, runtime, underWay } = context
   const mark = {
     changes,
-    sent: false,
+    isMade: false,
     beforeSend: async (): Promise<void> => {
-      mark.sent = true
+      mark.isMade = true
       const calls = changes.map(({ change }) => ({ key: change.mlsNumber, counts: countsOf(kind, change, orders) }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
     },
     /** Takes back marks of calls that surely had no effect. A mark of an earlier run, which this one was to settle, stays. */
     clear: async (): Promise<void> => {
-      if (!mark.sent || earlier) return
+      if (!mark.isMade || earlier) return
       const keys = changes
         .filter(({ change }) => change.cause !== 'settle' && !('unsettled' in change && change.unsettled))
         .map(({ change }) => change.mlsNumber)

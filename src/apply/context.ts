@@ -70,7 +70,7 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
   stop: { reason: string | null; interrupted: boolean; late: boolean }
   /** Most keys in one Delete; less once a batch was refused. */
   deleteBatch: number
-  /** By `seq`, what was sent and has no outcome yet. */
+  /** By `seq`, what is marked in flight and has no outcome yet. */
   underWay: Set<number>
   /** Listings that a look-up found where a create was planned: MLSNumber → hash of the item as it was shown then. */
   foundBefore: Map<string, string>

@@ -3,7 +3,7 @@
  * anew since then is left to the next run (docs/faults.md, F103 and F123).
  */
 import { ServiceError } from '../core/errors.ts'
-import type { RemoteSummary, Shown } from '../core/listing.ts'
+import type { Glimpse, RemoteSummary, Shown } from '../core/listing.ts'
 import type { SnapshotReader } from '../store/store.ts'
 import type { OfKind, Stored, Workspace } from '../workspace/workspace.ts'
 import { deleteBatch, lookUp } from './calls.ts'
@@ -23,14 +23,14 @@ export function listIsOld({ orders, runtime }: ApplyContext): boolean {
 
 /** Keeps the items of a page; of one that is as its baseline only that. */
 export async function addListed(
-  items: readonly Shown[],
+  items: readonly Glimpse[],
   chatbot: string,
   snapshot: SnapshotReader,
   workspace: Workspace,
 ): Promise<void> {
   const keys = items.map(({ mlsNumber }) => mlsNumber)
   const baselines = await snapshot.baselines(chatbot, keys)
-  workspace.addShown(items.map((shown) => ({ shown, keep: baselines.get(shown.mlsNumber) !== shown.hash })))
+  workspace.addShown(items.map((item) => ({ item, keep: baselines.get(item.mlsNumber) !== item.hash })))
 }
 
 /** Walks the service's pages once more into the workspace. Throws `ServiceError`. */

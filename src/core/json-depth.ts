@@ -3,17 +3,12 @@
 /** Far deeper than the answers of any service; what walks a value that is nested thousands deep runs out of stack. */
 export const deepestAnswer = 100
 
-/** Whether JSON is nested deeper than that. */
-export function isTooDeep(json: string): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < json.length && depth <= deepestAnswer; i++) {
-    const character = json[i]
-    if (inString && character === '\\') i++
-    else if (character === '"') inString = !inString
-    else if (inString) continue
-    else if (character === '[' || character === '{') depth++
-    else if (character === ']' || character === '}') depth--
-  }
-  return depth > deepestAnswer
+/** Whether a value that came as JSON is nested deeper than so many levels. */
+export function isTooDeep(value: unknown, most = deepestAnswer): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (most === 0) return true
+  if (Array.isArray(value)) return value.some((each) => isTooDeep(each, most - 1))
+  const members = value as Record<string, unknown>
+  for (const name in members) if (isTooDeep(members[name], most - 1)) return true
+  return false
 }

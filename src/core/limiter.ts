@@ -2,25 +2,29 @@
  * Limits the rate of calls to one service for all its chatbots: evenly spaced, first come first served. How many calls may be
  * in flight is each chatbot's own limit, its lane: one that hangs takes no place of another.
  *
- * Calls use slots 1/rate apart (GCRA). A call that is late by less than a slot does not move the later slots, so that timer
- * jitter costs no throughput. No second ever sees more than rate + 1 calls.
+ * Calls use slots 1/rate apart (GCRA). What is to be done before a call goes out is done before its slot comes, so that
+ * nothing lies between the slot and the wire. What late timers cost is caught up on at once, but no second ever sees more
+ * than rate + 1 calls.
  */
 import type { Clock } from './machine.ts'
 
 /** The rate grows by a step this long after it was last halved, in milliseconds. */
 const recoveryInterval = 10_000
+/** How far calls that wait may be behind their slots without moving the later ones, in milliseconds. */
+const longestDebt = 100
+/** How far behind its slot, as a share of one, a call may come when nobody waits: what was not used is not saved up. */
+const longestRest = 0.75
 /**
- * How late, as a share of a slot, a call may be without moving later slots. With a whole slot, calls delayed on their way
- * would break the limit of rate + 1 (52 were seen at 50/s).
+ * One call more than the rate takes a slot more than a second, evenly spaced, and so it is kept up to so many milliseconds,
+ * however late timers are: calls take unequal times on their way to the service.
  */
-const longestDebt = 0.75
-/**
- * At most `rate` calls start within a second less this share of a slot, however late their timers were, which leaves room for
- * delays on the way to the service.
- */
-const windowSlack = 0.5
+const longestSlack = 50
 /** A step of recovery, and the lowest rate, as a share of the configured rate. */
 const smallestShare = 1 / 16
+/** A call is made ready so long before its slot, in milliseconds: time for a slow disk, and few calls are ready in vain. */
+const readyAhead = 250
+/** What was made ready is made so again where the slot comes later than that, in milliseconds. */
+const readyFor = 2000
 
 /** No calls start until then; `length`, as a clock may be set back meanwhile. */
 interface Pause {
@@ -39,18 +43,39 @@ export class Lane {
   }
 }
 
+/** The pause is longer than the caller waits. */
+export class TooLongPause extends Error {
+  override message = 'the pause is longer than the caller waits'
+}
+
+/** A call in line. */
+interface Waiting {
+  readonly lane: Lane
+  readonly patience: number
+  /** Makes it ready to go out; null: it always is. */
+  readonly prepare: (() => Promise<void>) | null
+  /** Since when it is ready. */
+  readyAt: number
+  preparing: Promise<void> | null
+  readonly start: (sent: () => void) => void
+  readonly fail: (reason: unknown) => void
+}
+
+/** What those who call a service see of its limiter, whether a process has it alone or several share it. */
+export type CallLimiter = Pick<Limiter, 'take' | 'done' | 'paused' | 'pause' | 'slowDown' | 'retune'>
+
 export class Limiter {
   readonly #clock: Clock
   #configured: number
-  /** In order of arrival; `leave` ends a wait that would exceed `patience`. */
-  readonly #waiting = new Map<() => void, { lane: Lane; patience: number; leave: () => void }>()
+  /** In order of arrival. */
+  readonly #waiting = new Set<Waiting>()
   #running = 0
   #nextAt: number
   #pause: Pause = { until: 0, length: 0 }
   #slowed: { at: number; to: number }
   #sleeping: { until: number; end: AbortController } | null = null
-  /** Start times of the last `rate` calls, a ring: catching up must not crowd a second. */
-  #starts: number[]
+  /** When the last calls went out, one more than the rate, a ring: catching up must not crowd a second. */
+  #starts: { at: number }[]
   #oldest = 0
 
   /** `rate`: calls per second; Infinity: no limit. */
@@ -58,7 +83,7 @@ export class Limiter {
     this.#clock = clock
     this.#configured = rate
     this.#nextAt = clock.now()
-    this.#starts = rate === Infinity ? [] : Array<number>(Math.max(1, Math.floor(rate))).fill(-Infinity)
+    this.#starts = longAgo(callsCounted(rate))
     this.#slowed = { at: -Infinity, to: rate }
   }
 
@@ -81,8 +106,8 @@ export class Limiter {
   retune(rate: number): void {
     if (rate === this.#configured) return
     const latest = [...this.#starts.slice(this.#oldest), ...this.#starts.slice(0, this.#oldest)]
-    const most = rate === Infinity ? 0 : Math.max(1, Math.floor(rate))
-    const older = Array<number>(Math.max(0, most - latest.length)).fill(-Infinity)
+    const most = callsCounted(rate)
+    const older = longAgo(Math.max(0, most - latest.length))
     this.#starts = [...older, ...latest.slice(Math.max(0, latest.length - most))]
     this.#oldest = 0
     this.#configured = rate
@@ -96,30 +121,34 @@ export class Limiter {
   }
 
   /**
-   * Resolves when it is the caller's turn; `done` must follow. Rejects with the signal's reason when aborted before, and at
-   * once if a pause lasts longer than `patience` milliseconds.
+   * Resolves when it is the caller's turn; `done` must follow. What it gives is to be called once the call has gone out: the
+   * machine may have given others its time meanwhile. `prepare` makes the call ready to go out, shortly before its
+   * turn, and again where that comes much later than expected. Rejects with the signal's reason when aborted before, with
+   * what `prepare` throws, and with `TooLongPause` at once if a pause lasts longer than `patience` milliseconds; never
+   * while it is being made ready.
    */
-  async take(lane: Lane, signal?: AbortSignal, patience = Infinity): Promise<void> {
-    if (signal?.aborted) throw signal.reason
-    if (this.paused(lane) > patience) throw new Error('the pause is longer than the caller waits')
-    if (this.#waiting.size === 0 && lane.running < lane.most && this.#wait(lane) <= 0) return this.#start(lane)
-    await new Promise<void>((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      }
-      const leave = () => {
-        this.#waiting.delete(start)
-        // Nothing waits any more, and the timer would keep the process alive.
-        if (this.#waiting.size === 0) this.#sleeping?.end.abort()
-        signal?.removeEventListener('abort', leave)
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is the caller's own.
-        reject(signal?.reason)
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      this.#waiting.set(start, { lane, patience, leave })
-      this.#startWaiting()
-    })
+  async take(
+    lane: Lane,
+    signal?: AbortSignal,
+    patience = Infinity,
+    prepare: Waiting['prepare'] = null,
+  ): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.paused(lane) > patience) throw new TooLongPause()
+    if (this.#waiting.size === 0) this.#nextAt = Math.max(this.#nextAt, this.#clock.now() - longestRest * this.#slot())
+    let leave = (): void => undefined
+    try {
+      return await new Promise<() => void>((start, fail) => {
+        const one: Waiting = { lane, patience, prepare, readyAt: -Infinity, preparing: null, start, fail }
+        this.#waiting.add(one)
+        this.#startWaiting()
+        if (!this.#waiting.has(one)) return
+        leave = () => this.#leave(one, signal!.reason)
+        signal?.addEventListener('abort', leave, { once: true })
+      })
+    } finally {
+      signal?.removeEventListener('abort', leave)
+    }
   }
 
   /** Ends a call that `take` let through. */
@@ -134,7 +163,7 @@ export class Limiter {
     const until = this.#clock.now() + milliseconds
     const before = only?.pause ?? this.#pause
     if (until > before.until) Object.assign(before, { until, length: milliseconds })
-    for (const { lane, patience, leave } of this.#waiting.values()) if (this.paused(lane) > patience) leave()
+    for (const one of this.#waiting) if (this.paused(one.lane) > one.patience) this.#leave(one, new TooLongPause())
   }
 
   /**
@@ -151,46 +180,86 @@ export class Limiter {
     return 1000 / this.rate
   }
 
-  /** Milliseconds until the next call of a lane may start. */
-  #wait(lane: Lane): number {
-    const now = this.#clock.now()
+  /** When the next call of a lane may start that is not paused. */
+  #freeAt(now: number): number {
     // A clock that was set back must not stop calls until it has caught up.
     this.#nextAt = Math.min(this.#nextAt, now + this.#slot())
-    for (const pause of [this.#pause, lane.pause]) pause.until = Math.min(pause.until, now + pause.length)
-    const window = 1000 - windowSlack * this.#slot()
-    const windowEnd = (this.#starts[this.#oldest] ?? -Infinity) + window
-    const paused = Math.max(this.#pause.until, lane.pause.until)
-    return Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now
+    const beyond = (this.#starts.length * 1000) / this.#configured - 1000
+    const window = 1000 + Math.min(beyond, longestSlack)
+    const windowEnd = (this.#starts[this.#oldest]?.at ?? -Infinity) + window
+    return Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)
   }
 
-  #start(lane: Lane): void {
+  /** Gives what notes that the call has gone out. */
+  #start(lane: Lane, now: number): () => void {
     const slot = this.#slot()
-    const now = this.#clock.now()
-    this.#nextAt = Math.max(this.#nextAt, now - longestDebt * slot) + slot
+    this.#nextAt = Math.max(this.#nextAt, this.#pause.until, now - longestDebt) + slot
+    const start = { at: now }
     if (this.#starts.length > 0) {
-      this.#starts[this.#oldest] = now
+      this.#starts[this.#oldest] = start
       this.#oldest = (this.#oldest + 1) % this.#starts.length
     }
     this.#running++
     lane.running++
+    return () => void (start.at = this.#clock.now())
   }
 
   #startWaiting(): void {
+    const now = this.#clock.now()
+    const slot = this.#slot()
+    let freeAt = this.#freeAt(now)
     let soonest = Infinity
-    for (const [start, { lane }] of this.#waiting) {
+    let ahead = 0
+    for (const one of this.#waiting) {
+      const { lane } = one
       if (lane.running >= lane.most) continue
-      const wait = this.#wait(lane)
-      if (wait > 0) {
-        soonest = Math.min(soonest, wait)
-        // Nobody may start before, unless the wait is the lane's own.
-        if (lane.pause.until > this.#clock.now()) continue
-        break
-      }
-      this.#waiting.delete(start)
-      this.#start(lane)
-      start()
+      const wait = Math.max(freeAt, endOf(lane.pause, now)) - now
+      const due = Math.max(0, wait) + ahead * slot
+      if (due <= readyAhead && !this.#isReady(one, now)) this.#prepare(one)
+      if (!this.#isReady(one, now)) {
+        if (one.preparing === null) soonest = Math.min(soonest, due - readyAhead)
+      } else if (wait <= 0) {
+        this.#waiting.delete(one)
+        one.start(this.#start(lane, now))
+        freeAt = this.#freeAt(now)
+        continue
+      } else soonest = Math.min(soonest, wait)
+      // Later ones need not be ready before, unless the wait is the lane's own.
+      if (lane.pause.until > now) continue
+      if (due > readyAhead) break
+      ahead++
     }
     if (soonest < Infinity) this.#wakeAfter(soonest)
+  }
+
+  #isReady({ prepare, preparing, readyAt }: Waiting, now: number): boolean {
+    return prepare === null || (preparing === null && now - readyAt <= readyFor)
+  }
+
+  #prepare(one: Waiting): void {
+    if (one.preparing !== null) return
+    // Not while the line is walked: it may end the caller, and those behind.
+    one.preparing = Promise.resolve()
+      .then(one.prepare)
+      .then(() => {
+        one.preparing = null
+        one.readyAt = this.#clock.now()
+        if (this.#waiting.has(one)) this.#startWaiting()
+      })
+      .catch((error: unknown) => {
+        one.fail(error)
+        this.#leave(one, error)
+      })
+  }
+
+  /** Takes a call out of the line. What is being made ready, as a mark that is being written, is told of once it is. */
+  #leave(one: Waiting, reason: unknown): void {
+    if (!this.#waiting.delete(one)) return
+    // Nothing waits any more, and the timer would keep the process alive.
+    if (this.#waiting.size === 0) this.#sleeping?.end.abort()
+    const told = (): void => one.fail(reason)
+    if (one.preparing === null) told()
+    else void one.preparing.then(told)
   }
 
   #wakeAfter(wait: number): void {
@@ -210,3 +279,11 @@ export class Limiter {
     this.#clock.sleep(Math.ceil(wait), sleeping.end.signal).then(woken, woken)
   }
 }
+
+/** No second may see more calls than that. */
+const callsCounted = (rate: number): number => (rate === Infinity ? 0 : Math.floor(rate) + 1)
+
+/** The clock may have been set back since: a pause is then as long as it was, from now on. */
+const endOf = (pause: Pause, now: number): number => (pause.until = Math.min(pause.until, now + pause.length))
+
+const longAgo = (length: number): { at: number }[] => Array.from({ length }, () => ({ at: -Infinity }))

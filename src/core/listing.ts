@@ -199,6 +199,12 @@ export interface Shown {
   hash: string
 }
 
+/** A list item of which only so much was read as tells whether it is as it was shown before. */
+export interface Glimpse extends Pick<Shown, 'mlsNumber' | 'owner' | 'by' | 'isFormer' | 'hash'> {
+  /** Reads the rest. */
+  whole(): Shown
+}
+
 /** Orders keys by code point, as SQLite sorts UTF-8 text: the three inputs of a plan must agree on it. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

@@ -42,9 +42,12 @@ export function jsonDocument(value: unknown): string {
  */
 const surplusMarks = /(?<=\p{M}{30})\p{M}{1,1000}/gu
 
+/** All combining marks are among these, and the texts of most feeds hold none of them. */
+const beyondLatin = /[\u0300-\uffff]/
+
 /** Whether a text has marks that `normalForm` removes. */
 export function hasSurplusMarks(text: string): boolean {
-  return text.search(surplusMarks) >= 0
+  return text.length > 30 && beyondLatin.test(text) && text.search(surplusMarks) >= 0
 }
 
 /** A normal form of Unicode, without surplus marks: it puts marks in order, which takes quadratic time for many of them. */

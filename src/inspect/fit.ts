@@ -5,7 +5,6 @@
 import { FeedError } from '../core/errors.ts'
 import { fieldRules } from '../core/listing.ts'
 import type { Delivered, Problem } from '../core/listing.ts'
-import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import { RecordError } from '../feed/format/format.ts'
 import type { FormatOptions, RawRecord, ReadOptions, Reading } from '../feed/format/format.ts'
@@ -110,7 +109,7 @@ async function eachFirst(
   const reading = formats[format].read(once(), { ...formatOptions, ...options, lengthProven: () => true })
   let left = tried
   for await (const batch of reading.records) {
-    for (const records of steps(batch.slice(0, left))) {
+    for (const records of budget.steps(batch.slice(0, left))) {
       await budget.pause()
       budget.each(records, (record) => look(record, reading))
       const late = budget.exceeded()

@@ -4,7 +4,6 @@
  */
 import { FeedError } from '../core/errors.ts'
 import { bounded } from '../feed/format/bounded.ts'
-import { steps } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import { declaredEncoding } from '../feed/format/encoding.ts'
 import type { Reading } from '../feed/format/format.ts'
@@ -189,7 +188,7 @@ async function readAll(
 ): Promise<boolean> {
   const { limit, budget, progress } = inspection
   for await (const batch of reading.records) {
-    for (const records of steps(batch)) {
+    for (const records of budget.steps(batch)) {
       await budget.pause()
       if (budget.exceeded() !== null) return false
       const left = limit === null ? records.length : limit - mapped.records

@@ -115,6 +115,8 @@ export interface PlanInputs {
   history: AsyncIterable<readonly History[]>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
+  /** Whether the item of this snapshot row is shown as its baseline, with the mark of its feed: it has no row in `shown`. */
+  shownAsBefore(id: number): boolean
   /** By id, of owned rows whose content is known. */
   recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
 }

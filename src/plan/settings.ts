@@ -36,7 +36,7 @@ const limitShape = {
     .meta({ description: 'How long an absent listing is kept; a wish of its own, and no part of the guard' }),
   read: z
     .strictObject({
-      stall: positiveDuration('Longest time on one step: on one record, or on a few dozen small ones').prefault('5s'),
+      stall: positiveDuration('Longest time on one step: on one record, or on a few hundred small ones').prefault('5s'),
       total: positiveDuration('Longest time for a whole delivery, its transfer included').prefault('4h'),
     })
     .prefault({})

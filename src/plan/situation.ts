@@ -64,9 +64,12 @@ export async function* situations(
       }
       if (key === null) break
       const [row = null] = snapshot.take(key)
-      const seen = row !== null && row.owned && row.feed === feed && inputs.seen(row.id)
+      const isOwn = row !== null && row.owned && row.feed === feed
+      const seen = isOwn && inputs.seen(row.id)
+      const items = shown.take(key)
+      if (isOwn && inputs.shownAsBefore(row.id)) items.unshift(shownAsBefore(row))
       const [history = noHistory] = histories.take(key)
-      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: shown.take(key), history })
+      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: items, history })
       if (chunk.length < chunkSize) continue
       yield chunk
       chunk = []
@@ -76,6 +79,13 @@ export async function* situations(
     for (const side of sides) await side.leave()
   }
 }
+
+const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
+  key,
+  hash: baseline ?? '',
+  owner: feed,
+  shown: () => null,
+})
 
 async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
   yield rows

@@ -54,6 +54,7 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
     shown: workspace.shown(),
     history: nothing(),
     seen: () => false,
+    shownAsBefore: (id: number) => workspace.isShownAsBefore(id),
   }
   const found: Duplicate[] = []
   let ours = 0

@@ -1,7 +1,6 @@
 /** The rows of second tables (`join`) beside the records that they belong to. */
 import { FeedError } from '../core/errors.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
-import { steps } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, RecordFields } from '../feed/format/format.ts'
 import { RecordError } from '../feed/format/format.ts'
 import { lackOf, rowCounts } from '../feed/mapping/join.ts'
@@ -91,7 +90,7 @@ async function readTable(
       if (waiting.length === rowsAtOnce) write()
     }
     for await (const batch of reading.records) {
-      for (const records of steps(batch)) {
+      for (const records of budget.steps(batch)) {
         await budget.pause()
         budget.each(records, take)
         const late = budget.exceeded()

@@ -1,5 +1,5 @@
 import { addListed } from '../apply/look-again.ts'
-import type { RemoteSummary } from '../core/listing.ts'
+import type { Glimpse, RemoteSummary } from '../core/listing.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the service shows, in figures; the items are in the workspace. */
@@ -15,11 +15,18 @@ export interface Listed extends RemoteSummary {
 /** More stores than ever fill a chatbot: marks that somebody made up take no memory. */
 const mostWriters = 100
 
-/** Walks the service's pages into the workspace; what is as its baseline is kept without its fields. */
+/** Walks the service's pages into the workspace; of what is as its baseline only that is kept. */
 export async function observe(feed: Feed, { store, service, workspace, progress }: Readers): Promise<Listed> {
   let marked = 0
   let listings = 0
   const writers = new Map<string, number>()
+  const known = await store.snapshot.knownItems(feed.chatbot, feed.name)
+  const isAsBefore = ({ hash, owner, isFormer }: Glimpse): boolean => {
+    if (owner !== feed.name || isFormer) return false
+    const [id] = known.find(hash)
+    // One that is shown a second time is kept, to be told from the first.
+    return id !== undefined && workspace.addShownAsBefore(id)
+  }
   const remote = await service.observe({
     reset() {
       workspace.clearShown()
@@ -28,7 +35,8 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
       writers.clear()
     },
     async add(items) {
-      await addListed(items, feed.chatbot, store.snapshot, workspace)
+      const others = items.filter((item) => !isAsBefore(item))
+      if (others.length > 0) await addListed(others, feed.chatbot, store.snapshot, workspace)
       for (const { owner, by } of items) {
         if (owner !== feed.name) continue
         marked++

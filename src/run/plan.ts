@@ -120,6 +120,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       shown: workspace.shown(),
       history: store.history.rows(feed.chatbot, feed.name, settings.now),
       seen: (id) => workspace.isSeen(id),
+      shownAsBefore: (id) => workspace.isShownAsBefore(id),
       recall: (ids) => store.snapshot.recall(ids),
     },
     settings,

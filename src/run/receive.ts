@@ -4,7 +4,7 @@ import { contentHash, shortHash } from '../core/hash.ts'
 import { emptyDelivery, listingAt, movesAt } from '../core/listing.ts'
 import type { Delivered, DeliverySummary, FieldName, ImagesLeftOut, MovingListing } from '../core/listing.ts'
 import type { Runtime } from '../core/machine.ts'
-import { readBudget, steps } from '../feed/format/budget.ts'
+import { readBudget } from '../feed/format/budget.ts'
 import type { ReadBudget } from '../feed/format/budget.ts'
 import type { RawRecord, Reading, Written } from '../feed/format/format.ts'
 import { WholeWalk } from '../feed/api/proof.ts'
@@ -192,7 +192,7 @@ async function read(
   }
   reading: for await (const batch of reading.records) {
     const context = contextHash(reading)
-    for (const records of steps(batch)) {
+    for (const records of budget.steps(batch)) {
       await budget.pause()
       if (budget.exceeded() !== null || !(await take(records, context))) break reading
     }

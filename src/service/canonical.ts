@@ -4,7 +4,7 @@
  */
 import { shortHash } from '../core/hash.ts'
 import { fieldRules, ownerKey, unescapeHtml } from '../core/listing.ts'
-import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Listing, Shown } from '../core/listing.ts'
+import type { ExtensionEntry, FieldName, FieldRule, FieldValue, Glimpse, Listing, Shown } from '../core/listing.ts'
 import { readMark } from '../core/mark.ts'
 import type { ServiceProfile } from './settings.ts'
 
@@ -27,41 +27,50 @@ type Reading<T> = T | undefined | typeof unreadable
 export function createItemReader(
   volatile: ReadonlySet<FieldName>,
   saleTypes?: ServiceProfile['saleTypeShown'],
-): (item: ListItem) => Shown | null {
+): (item: ListItem) => Glimpse | null {
   const hashedNames = shownRules.filter(({ name }) => !volatile.has(name)).map(({ shownName }) => shownName)
   return (item) => {
     const mlsNumber = readText(item.MLSNumber)
     if (typeof mlsNumber !== 'string') return null
-    const fields: Record<string, FieldValue> = {}
-    const shown: Shown = {
+    const extension = readExtension(item.ExtensionColumn)
+    const glimpse = {
       // The key of both sides: read as it was sent.
       mlsNumber: unescapeHtml(mlsNumber).trim(),
-      id: readId(item.ID),
-      fields,
-      unreadable: [],
-      owner: null,
+      ...ownerIn(extension),
       hash: shortHash(JSON.stringify(hashedNames.map((name) => item[name] || null))),
     }
-    for (const { shownName, ...rule } of shownRules) {
-      const value = readField(rule, item[shownName], saleTypes)
-      if (value === unreadable) shown.unreadable.push(rule.name)
-      else if (value !== undefined) fields[rule.name] = value
+    return {
+      ...glimpse,
+      whole: () => ({ ...glimpse, id: readId(item.ID), ...readFields(item, glimpse.mlsNumber, extension, saleTypes) }),
     }
-    fields.MLSNumber = shown.mlsNumber
-    if (fields.Latitude === 0 && fields.Longitude === 0) {
-      delete fields.Latitude
-      delete fields.Longitude
-    }
-    takeOwnerOut(shown)
-    return shown
   }
+}
+
+function readFields(
+  item: ListItem,
+  mlsNumber: string,
+  extension: Reading<ExtensionEntry[]>,
+  saleTypes: ServiceProfile['saleTypeShown'],
+): Pick<Shown, 'fields' | 'unreadable'> {
+  const fields: Record<string, FieldValue> = {}
+  const unreadableFields: FieldName[] = []
+  for (const { shownName, ...rule } of shownRules) {
+    const value = rule.type === 'extension' ? withoutOwner(extension) : readField(rule, item[shownName], saleTypes)
+    if (value === unreadable) unreadableFields.push(rule.name)
+    else if (value !== undefined) fields[rule.name] = value
+  }
+  fields.MLSNumber = mlsNumber
+  if (fields.Latitude === 0 && fields.Longitude === 0) {
+    delete fields.Latitude
+    delete fields.Longitude
+  }
+  return { fields, unreadable: unreadableFields }
 }
 
 function readField(rule: FieldRule, value: unknown, saleTypes: ServiceProfile['saleTypeShown']): Reading<FieldValue> {
   if (rule.name === 'SaleType') return readSaleType(value, saleTypes)
   if (rule.type === 'number') return readNumber(value)
   if (rule.type === 'images') return readImages(value)
-  if (rule.type === 'extension') return readExtension(value)
   return rule.choices ? readChoice(rule.choices, value) : readText(value)
 }
 
@@ -147,18 +156,24 @@ function asEntry(value: unknown): ExtensionEntry | null {
   return entry.Key === undefined ? null : { Key: entry.Key, value: entry.value ?? '' }
 }
 
-/** Moves the ownership mark from ExtensionColumn to `owner`; contradictory marks count as none. */
-function takeOwnerOut(shown: Shown): void {
-  const entries = shown.fields.ExtensionColumn ?? []
-  const marks = entries.filter(({ Key }) => Key === ownerKey).map(({ value }) => unescapeHtml(value).trim())
-  if (marks.length === 0) return
-  const others = entries.filter(({ Key }) => Key !== ownerKey)
-  if (others.length > 0) shown.fields.ExtensionColumn = others
-  else delete shown.fields.ExtensionColumn
-  if (!marks.every((mark) => mark === marks[0])) return
-  const { feed, stamp } = readMark(marks[0])
-  shown.owner = feed || null
-  if (stamp !== null) shown.by = stamp
+/** What the ownership mark says; contradictory marks count as none. */
+function ownerIn(extension: Reading<ExtensionEntry[]>): Pick<Shown, 'owner' | 'by'> {
+  let mark: string | null = null
+  for (const { Key, value } of Array.isArray(extension) ? extension : []) {
+    if (Key !== ownerKey) continue
+    const said = unescapeHtml(value).trim()
+    if (mark !== null && mark !== said) return { owner: null }
+    mark = said
+  }
+  if (mark === null) return { owner: null }
+  const { feed, stamp } = readMark(mark)
+  return stamp === null ? { owner: feed || null } : { owner: feed || null, by: stamp }
+}
+
+function withoutOwner(extension: Reading<ExtensionEntry[]>): Reading<ExtensionEntry[]> {
+  if (!Array.isArray(extension)) return extension
+  const others = extension.filter(({ Key }) => Key !== ownerKey)
+  return others.length > 0 ? others : undefined
 }
 
 function parseArray(text: string): unknown[] | null {

@@ -1,7 +1,7 @@
 /** One chatbot for one run: adds SerialNumber, the feed's mark and the profile to each call, walks pages, looks up. */
 import { ServiceError } from '../core/errors.ts'
 import { fieldRules, ownerKey } from '../core/listing.ts'
-import type { ExtensionEntry, FieldName, FieldValue, Listing, Shown } from '../core/listing.ts'
+import type { ExtensionEntry, FieldName, FieldValue, Glimpse, Listing, Shown } from '../core/listing.ts'
 import type { Clock } from '../core/machine.ts'
 import { markOf } from '../core/mark.ts'
 import type { Stamp } from '../core/mark.ts'
@@ -38,13 +38,19 @@ export function bindChatbot(
   { call, calls, endpoint, clock }: Carrier,
 ): Chatbot {
   const readItem = createItemReader(volatile, profile.saleTypeShown)
-  const known = (shown: Shown): Shown =>
-    shown.owner !== null && formerly?.has(shown.owner) ? { ...shown, owner: mark, isFormer: true } : shown
-  const readItems = (items: ListItem[]): Shown[] =>
-    items.flatMap((item) => {
-      const shown = readItem(item)
-      return shown === null ? [] : [known(shown)]
-    })
+  const known = (item: Glimpse): Glimpse => {
+    if (item.owner === null || !formerly?.has(item.owner)) return item
+    const own = { owner: mark, isFormer: true } as const
+    return { ...item, ...own, whole: () => ({ ...item.whole(), ...own }) }
+  }
+  const readItems = (items: ListItem[]): Glimpse[] => {
+    const read: Glimpse[] = []
+    for (const item of items) {
+      const found = readItem(item)
+      if (found !== null) read.push(known(found))
+    }
+    return read
+  }
   const walk = (filter: { MLSNumber?: string }, rest: Pick<WalkOptions, 'virtualCount' | 'reset' | 'add'>) =>
     walkPages({
       list: async (PageNumber, PageSize) =>
@@ -82,7 +88,9 @@ export function bindChatbot(
           virtualCount: profile.virtualCount === 'total' ? 'end' : 'unknown',
           reset: () => (found = []),
           // The filter may be ignored, or match part of a number.
-          add: (items) => void found.push(...readItems(items).filter((shown) => shown.mlsNumber === mlsNumber)),
+          add(items) {
+            for (const item of readItems(items)) if (item.mlsNumber === mlsNumber) found.push(item.whole())
+          },
         },
       )
       if (complete) return found

@@ -14,6 +14,7 @@ import type { Cleaner } from './envelope.ts'
 import { createVersionCheck, headersOf } from './headers.ts'
 import type { ServiceKeys, VersionCheck } from './headers.ts'
 import { Lane, Limiter } from '../core/limiter.ts'
+import type { CallLimiter } from '../core/limiter.ts'
 import type { ListFilter, ListPage, RealEstateListItem } from './list-item.ts'
 import type { ListItem } from './canonical.ts'
 import { listingsOf, walkPages } from './observe.ts'
@@ -36,7 +37,7 @@ import type { ChatbotSettings, ServiceSettings } from './settings.ts'
 
 /** One service, shared by all its callers: connections, rate, and accepted page size. */
 export class Endpoint {
-  readonly limiter: Limiter
+  readonly limiter: CallLimiter
   readonly #lanes = new Map<string, Lane>()
   /** The PageSize that it accepted after refusing a larger one. */
   pageSize = Infinity
@@ -45,13 +46,15 @@ export class Endpoint {
 
   /**
    * The network library is loaded with the first call: it changes the process's globals, and importing a client should not.
+   * `limiter`: that of several processes.
    */
   constructor(
     { rate, ...connection }: ConnectionSettings & Pick<ServiceSettings, 'rate'>,
     clock: Clock,
     open = async (): Promise<Connections> => (await import('./send.ts')).openConnections(connection, clock),
+    limiter: CallLimiter = new Limiter(clock, rate),
   ) {
-    this.limiter = new Limiter(clock, rate)
+    this.limiter = limiter
     this.#open = open
   }
 

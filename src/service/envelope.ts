@@ -116,13 +116,13 @@ function failureOf({ status, headers }: SendResponse, envelope: Envelope | null,
 function parseEnvelope(body: string): Envelope {
   // .NET services often send a byte order mark.
   const text = body.startsWith('\ufeff') ? body.slice(1) : body
-  if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
     throw new Misread('the answer', 'an object in JSON', text === '' ? undefined : text)
   }
+  if (isTooDeep(parsed)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)
   const envelope = readMembers(parsed, 'the answer')
   const Message = member(envelope, 'Message') ?? ''
   return {

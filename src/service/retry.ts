@@ -5,7 +5,8 @@
 import { ServiceError } from '../core/errors.ts'
 import type { Effect } from '../core/errors.ts'
 import type { Runtime } from '../core/machine.ts'
-import type { Lane, Limiter } from '../core/limiter.ts'
+import { TooLongPause } from '../core/limiter.ts'
+import type { CallLimiter, Lane } from '../core/limiter.ts'
 import type { Answer, BeforeSend, Calls } from './service.ts'
 import type { ServiceSettings } from './settings.ts'
 
@@ -24,6 +25,9 @@ export interface Repetition {
   /** Sent again even if it may have been carried out. */
   repeatable: boolean
 }
+
+/** The run ended before this attempt went out. */
+export class NotSent extends ServiceError {}
 
 /** Ends all calls of a run over a chatbot that fails, redirects or refuses the keys; calls in flight are completed. */
 export class Breaker {
@@ -71,7 +75,7 @@ export class Caller {
   /** Attempts sent. */
   readonly calls: Calls & Partial<Record<Repetition['kind'], number>> = { create: 0, update: 0, delete: 0, list: 0 }
   readonly #runtime: Runtime
-  readonly #limiter: Limiter
+  readonly #limiter: CallLimiter
   readonly #lane: Lane
   readonly #settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>
   readonly #signal: AbortSignal | undefined
@@ -82,7 +86,7 @@ export class Caller {
   /** `signal` ends waiting and calls in flight; `stop` ends waiting only: no further attempt begins. */
   constructor(
     runtime: Runtime,
-    limiter: Limiter,
+    limiter: CallLimiter,
     lane: Lane,
     settings: Pick<ServiceSettings, 'attempts' | 'backoff' | 'patience'>,
     { signal, stop }: { signal?: AbortSignal | undefined; stop?: AbortSignal | undefined },
@@ -136,20 +140,22 @@ export class Caller {
     const [limiter, lane] = [this.#limiter, this.#lane]
     const { clock, meter } = this.#runtime
     const cameAt = clock.now()
-    await limiter.take(lane, this.#ending, this.#settings.patience).catch(() => {
-      throw this.#ended() ?? this.#failed(this.#tooLong(limiter.paused(lane)))
+    const prepare = beforeSend === undefined ? null : async (): Promise<void> => beforeSend()
+    const { patience } = this.#settings
+    const sent = await limiter.take(lane, this.#ending, patience, prepare).catch((error: unknown) => {
+      if (error instanceof TooLongPause) throw this.#failed(this.#tooLong(limiter.paused(lane)))
+      throw error === this.#ending.reason ? this.#ended() : error
     })
     meter?.waited(Math.max(0, clock.now() - cameAt) / 1000)
     try {
-      // The breaker may have tripped since the limiter let the call through, or a stop come while `beforeSend` ran.
-      if (this.#ending.aborted) throw this.#ended()!
-      await beforeSend?.()
+      // The breaker may have tripped since the limiter let the call through.
       if (this.#ending.aborted) throw this.#ended()!
       this.calls[kind] = (this.calls[kind] ?? 0) + 1
       const sentAt = clock.now()
       const measure = (answer: string): void => meter?.called(kind, answer, Math.max(0, clock.now() - sentAt) / 1000)
       try {
-        const value = await exchange()
+        // It is written by now, or waits for its connection.
+        const [value] = await Promise.all([exchange(), Promise.resolve().then(sent)])
         measure('ok')
         this.#breaker?.answered()
         return value
@@ -189,7 +195,8 @@ export class Caller {
     const length = `${answer ? '' : 'another '}${Math.ceil(wait / 1000)} s`
     const patience = `${this.#settings.patience / 1000} s`
     const message = `The service asks for a wait of ${length}, longer than service.patience (${patience}); the run stops, and the next one goes on`
-    return new ServiceError('stopped', answer ? `${message} (${answer.message})` : message, answer)
+    if (answer === undefined) return new NotSent('stopped', message)
+    return new ServiceError('stopped', `${message} (${answer.message})`, answer)
   }
 
   #failed(error: ServiceError): ServiceError {
@@ -197,10 +204,10 @@ export class Caller {
   }
 
   /** Why no more calls may be sent, or null. */
-  #ended(): ServiceError | null {
+  #ended(): NotSent | null {
     const error = this.#breaker?.error
-    if (error) return new ServiceError(error.kind, error.message, { code: error.code })
-    return this.#ending.aborted ? new ServiceError('stopped', 'The run was told to stop') : null
+    if (error) return new NotSent(error.kind, error.message, { code: error.code })
+    return this.#ending.aborted ? new NotSent('stopped', 'The run was told to stop') : null
   }
 }
 

@@ -71,7 +71,7 @@ export function openConnections(
   return {
     async send(request) {
       const { timeout, signal } = request
-      const exchange = new WholeExchange()
+      const exchange = new WholeExchange(clock)
       const interrupt = () => exchange.end('The call was interrupted')
       signal?.addEventListener('abort', interrupt)
       deadlines.add(exchange, timeout)
@@ -102,15 +102,22 @@ const tooLong = new Map([
   ['UND_ERR_HEADERS_OVERFLOW', 'its headers are longer than 16 kB'],
 ])
 
+/** Milliseconds; the library gives a connection up after the same time, unless the process could not hear of it. */
+const longestConnect = 10_000
+
 /** A dispatch handler needs half the processor time of `Pool.request` and knows whether writing has begun. */
 abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   readonly response: Promise<T>
+  protected readonly clock: Clock
   protected resolve!: (response: T) => void
+  readonly #begun: number
   #reject!: (error: ServiceError) => void
   #controller: Dispatcher.DispatchController | null = null
   #isOver = false
 
-  constructor() {
+  constructor(clock: Clock) {
+    this.clock = clock
+    this.#begun = clock.now()
     this.response = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.#reject = reject
@@ -123,6 +130,8 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   protected abstract finish(error: ServiceError | null): void
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // A process that was frozen meanwhile may no longer have the right to make this call.
+    if (this.clock.now() - this.#begun > longestConnect) this.end(`It took longer than ${longestConnect / 1000} s`)
     // Ended while waiting for the connection: abort() keeps undici from writing, so effect "none" stays true.
     if (this.#isOver) controller.abort(new Error('ended before it was sent'))
     else this.#controller = controller
@@ -185,14 +194,12 @@ class StreamExchange extends Exchange<StreamResponse> {
   #error: ServiceError | null = null
   readonly #chunks: Buffer[] = []
   #wake: () => void = () => undefined
-  readonly #clock: Clock
   #heardAt: number
   readonly #begun = new AbortController()
   readonly #over = new AbortController()
 
   constructor(clock: Clock, { timeout, idle = timeout, signal }: SendRequest) {
-    super()
-    this.#clock = clock
+    super(clock)
     this.#heardAt = clock.now()
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
@@ -205,7 +212,7 @@ class StreamExchange extends Exchange<StreamResponse> {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#heardAt = this.#clock.now()
+    this.#heardAt = this.clock.now()
     this.#begun.abort()
     this.#chunks.push(chunk)
     this.#wake()
@@ -236,9 +243,9 @@ class StreamExchange extends Exchange<StreamResponse> {
   async #listen(first: number, idle: number): Promise<void> {
     for (const [longest, until] of [[first, this.#begun.signal] as const, [idle, this.#over.signal] as const])
       while (!until.aborted) {
-        const left = this.#heardAt + longest - this.#clock.now()
+        const left = this.#heardAt + longest - this.clock.now()
         if (left <= 0) return this.end(`The service was silent for ${longest / 1000} s`)
-        await this.#clock.sleep(left, until).catch(() => undefined)
+        await this.clock.sleep(left, until).catch(() => undefined)
       }
   }
 }

@@ -1,5 +1,5 @@
 /** The listing service for a run, bound to one chatbot, without pages, retries, envelope or rate. */
-import type { FieldName, Listing, RemoteSummary, Shown } from '../core/listing.ts'
+import type { FieldName, Glimpse, Listing, RemoteSummary, Shown } from '../core/listing.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { ListItem } from './canonical.ts'
 
@@ -15,12 +15,13 @@ export interface Answer<T> {
  */
 export interface ShownSink {
   reset(): void
-  add(items: Shown[], raw: readonly ListItem[]): void | Promise<void>
+  add(items: Glimpse[], raw: readonly ListItem[]): void | Promise<void>
 }
 
 /**
- * Called before each attempt, after the rate limit let it through, to mark it as in flight. The request is sent when it
- * resolves.
+ * Called before each attempt to mark it as in flight, shortly before the rate limit lets it through, and again where that takes
+ * longer. The request is sent at no time before it resolves, and not at all if the run ends first: the call then throws
+ * `NotSent`.
  */
 export type BeforeSend = () => void | Promise<void>
 

@@ -70,9 +70,10 @@ export function openPostgres(address: string, options: PostgresOptions = {}): St
   }
 }
 
-/** The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. */
-export function openPostgresDoor(address: string): Door {
+/** The database of a store without its roles, its tables up to date. Rejects as `openPostgres` does. `most`: connections. */
+export function openPostgresDoor(address: string, most?: number): Door {
   return openDoor(address, {
+    most,
     readOnly: false,
     mayIdle: 0,
     chatbotOf: () => undefined,

@@ -7,10 +7,11 @@ import { column } from './connection.ts'
 import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
+import { pack, unpack } from './packed.ts'
 import { parsed, rowColumns } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
-import { knownRecords } from './known-records.ts'
-import type { KnownRow } from './known-records.ts'
+import { knownHashes } from './known-hashes.ts'
+import type { KnownRow } from './known-hashes.ts'
 import type { Snapshot, SnapshotReader } from './store.ts'
 
 /** Of what an earlier attempt may still land on, what was shown before says nothing. */
@@ -19,13 +20,14 @@ const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
 /** Columns that are 0 or 1. */
 type Flag = 'owned' | 'ignored'
 
-const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.listing IS NOT NULL'
+const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
 /** A field of what was sent. */
-const field = (name: string): string => `json_extract(payload.listing, '$.${name}')`
+const field = (name: string): string => `json_extract(unpack(payload.packed, payload.listing), '$.${name}')`
 const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
 
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection
+  database.function('unpack', { deterministic: true, directOnly: true }, unpack)
   const page = database.prepare<[string, string, number], Omit<SnapshotRow, Flag> & Record<Flag, number>>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
   )
@@ -43,11 +45,16 @@ export function createSnapshot(connection: Connection): Snapshot {
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
   const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
+  // Read in the order of the table: by the index each row would be looked up.
+  const asBefore =
+    'FROM listing WHERE chatbot = ? AND +feed = ? AND owned = 1 AND ignored = 0 AND flight IS NULL AND baseline IS NOT NULL'
+  const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
+  const baselinesOf = database.prepare<string[], KnownRow>(`SELECT baseline, 1, id ${asBefore}`).raw()
   const payload = database.prepare<[number], Payload>(
-    'SELECT listing, moving FROM payload WHERE id = ? AND listing IS NOT NULL',
+    'SELECT unpack(packed, listing) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
   )
   const confirmed = database.prepare<string[], Payload>(
-    `SELECT payload.listing, payload.moving ${sent} AND feed = ? AND key = ?`,
+    `SELECT unpack(payload.packed, payload.listing) AS listing, payload.moving ${sent} AND feed = ? AND key = ?`,
   )
   const idOf = column<number>(
     database,
@@ -90,7 +97,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     identifier = CASE WHEN @sameListing THEN identifier ELSE @identifier END,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
-  const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ? WHERE id = ?')
+  const savePayload = database.prepare('UPDATE payload SET packed = ?, listing = NULL, moving = ? WHERE id = ?')
   // A fresh row under the old id: nothing of what it was may be taken for known.
   const disown = database.prepare(`INSERT OR REPLACE INTO listing (chatbot, key, id, feed, flight, flight_at)
     VALUES (@chatbot, @key, @id, @feed, 'delete', @at)`)
@@ -102,7 +109,7 @@ export function createSnapshot(connection: Connection): Snapshot {
   const touchRow =
     database.prepare(`UPDATE listing SET content = @content, raw = @raw, parts = @parts, mapping = @mapping,
     home = @home, moves_at = @movesAt WHERE id = @id AND owned = 1`)
-  const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
+  const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND moving IS NOT NULL')
   const setBaseline = database.prepare(`UPDATE listing SET baseline = @hash, ignored = @ignored,
     undone = CASE WHEN @isAtRest THEN 0 ELSE undone END
     WHERE chatbot = @chatbot AND key = @key AND owned = 1 AND flight IS NULL AND coalesce(suspect_until, 0) <= @now`)
@@ -124,7 +131,8 @@ export function createSnapshot(connection: Connection): Snapshot {
       count: (chatbot, feed) => count.get(chatbot, feed)!,
       chatbots: (feed) => chatbots.all(feed),
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
-      knownRecords: (...of) => knownRecords(countKnown.get(...of)!, known.iterate(...of)),
+      knownRecords: (...of) => knownHashes(countKnown.get(...of)!, known.iterate(...of)),
+      knownItems: (...of) => knownHashes(countAsBefore.get(...of)!, baselinesOf.iterate(...of)),
       recall: (ids) =>
         byKey(ids, (id) => {
           const found = payload.get(id)
@@ -158,7 +166,7 @@ export function createSnapshot(connection: Connection): Snapshot {
             sameListing: identifier === undefined ? 1 : 0,
             identifier: identifier ?? null,
           })
-          savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), id)
+          savePayload.run(pack(JSON.stringify(sent.listing)), JSON.stringify(sent.moving), id)
         }
       },
       forget(chatbot, keys, unsettledAt) {

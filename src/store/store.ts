@@ -75,7 +75,12 @@ export interface SnapshotReader {
    * Every record of the feed that need not be parsed again under this mapping for this chatbot; held in memory, a few bytes
    * each. What the feed filled in another chatbot before is not known here.
    */
-  knownRecords(chatbot: string, feed: string, mapping: string): Promise<KnownRecords>
+  knownRecords(chatbot: string, feed: string, mapping: string): Promise<KnownHashes>
+  /**
+   * By its hash, each item of the list that is as it was after the last write of this feed; held in memory likewise. Without
+   * those that `baselines` leaves out.
+   */
+  knownItems(chatbot: string, feed: string): Promise<KnownHashes>
   /** By id. Rejects with `StoreError` where one is not, or no longer, of an owned row whose content is known. */
   recall(ids: readonly number[]): Promise<ReadonlyMap<number, MovingListing>>
   /** Ids of the feed's listings, by key; without those that are not its. */
@@ -107,10 +112,10 @@ export interface Snapshot extends SnapshotReader {
   setBaselines(chatbot: string, baselines: readonly Baseline[], now: number): Promise<void>
 }
 
-/** The raw hashes of a feed's snapshot under one mapping, as they were when it was read. */
-export interface KnownRecords {
-  /** The ids of the owned rows of a record with this raw hash, if they are all the listings that it gave; else none. */
-  find(raw: string): readonly number[]
+/** Hashes of a feed's snapshot, as they were when it was read. */
+export interface KnownHashes {
+  /** The ids of the owned rows with this hash; none where a record with it gave more listings than are left. */
+  find(hash: string): readonly number[]
 }
 
 /** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */

@@ -85,7 +85,7 @@ export function createDelivery(database: Database.Database) {
 }
 
 /** A set of snapshot ids as bits: a million listings need an eighth of a megabyte. */
-class SeenRows {
+export class SeenRows {
   #bits = new Uint8Array(1024)
   #all = false
 

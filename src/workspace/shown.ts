@@ -1,6 +1,7 @@
 /** The service's list items in the workspace, and what was sent of listings last. */
 import type Database from 'better-sqlite3'
 import type { Shown } from '../core/listing.ts'
+import { SeenRows } from './delivery.ts'
 import type { ShownRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
 import type { Workspace } from './workspace.ts'
@@ -12,6 +13,7 @@ type StoredShown = Omit<ShownRow, 'shown' | 'isFormer'> & { number: number; isFo
 export function createShown(database: Database.Database) {
   // The service may show one MLSNumber twice (docs/service.md, S3): the number tells the items apart.
   let last = 0
+  let asBefore = new SeenRows()
   const add = database.prepare('INSERT INTO shown VALUES (?, ?, ?, ?, ?)')
   const addItem = database.prepare('INSERT INTO shown_item VALUES (?, ?)')
   const itemAt = database.prepare<[number], string>('SELECT item FROM shown_item WHERE number = ?').pluck()
@@ -37,16 +39,19 @@ export function createShown(database: Database.Database) {
       return listing === undefined ? null : JSON.parse(listing)
     },
     addShown: inOneGo(database, (rows: Parameters<Workspace['addShown']>[0]) => {
-      for (const { shown, keep } of rows) {
+      for (const { item, keep } of rows) {
         last++
-        add.run(shown.mlsNumber, last, shown.hash, shown.owner, shown.isFormer ? 1 : 0)
-        if (keep) addItem.run(last, JSON.stringify(shown))
+        add.run(item.mlsNumber, last, item.hash, item.owner, item.isFormer ? 1 : 0)
+        if (keep) addItem.run(last, JSON.stringify(item.whole()))
       }
     }),
     clearShown: inOneGo(database, () => {
       database.exec('DELETE FROM shown; DELETE FROM shown_item')
       last = 0
+      asBefore = new SeenRows()
     }),
+    addShownAsBefore: (id: number) => asBefore.add(id),
+    isShownAsBefore: (id: number) => asBefore.has(id),
     *shown(): Generator<ShownRow> {
       const rows = paged<StoredShown>(pageRows, (after) => page.all(after?.key ?? '', after?.number ?? 0))
       for (const { number, isFormer, ...row } of rows)

@@ -2,7 +2,7 @@
  * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
  * read while another is written.
  */
-import type { Delivered, Listing, MovingListing, Shown } from '../core/listing.ts'
+import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
 import type { Pair } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
@@ -52,11 +52,17 @@ export interface Workspace {
   /** The rows of a record, by rank, then as they came. */
   joinedOf(name: string, key: string): string[][]
   /** `keep` false: only key, hash and owner are kept, as the item is as its baseline. */
-  addShown(rows: readonly { shown: Shown; keep: boolean }[]): void
+  addShown(rows: readonly { item: Glimpse; keep: boolean }[]): void
+  /**
+   * Notes that the item of a snapshot row is as its baseline and has the mark of its feed, in place of a row of its own; false
+   * where it had been noted before.
+   */
+  addShownAsBefore(id: number): boolean
+  isShownAsBefore(id: number): boolean
   clearShown(): void
-  /** Sorted by key. */
+  /** Sorted by key, without what was noted by its snapshot row. */
   shown(): Iterable<ShownRow>
-  /** The items with this MLSNumber. */
+  /** The items with this MLSNumber, without what was noted by its snapshot row. */
   shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
   /** Notes what was sent last of listings, for reports. */
   noteListings(listings: readonly Listing[]): void

@@ -1,59 +1,85 @@
-/** P6 and P7 at the server: which calls it got for a run, and when they came. */
-import { expected, figure, inFolder, writeFeed } from './measure.ts'
+/** P6 and P7 at the server: which calls it got for a run, and when they came, also while the machine has other work. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { expected, figure, inFolder, mostInASecond, writeFeed } from './measure.ts'
 import { configure, feedOf, openProgram, pageSize, startService } from './world.ts'
+import type { Service } from './world.ts'
 
 const [, , , size] = process.argv
 const records = Number(size)
 const rate = 50
 
-await inFolder(async (folder) => {
-  const service = await startService()
-  const feed = (count: number, changed = 0) =>
-    configure(folder, service.url, { bench: feedOf(writeFeed(folder, 'xml', count, changed), 'xml') }, { rate })
-  const run = async (file: string, command: 'sync' | 'backfill') => {
-    const program = await openProgram(file, command === 'sync' ? null : rate)
-    const report = await program.run(command)
-    await program.app.close()
-    return report
-  }
-  await run(feed(records), 'backfill')
-  const { calls: loaded, starts } = await service.told()
-  expected('creates', loaded.Create, records)
+/** A whole run; `sync` at the rate of the file, a backfill at that of this bench. */
+async function run(file: string, command: 'sync' | 'backfill') {
+  const program = await openProgram(file, command === 'sync' ? null : rate)
+  const report = await program.run(command)
+  await program.app.close()
+  return report
+}
+
+const feed = (folder: string, service: Service, count: number, changed = 0): string =>
+  configure(folder, service.url, { bench: feedOf(writeFeed(folder, 'xml', count, changed), 'xml') }, { rate })
+
+/** Loads the listings at 50 a second and tells when the server saw the calls. */
+async function load(folder: string, service: Service, where: string): Promise<void> {
+  await run(feed(folder, service, records), 'backfill')
+  const { calls, starts } = await service.told()
+  expected('creates', calls.Create, records)
   const seconds = (starts.at(-1)! - starts[0]) / 1000
-  figure('P7', `${rate}/s at the server: calls / (rate × time)`, (starts.length - 1) / (rate * seconds), '×', {
-    least: 0.99,
-  })
-  figure('P7', `${rate}/s at the server: most in a second`, mostInASecond(starts), 'calls', { most: rate + 1 })
-  await run(feed(records), 'sync')
+  const share = (starts.length - 1) / (rate * seconds)
+  figure('P7', `${rate}/s at the server${where}: calls / (rate × time)`, share, '×', { least: 0.99 })
+  figure('P7', `${rate}/s at the server${where}: most in a second`, mostInASecond(starts), 'calls', { most: rate + 1 })
+}
+
+/** What a run of a changed feed may call, and how often it did. */
+async function exactly(folder: string, service: Service): Promise<void> {
+  await run(feed(folder, service, records), 'sync')
   await service.told()
+  await run(feed(folder, service, records), 'sync')
+  const { calls: unchanged } = await service.told()
+  const pages = Math.ceil(records / pageSize)
+  figure('P6', 'nothing changed: calls beside the pages of one walk', sum(unchanged) - pages, '', { most: 1 })
   // A tenth is gone, some prices changed, nothing is new.
   const left = Math.ceil(records * 0.9)
-  const { counts, remote } = await run(feed(left, 10), 'sync')
+  const { counts, remote } = await run(feed(folder, service, left, 10), 'sync')
   expected('deletes of the plan', counts.delete, records - left)
   const { calls } = await service.told()
-  const least = counts.create + counts.update + Math.ceil(counts.delete / 50)
+  const writes = counts.create + counts.update
   figure(
     'P6',
     'writing calls / (creates + updates + ⌈deletes / batch⌉)',
-    (calls.Create + calls.Update + calls.Delete) / least,
+    (sum(calls) - calls.List) / (writes + Math.ceil(counts.delete / 50)),
     '×',
     { most: 1 },
   )
+  // What was written is looked at: the pages once more, or two calls a listing.
+  const looks = Math.min(2 * writes, Math.max(remote.pages, pages))
   figure(
     'P6',
-    'List calls beside the pages of one walk',
-    calls.List - Math.max(remote.pages, Math.ceil(records / pageSize)),
+    'List calls beside the pages of one walk and of the look at what was written',
+    calls.List - Math.max(remote.pages, pages) - looks,
     '',
     { most: 1 },
   )
-  await service.end()
-})
-
-function mostInASecond(starts: readonly number[]): number {
-  let most = 0
-  for (let first = 0, last = 0; last < starts.length; last++) {
-    while (starts[last] - starts[first] >= 1000) first++
-    most = Math.max(most, last - first + 1)
-  }
-  return most
 }
+
+const sum = (calls: object): number => Object.values(calls as Record<string, number>).reduce((a, b) => a + b, 0)
+
+const service = await startService()
+await inFolder(async (folder) => {
+  await load(folder, service, '')
+  await exactly(folder, service)
+})
+await service.end()
+
+// As many processes that do nothing but work as there are processors.
+const busy = Array.from({ length: availableParallelism() }, () => spawn(process.execPath, ['-e', 'for (;;);']))
+const other = await startService()
+try {
+  await inFolder((folder) => load(folder, other, ', all processors busy'))
+} finally {
+  for (const child of busy) child.kill('SIGKILL')
+  await Promise.all(busy.map((child) => once(child, 'exit')))
+}
+await other.end()

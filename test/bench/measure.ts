@@ -52,8 +52,11 @@ export function figure(goal: string, what: string, value: number, unit: string, 
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(row)}\n`)
 }
 
-export const inWords = (value: number): string =>
-  Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
+/** Of a share of one, three digits: 0.989 is not 0.99. */
+export const inWords = (value: number): string => {
+  const size = Math.abs(value)
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 || size === 0 ? 2 : 3)
+}
 
 /** Not met where it is no number, either. */
 export function isMet({ value, limit }: Row): boolean {
@@ -71,6 +74,16 @@ export function verdict(row: Row): string {
 export function expected(what: string, found: unknown, wanted: unknown): void {
   const [is, should] = [JSON.stringify(found), JSON.stringify(wanted)]
   if (is !== should) throw new Error(`${what}: ${is} where ${should} is right`)
+}
+
+/** The most calls in any window of one second; `starts` in milliseconds, sorted. */
+export function mostInASecond(starts: readonly number[]): number {
+  let most = 0
+  for (let first = 0, last = 0; last < starts.length; last++) {
+    while (starts[last] - starts[first] >= 1000) first++
+    most = Math.max(most, last - first + 1)
+  }
+  return most
 }
 
 /** A disk in memory, where there is one: for loads that are no part of what is measured, and wait for nothing but the disk. */

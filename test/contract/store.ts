@@ -399,8 +399,17 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         const sights = ['A', 'C', 'D', 'unknown'].map((key) => ({ ...seen, key, hash: `${key} as shown` }))
         await snapshot.setBaselines(chatbot, sights, now)
         const baselines = new Map([['A', 'A as shown']])
+        const known = async (feed: string, ofChatbot = chatbot): Promise<(readonly number[])[]> => {
+          const items = await snapshot.knownItems(ofChatbot, feed)
+          return ['A as shown', 'C as shown', 'D as shown'].map((hash) => items.find(hash))
+        }
+        const [a, c] = [(await row('A')).id, (await row('C')).id]
         expect(await snapshot.baselines(chatbot, ['unknown', 'B', 'A', 'D'])).toEqual(baselines)
+        expect(await known('north')).toEqual([[a], [c], []])
+        expect(await known('south')).toEqual([[], [], []])
+        expect(await known('north', 'SN-2002')).toEqual([[], [], []])
         await begin('update', ['C'])
+        expect(await known('north')).toEqual([[a], [], []])
         await snapshot.setBaselines(chatbot, [{ ...seen, key: 'C', hash: 'late' }], now)
         expect((await row('C')).baseline).toBe('C as shown')
         expect(await snapshot.baselines(chatbot, ['A', 'C'])).toEqual(baselines)
@@ -414,6 +423,7 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         await snapshot.setBaselines(chatbot, [{ key: 'A', hash: 'as before', ignored: true, isAtRest: false }], now)
         expect(await row('A')).toMatchObject({ baseline: 'as before', ignored: true })
         expect(await snapshot.baselines(chatbot, ['A'])).toEqual(new Map())
+        expect((await snapshot.knownItems(chatbot, 'north')).find('as before')).toEqual([])
         await snapshot.confirm(chatbot, [confirmation('A')])
         expect(await row('A')).toMatchObject({ baseline: null, ignored: false })
       })

@@ -1,7 +1,7 @@
 /** What every workspace must do. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compareKeys } from '../../src/core/listing.ts'
-import type { Delivered, Shown } from '../../src/core/listing.ts'
+import type { Delivered, Glimpse, Shown } from '../../src/core/listing.ts'
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
 import type { Decision } from '../../src/plan/guard/hold.ts'
@@ -34,6 +34,11 @@ const listingOf = (mlsNumber: string, at = `record of ${mlsNumber}`): Delivered 
   listing: house(mlsNumber),
   moving: { listedOn: '2026-11-01' },
 })
+
+const glimpse = (mlsNumber: string, id: number): Glimpse => {
+  const shown = item(mlsNumber, id)
+  return { ...shown, whole: () => shown }
+}
 
 function item(mlsNumber: string, id: number): Shown {
   return { mlsNumber, id, fields: house(mlsNumber), unreadable: ['Images'], owner: 'north', hash: `hash ${id}` }
@@ -171,10 +176,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     describe('what the service shows', () => {
       it('comes back sorted, twice where it was shown twice, with the items that were kept', () => {
         workspace.addShown([
-          { shown: item('B', 1), keep: true },
-          { shown: item('A', 2), keep: false },
-          { shown: item('B', 3), keep: false },
-          { shown: { ...item('', 4), owner: null }, keep: true },
+          { item: glimpse('B', 1), keep: true },
+          { item: glimpse('A', 2), keep: false },
+          { item: glimpse('B', 3), keep: false },
+          { item: { ...glimpse('', 4), owner: null }, keep: true },
         ])
         const rows = [...workspace.shown()]
         expect(rows.map(({ key, hash, owner }) => ({ key, hash, owner }))).toEqual([
@@ -189,11 +194,22 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(workspace.shownAs('C')).toEqual([])
       })
 
+      it('notes an item by its snapshot row, once', () => {
+        expect([workspace.addShownAsBefore(20_000), workspace.addShownAsBefore(20_000)]).toEqual([true, false])
+        expect([20_000, 20_001].map((id) => workspace.isShownAsBefore(id))).toEqual([true, false])
+        expect([...workspace.shown()]).toEqual([])
+        expect(workspace.isSeen(20_000)).toBe(false)
+        workspace.clearShown()
+        expect(workspace.isShownAsBefore(20_000)).toBe(false)
+      })
+
       it('can be thrown away and begun again, and walked more than once', () => {
-        workspace.addShown([{ shown: item('A', 1), keep: true }])
+        workspace.addShown([{ item: glimpse('A', 1), keep: true }])
         workspace.clearShown()
         expect([...workspace.shown()]).toEqual([])
-        workspace.addShown(Array.from({ length: 2500 }, (_, i) => ({ shown: item(`K${10_000 - i}`, i), keep: false })))
+        workspace.addShown(
+          Array.from({ length: 2500 }, (_, i) => ({ item: glimpse(`K${10_000 - i}`, i), keep: false })),
+        )
         for (let walk = 0; walk < 2; walk++) expect([...workspace.shown()]).toHaveLength(2500)
         expect([...workspace.shown()].every((row) => row.shown() === null)).toBe(true)
       })

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { Lane, Limiter } from '../../src/core/limiter.ts'
+import { describe, expect, test } from 'vitest'
+import { Lane, Limiter, TooLongPause } from '../../src/core/limiter.ts'
+import { limiterContract } from '../contract/limiter.ts'
 import { ManualClock } from '../service/clock.ts'
 
 /** Sends `count` calls of `duration` milliseconds at once; returns their start times. */
@@ -61,23 +62,48 @@ test('no window of one second sees more than rate + 1 calls, and the rate is rea
 })
 
 test.for([
-  [50, 3],
-  [5, 25],
-  [7, 90],
+  [50, 3, 60],
+  [50, 15, 60],
+  [200, 4, 8],
+  [5, 25, 60],
+  [7, 90, 60],
 ])(
-  'at %i calls a second with timers %i ms late at most, a minute holds 99 percent of the calls',
-  async ([rate, late]) => {
+  'at %i calls a second with timers %i ms late at most, %i seconds hold 99 percent of the calls',
+  async ([rate, late, seconds]) => {
     const clock = new ManualClock()
     let timers = 0
     clock.lateness = () => (timers++ * 7) % (late + 1)
     const limiter = new Limiter(clock, rate)
-    const starts = flood(limiter, clock, rate * 70)
-    await clock.advance(60_000)
-    expect(starts.length).toBeGreaterThanOrEqual(rate * 60 * 0.99)
-    expect(starts.length).toBeLessThanOrEqual(rate * 60 + 1)
+    const starts = flood(limiter, clock, rate * (seconds + 10))
+    await clock.advance(seconds * 1000)
+    expect(starts.length).toBeGreaterThanOrEqual(rate * seconds * 0.99)
+    expect(starts.length).toBeLessThanOrEqual(rate * seconds + 1)
     expect(mostInOneSecond(starts)).toBeLessThanOrEqual(rate + 1)
   },
 )
+
+test('a second is counted from when a call has gone out', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 2)
+  const lane = new Lane(4)
+  const first = await limiter.take(lane)
+  const begin = clock.now()
+  await clock.advance(700)
+  first()
+  const starts = flood(limiter, clock, 3)
+  await clock.advance(3000)
+  expect(starts.map((start) => start - begin)).toEqual([700, 1100, 1750])
+})
+
+test('what was not used is not saved up', async () => {
+  const clock = new ManualClock()
+  const limiter = new Limiter(clock, 50)
+  await clock.advance(10_000)
+  const begin = clock.now()
+  const starts = flood(limiter, clock, 4)
+  await clock.advance(100)
+  expect(starts.map((start) => start - begin)).toEqual([0, 5, 25, 45])
+})
 
 test('the concurrency bounds the calls under way', async () => {
   const clock = new ManualClock()
@@ -125,7 +151,7 @@ test('a pause holds everyone, and a shorter one does not end it', async () => {
   await clock.advance(4999)
   expect(starts).toEqual([])
   await clock.advance(1000)
-  expect(starts.map((start) => start - begin)).toEqual([5000, 5025, 5125])
+  expect(starts.map((start) => start - begin)).toEqual([5000, 5100, 5200])
 })
 
 test('who would wait longer than he may is sent away, at once or when the pause begins', async () => {
@@ -135,11 +161,11 @@ test('who would wait longer than he may is sent away, at once or when the pause 
   await limiter.take(lane)
   const [patient, hasty] = [limiter.take(lane, undefined, 60_000), limiter.take(lane, undefined, 2000)]
   limiter.pause(5000, null)
-  await expect(hasty).rejects.toBeUndefined()
-  await expect(limiter.take(lane, undefined, 2000)).rejects.toThrow('longer than the caller waits')
+  await expect(hasty).rejects.toThrow(TooLongPause)
+  await expect(limiter.take(lane, undefined, 2000)).rejects.toThrow(TooLongPause)
   expect([limiter.paused(lane), limiter.waiting]).toEqual([5000, 1])
   await clock.advance(5000)
-  await expect(patient).resolves.toBeUndefined()
+  await patient
   expect([limiter.paused(lane), limiter.waiting, clock.sleeping]).toEqual([0, 0, 0])
 })
 
@@ -224,4 +250,89 @@ test('another rate holds at once, also over the moment of the change, and for ca
     expect(since.length).toBeGreaterThanOrEqual(after * 4)
     expect(limiter.rate).toBe(after)
   }
+})
+
+describe('a limiter of a process alone', () =>
+  limiterContract(async () => {
+    const clock = new ManualClock()
+    return { clock, reached: 0.97, open: (rate) => new Limiter(clock, rate), pass: (time) => clock.advance(time) }
+  }))
+
+describe('what makes a call ready', () => {
+  /** Sends calls that are made ready by `prepare`; returns when each was asked to be ready, and when it started. */
+  function prepared(limiter: Limiter, clock: ManualClock, count: number, prepare: () => Promise<void>) {
+    const lane = new Lane(1000)
+    const asked: number[] = []
+    const starts: number[] = []
+    for (let i = 0; i < count; i++) {
+      const ask = () => {
+        asked.push(clock.now())
+        return prepare()
+      }
+      void limiter.take(lane, undefined, Infinity, ask).then(() => {
+        starts.push(clock.now())
+        limiter.done(lane)
+      })
+    }
+    return { asked, starts }
+  }
+
+  test('is done before its slot, however long it takes, and shortly before', async () => {
+    const clock = new ManualClock()
+    const limiter = new Limiter(clock, 50)
+    let turns = 0
+    const { asked, starts } = prepared(limiter, clock, 500, () => clock.sleep((turns++ * 37) % 60))
+    await clock.advance(5000)
+    expect(starts.length).toBeGreaterThanOrEqual(248)
+    // Those before were not ready at once.
+    const gaps = starts.slice(10).map((start, i) => start - starts[i + 9])
+    expect(new Set(gaps)).toEqual(new Set([20]))
+    // A stop leaves few of them ready in vain.
+    expect(asked.length - starts.length).toBeLessThanOrEqual(14)
+  })
+
+  test('keeps nobody else while it takes its time', async () => {
+    const clock = new ManualClock()
+    const limiter = new Limiter(clock, 50)
+    const slow = prepared(limiter, clock, 1, () => clock.sleep(400))
+    const others = prepared(limiter, clock, 10, async () => {})
+    await clock.advance(399)
+    expect([slow.starts.length, others.starts.length]).toEqual([0, 10])
+    await clock.advance(1)
+    expect(slow.starts).toHaveLength(1)
+  })
+
+  test('is done again where the slot comes later than expected, and not while a pause lasts', async () => {
+    const clock = new ManualClock()
+    const limiter = new Limiter(clock, 2)
+    const { asked, starts } = prepared(limiter, clock, 2, async () => {})
+    await clock.advance(1)
+    expect([asked.length, starts.length]).toEqual([1, 1])
+    await clock.advance(300)
+    expect([asked.length, starts.length]).toEqual([2, 1])
+    limiter.pause(60_000, null)
+    const end = clock.now() + 60_000
+    await clock.advance(61_000)
+    expect([asked.length, starts.length]).toEqual([3, 2])
+    expect([asked[2], starts[1]]).toEqual([end, end])
+  })
+
+  test('is waited for where the call leaves the line meanwhile; what it throws goes through', async () => {
+    const clock = new ManualClock()
+    const limiter = new Limiter(clock, 50)
+    const stop = new AbortController()
+    const written = Promise.withResolvers<void>()
+    let left = false
+    const call = limiter.take(new Lane(1), stop.signal, Infinity, () => written.promise)
+    const rejected = expect(call.finally(() => (left = true))).rejects.toThrow('enough')
+    await setImmediate()
+    stop.abort(new Error('enough'))
+    await setImmediate()
+    expect([left, limiter.waiting]).toEqual([false, 0])
+    written.resolve()
+    await rejected
+    const failing = limiter.take(new Lane(1), undefined, Infinity, () => Promise.reject(new Error('disc full')))
+    await expect(failing).rejects.toThrow('disc full')
+    expect([limiter.waiting, limiter.running, clock.sleeping]).toEqual([0, 0, 0])
+  })
 })

@@ -325,16 +325,16 @@ const machine: Defence[] = [
   {
     name: 'an answer of the service that is nested thousands deep',
     file: 'src/service/envelope.ts',
-    from: "if (isTooDeep(text)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)",
+    from: "if (isTooDeep(parsed)) throw new Misread('the answer', `an object of at most ${deepestAnswer} levels`, text)",
     to: '',
     tests: ['test/service/envelope.test.ts'],
   },
   {
     name: 'a page of a live source that is nested thousands deep',
     file: 'src/feed/api/gate.ts',
-    from: 'return isTooDeep(body) ? undefined : JSON.parse(body)',
-    to: 'return JSON.parse(body)',
-    also: [{ from: 'const kind = isTooDeep(body) ?', to: 'const kind = body === null ?' }],
+    from: 'return isTooDeep(value) ? undefined : value',
+    to: 'return value',
+    also: [{ from: 'const kind = isTooDeep(jsonIn(body)) ?', to: 'const kind = body === null ?' }],
     tests: ['test/feed/api/traps.test.ts'],
   },
   {

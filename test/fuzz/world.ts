@@ -43,7 +43,7 @@ class ShowingService implements Chatbot {
   async observe(sink: ShownSink) {
     sink.reset()
     await sink.add(
-      [...this.#listings.keys()].map((key) => this.#shown(key)),
+      Array.from(this.#listings.keys(), (key) => ({ ...this.#shown(key), whole: () => this.#shown(key) })),
       [],
     )
     return { complete: true, reasons: [], pages: 1, listings: this.#listings.size, startedAt: this.#now() }

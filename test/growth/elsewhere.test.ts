@@ -69,11 +69,11 @@ const readers: Record<string, (text: string) => void> = {
       Images: text,
       Status: text,
       ExtensionColumn: text,
-    }),
+    })?.whole(),
   'lists of a listing of the service': (text) =>
-    void readItem({ MLSNumber: 'A', Images: `[${text}`, ExtensionColumn: `[${text}` }),
+    void readItem({ MLSNumber: 'A', Images: `[${text}`, ExtensionColumn: `[${text}` })?.whole(),
   'a difference': (text) => {
-    const shown: Shown = { ...readItem({ MLSNumber: 'A-1' })!, fields: { Description: `${text} ` } }
+    const shown: Shown = { ...readItem({ MLSNumber: 'A-1' })!.whole(), fields: { Description: `${text} ` } }
     differences(listing({ Description: text }), shown)
   },
   'an answer in pieces': (text) => orRefused(() => void new ObjectSplitter().push(Buffer.from(text))),

@@ -229,6 +229,7 @@ export async function planOf({ feed, row, items, absentRuns }: World, settings: 
     shown: items.map((item) => shownRow(item, row)),
     history: inPages(absentRuns === 0 ? [] : [{ ...noHistory, absence: { runs: absentRuns, since: now - hour } }]),
     seen: () => feed === 'seen',
+    shownAsBefore: () => false,
     // As the store rejects what it has nothing of; and a decision that asks for what was not fetched throws.
     recall: async (ids) => new Map(ids.map((id) => [id, recalledOf(row!)])),
   }

@@ -498,7 +498,14 @@ test('a walk that is left early closes what it reads from the store', async () =
       closed.push(name)
     }
   }
-  const sides = { delivered: [], snapshot: rows('snapshot'), shown: [], history: rows('history'), seen: () => false }
+  const sides = {
+    delivered: [],
+    snapshot: rows('snapshot'),
+    shown: [],
+    history: rows('history'),
+    seen: () => false,
+    shownAsBefore: () => false,
+  }
   for await (const chunk of situations(sides, 'north')) {
     expect(chunk.length).toBeGreaterThan(100)
     break

@@ -11,7 +11,7 @@ const read = createItemReader(volatile)
 function shown(overrides: Record<string, unknown> = {}): Shown {
   const item = read(testItem(17, overrides))
   if (!item) throw new Error('the item was not read')
-  return item
+  return item.whole()
 }
 
 describe('a list item in canonical form', () => {
@@ -24,7 +24,7 @@ describe('a list item in canonical form', () => {
   test('sale types are read as the service is known to spell them, and else as before', () => {
     const known = createItemReader(volatile, { for_sale: '1', for_rent: 'Objekt' })
     const readings = [' 1', 'Objekt', 'For Rent', '2'].map(
-      (SaleType) => known(testItem(17, { SaleType }))?.fields.SaleType,
+      (SaleType) => known(testItem(17, { SaleType }))?.whole().fields.SaleType,
     )
     expect(readings).toEqual(['for_sale', 'for_rent', 'for_rent', undefined])
   })

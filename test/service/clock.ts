@@ -32,6 +32,11 @@ export class ManualClock implements Clock {
     for (const sleeper of this.#sleepers) sleeper.at -= milliseconds
   }
 
+  /** Lets time pass of which no timer hears before it is over, as while the process is frozen. */
+  skip(milliseconds: number): void {
+    this.#now += milliseconds
+  }
+
   /** Sleeps that have not ended. */
   get sleeping(): number {
     return this.#sleepers.size

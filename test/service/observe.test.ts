@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { RemoteSummary, Shown } from '../../src/core/listing.ts'
+import type { Glimpse, RemoteSummary } from '../../src/core/listing.ts'
 import { walkPages } from '../../src/service/observe.ts'
 import type { ServiceProfile } from '../../src/service/settings.ts'
 import { refusal, startWorld, stopWorld, success, testItem } from './server.ts'
@@ -49,7 +49,7 @@ async function observe(
   profile?: Partial<ServiceProfile>,
 ): Promise<Walk> {
   const world = await begin(list, profile)
-  let shown: Shown[] = []
+  let shown: Glimpse[] = []
   let resets = 0
   const summary = await world.chatbot('SN').observe({
     reset() {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Log } from '../../src/core/machine.ts'
 import { Endpoint, ServiceClient } from '../../src/service/client.ts'
-import type { Limiter } from '../../src/core/limiter.ts'
+import { Limiter } from '../../src/core/limiter.ts'
 import type { Chatbot } from '../../src/service/service.ts'
 import type { ServiceSettings } from '../../src/service/settings.ts'
 import { ManualClock } from './clock.ts'
@@ -137,12 +137,13 @@ export async function startWorld(
   const clock = new ManualClock(20_000)
   const { log, lines } = keepLog()
   const settings = testSettings(server.baseUrl, differing)
-  const endpoint = new Endpoint(settings, clock)
+  const limiter = new Limiter(clock, settings.rate)
+  const endpoint = new Endpoint(settings, clock, undefined, limiter)
   const client = new ServiceClient(settings, { clock, random: () => 0.5, log }, endpoint)
   return {
     server,
     client,
-    limiter: endpoint.limiter,
+    limiter,
     chatbot: (serialNumber, run) => chatbotOf(client, settings, serialNumber, run),
     clock,
     lines,

@@ -7,28 +7,111 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import type { Delivered } from '../../src/core/listing.ts'
-import { column, connect, makeDurable } from '../../src/store/connection.ts'
+import { connect, makeDurable } from '../../src/store/connection.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { storeOn } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { chatbot } from './world.ts'
 import { hour } from './time.ts'
 
-export class Disk {
+type Value = string | number
+
+/** A store, and what is asked of it past its code; what a store of another kind says otherwise is its own. */
+export abstract class Disk {
+  abstract readonly store: Store
+
+  /** Rows of a statement, at once. */
+  protected abstract all<Row>(sql: string, ...values: Value[]): Row[]
+
+  /** Everything that is in the store, byte by byte. */
+  abstract bytes(): Buffer
+
+  /** A process that had it is dead: what it had not committed is gone, and its leases are free. */
+  abstract outlive(): Promise<void>
+
+  /** Closes the store; what only this held is gone. */
+  abstract close(): Promise<void>
+
+  /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/guard.md). */
+  abstract cameKeylessAfter(feed: string, key: string): boolean
+
+  /** Rows that it remembers listings in. */
+  rows(): number {
+    return this.all<{ rows: number }>('SELECT count(*) AS rows FROM listing')[0].rows
+  }
+
+  /** What is remembered of an MLSNumber; null: nothing. `flight`: the call that it is marked with. */
+  row(key: string): Remembered | null {
+    const [row] = this.all<Remembered>(
+      'SELECT flight, baseline, suspect_until AS "suspectUntil" FROM listing WHERE chatbot = $1 AND key = $2',
+      chatbot,
+      key,
+    )
+    return row ?? null
+  }
+
+  /** What of which MLSNumbers an approval lets through now. */
+  approved(feed: string, now: number): ReadonlySet<string> {
+    const rows = this.all<{ what: string }>(
+      `SELECT part || ' ' || key AS what FROM hold WHERE feed = $1 AND decision = 'approved' AND decided_at > $2`,
+      feed,
+      now - 30 * 24 * hour,
+    )
+    return new Set(rows.map(({ what }) => what))
+  }
+
+  /** MLSNumbers that it remembers as confirmed. */
+  owned(feed: string): string[] {
+    return this.all<{ key: string }>('SELECT key FROM listing WHERE feed = $1 AND owned', feed).map(({ key }) => key)
+  }
+
+  /** What deltas of a feed said and no run has carried out, by MLSNumber. */
+  pending(feed: string): Map<string, Delivered[]> {
+    const rows = this.all<{ key: string; delivered: string }>(
+      'SELECT key, delivered FROM pending WHERE feed = $1',
+      feed,
+    )
+    return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(delivered) as Delivered[]]))
+  }
+
+  /** Feeds of which a run was good. */
+  known(): ReadonlySet<string> {
+    const rows = this.all<{ feed: string }>(`SELECT DISTINCT feed FROM run WHERE result <> 'failed'`)
+    return new Set(rows.map(({ feed }) => feed))
+  }
+
+  /** Whether the ledger says that this listing left, at `since` or later. */
+  hasLeft(feed: string, key: string, since: number): boolean {
+    const left = this.all(
+      `SELECT 1 FROM ledger WHERE chatbot = $1 AND feed = $2 AND key = $3 AND at >= $4 AND what IN ('delete', 'renumber', 'left')`,
+      chatbot,
+      feed,
+      key,
+      since,
+    )
+    return left.length > 0
+  }
+
+  /** MLSNumbers in the ledger after `since`. */
+  deletedSince(feed: string, since: number): number {
+    return this.all<{ keys: number }>(
+      `SELECT count(DISTINCT key) AS keys FROM ledger
+      WHERE chatbot = $1 AND feed = $2 AND at > $3 AND what IN ('delete', 'renumber', 'left')`,
+      chatbot,
+      feed,
+      since,
+    )[0].keys
+  }
+}
+
+export class SqliteDisk extends Disk {
   readonly store: Store
   readonly #database: Database.Database
-  readonly #rows: Database.Statement<unknown[], number>
-  readonly #row: Database.Statement<[string, string], Remembered>
-  readonly #approved: Database.Statement<unknown[], string>
-  readonly #left: Database.Statement<unknown[], number>
-  readonly #deleted: Database.Statement<unknown[], number>
-  readonly #good: Database.Statement<unknown[], string>
-  readonly #owned: Database.Statement<unknown[], string>
-  readonly #keylessAfter: Database.Statement<unknown[], number>
-  readonly #pending: Database.Statement<[string], { key: string; delivered: string }>
+  readonly #statements = new Map<string, Database.Statement>()
 
   /** A store in memory of these bytes, or in a file that has them already. */
   constructor(place: Buffer | string = emptyStore(1)) {
+    super()
     const file = typeof place === 'string' ? place : null
     this.#database = connect(place, {})
     if (file !== null) {
@@ -37,81 +120,36 @@ export class Disk {
       this.#database.pragma('synchronous = OFF')
     }
     this.store = storeOn(this.#database, file ?? ':memory:', file !== null)
-    this.#rows = column(this.#database, 'SELECT count(*) FROM listing')
-    this.#row = this.#database.prepare(
-      'SELECT flight, baseline, suspect_until AS suspectUntil FROM listing WHERE chatbot = ? AND key = ?',
-    )
-    this.#approved = column(
-      this.#database,
-      `SELECT part || ' ' || key FROM hold WHERE feed = ? AND decision = 'approved' AND decided_at > ?`,
-    )
-    this.#good = column(this.#database, `SELECT DISTINCT feed FROM run WHERE result <> 'failed'`)
-    this.#owned = column(this.#database, 'SELECT key FROM listing WHERE feed = ? AND owned = 1')
-    this.#keylessAfter = column(
-      this.#database,
-      `SELECT 1 FROM feed, json_each(feed.keyless) AS record, absence WHERE name = ? AND absence.feed = ? AND absence.key = ?
-        AND json_extract(record.value, '$.since') > absence.since LIMIT 1`,
-    )
-    this.#pending = this.#database.prepare('SELECT key, delivered FROM pending WHERE feed = ?')
-    this.#left = column(
-      this.#database,
-      "SELECT 1 FROM ledger WHERE chatbot = ? AND feed = ? AND key = ? AND at >= ? AND what IN ('delete', 'renumber', 'left')",
-    )
-    this.#deleted = column(
-      this.#database,
-      "SELECT count(DISTINCT key) FROM ledger WHERE chatbot = ? AND feed = ? AND at > ? AND what IN ('delete', 'renumber', 'left')",
-    )
   }
 
-  /** Rows that it remembers listings in. */
-  rows(): number {
-    return this.#rows.get()!
+  protected all<Row>(sql: string, ...values: Value[]): Row[] {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined)
+      this.#statements.set(sql, (statement = this.#database.prepare(sql.replaceAll(/\$\d/g, '?'))))
+    return statement.all(...values) as Row[]
   }
 
-  /** Everything that is in the store, byte by byte. */
   bytes(): Buffer {
     return this.#database.serialize()
   }
 
-  /** What is remembered of an MLSNumber; null: nothing. `flight`: the call that it is marked with. */
-  row(key: string): Remembered | null {
-    return this.#row.get(chatbot, key) ?? null
+  /** What was committed is there, and a lock ends with its process. */
+  outlive(): Promise<void> {
+    return Promise.resolve()
   }
 
-  /** What of which MLSNumbers an approval lets through now. */
-  approved(feed: string, now: number): ReadonlySet<string> {
-    return new Set(this.#approved.all(feed, now - 30 * 24 * hour))
+  close(): Promise<void> {
+    return this.store.close()
   }
 
-  /** MLSNumbers that it remembers as confirmed. */
-  owned(feed: string): string[] {
-    return this.#owned.all(feed)
-  }
-
-  /** What deltas of a feed said and no run has carried out, by MLSNumber. */
-  pending(feed: string): Map<string, Delivered[]> {
-    const rows = this.#pending.all(feed)
-    return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(delivered) as Delivered[]]))
-  }
-
-  /** Feeds of which a run was good. */
-  known(): ReadonlySet<string> {
-    return new Set(this.#good.all())
-  }
-
-  /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/guard.md). */
   cameKeylessAfter(feed: string, key: string): boolean {
-    return this.#keylessAfter.get(feed, feed, key) !== undefined
-  }
-
-  /** Whether the ledger says that this listing left, at `since` or later. */
-  hasLeft(feed: string, key: string, since: number): boolean {
-    return this.#left.get(chatbot, feed, key, since) !== undefined
-  }
-
-  /** MLSNumbers in the ledger after `since`. */
-  deletedSince(feed: string, since: number): number {
-    return this.#deleted.get(chatbot, feed, since)!
+    const came = this.all(
+      `SELECT 1 FROM feed, json_each(feed.keyless) AS record, absence WHERE name = $1 AND absence.feed = name AND absence.key = $2
+        AND json_extract(record.value, '$.since') > absence.since LIMIT 1`,
+      feed,
+      key,
+    )
+    return came.length > 0
   }
 }
 
@@ -122,11 +160,11 @@ export class Shelf {
   readonly #backups: { store: Buffer; note: Buffer | null }[] = []
 
   /** The store of these bytes; what lay there before must be closed. */
-  open(bytes: Buffer): Disk {
+  open(bytes: Buffer): SqliteDisk {
     writeFileSync(`${this.#file}.new`, bytes)
     for (const beside of ['-wal', '-shm']) rmSync(this.#file + beside, { force: true })
     renameSync(`${this.#file}.new`, this.#file)
-    return new Disk(this.#file)
+    return new SqliteDisk(this.#file)
   }
 
   /** Gives its number. */
@@ -140,7 +178,7 @@ export class Shelf {
   }
 
   /** A backup put back, with the note that lay beside it, or with the one that lies there now. */
-  putBack(number: number, withNote: boolean): Disk {
+  putBack(number: number, withNote: boolean): SqliteDisk {
     const { store, note } = this.#backups[number]
     if (withNote && note !== null) writeFileSync(`${this.#file}.serial`, note)
     return this.open(store)

@@ -81,7 +81,7 @@ class History {
     // What a delta does not name says nothing of its size.
     const feed = { ...swarm.feed, delta: false }
     const plain = { ...swarm, feed, ownership, drift: 'overwrite', grace: 1, rate: Infinity } as const
-    this.#program = new Program(this.#choices, { ...plain, service }, trace, signal)
+    this.#program = new Program(this.#choices, { ...plain, service }, trace, { signal })
     this.#program.mostRows = 200
     const { checker } = this.#program
     checker.countsDeletes = false

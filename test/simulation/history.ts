@@ -7,7 +7,7 @@ import type { Delivery } from './feed.ts'
 import { Program } from './program.ts'
 import { byHand, judged } from './service.ts'
 import type { Judged, Row } from './service.ts'
-import type { Fate } from './program.ts'
+import type { Disks, Fate } from './program.ts'
 import { Violation, calmed, drawSwarm, feedName, otherFeed } from './world.ts'
 import type { Swarm } from './world.ts'
 import { hour, minute } from './time.ts'
@@ -35,6 +35,8 @@ export interface Variation {
   diesAt?: number | null
   /** Ends the history wherever it is. */
   signal?: AbortSignal
+  /** Makes its stores, where they are of another kind. */
+  disks?: Disks
 }
 
 /** Plays the history of a seed, which owns all that it works with. Throws the signal's reason where that ended it. */
@@ -79,10 +81,10 @@ class History {
   readonly #signal: AbortSignal | null
   #points = 0
 
-  constructor(seed: number, { masked, trace, diesAt, signal }: Variation) {
+  constructor(seed: number, { masked, trace, diesAt, signal, disks }: Variation) {
     this.#choices = new Choices(seed, masked)
     this.#swarm = drawSwarm(this.#choices)
-    this.#program = new Program(this.#choices, this.#swarm, trace ?? null, signal ?? null)
+    this.#program = new Program(this.#choices, this.#swarm, trace ?? null, { signal, disks })
     this.#signal = signal ?? null
     this.#diesAt = diesAt ?? null
     this.#program.diesAt = this.#diesAt

@@ -12,7 +12,8 @@ import { Census } from './census.ts'
 import { Checker, noMemory } from './checker.ts'
 import type { Memory } from './checker.ts'
 import type { Choices } from './choices.ts'
-import { Disk, emptyStore, Shelf, outlastsPowerCuts } from './disk.ts'
+import { SqliteDisk, emptyStore, Shelf, outlastsPowerCuts } from './disk.ts'
+import type { Disk } from './disk.ts'
 import { lineFormat, mappingOf, openDelivery, openEndedFormat } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { share } from './guard-model.ts'
@@ -40,6 +41,9 @@ export interface Fate {
   /** Milliseconds after which another run of the same feed is begun, if this one is still under way. */
   secondAfter?: number
 }
+
+/** Makes an empty store, whose answers no time passes for. */
+export type Disks = (time: VirtualTime) => Disk
 
 /** What a run is about. */
 interface Task {
@@ -95,17 +99,28 @@ export class Program {
   readonly #choices: Choices
   readonly #scratch = new Scratch()
 
-  /** `signal` ends it wherever it is: what it is at then throws the signal's reason. `close` must follow. */
-  constructor(choices: Choices, swarm: Swarm, trace: string[] | null, signal: AbortSignal | null = null) {
+  readonly #disks: Disks | null
+
+  /**
+   * `signal` ends it wherever it is: what it is at then throws the signal's reason. `close` must follow. `disks`: where its
+   * stores are of another kind; no backup of those is put back.
+   */
+  constructor(
+    choices: Choices,
+    swarm: Swarm,
+    trace: string[] | null,
+    { signal = null, disks = null }: { signal?: AbortSignal | null; disks?: Disks | null } = {},
+  ) {
     this.time = new VirtualTime(swarm.begins, signal)
     this.#choices = choices
+    this.#disks = disks
     this.swarm = swarm
     this.limits.grace.runs = swarm.grace
     this.checker = new Checker(trace, this.time)
     this.service = new ModelService(swarm, choices, this.time, this.checker)
     this.checker.service = this.service
     const isKept = Object.keys(swarm.mishaps).some((name) => name.includes('put back'))
-    this.#shelf = isKept ? new Shelf() : null
+    this.#shelf = isKept && disks === null ? new Shelf() : null
     this.#place = { disk: this.#newStore() }
     this.checker.place = this.#place
   }
@@ -125,13 +140,14 @@ export class Program {
   }
 
   #newStore(): Disk {
+    if (this.#disks !== null) return this.#disks(this.time)
     const bytes = emptyStore(++this.#stores)
-    return this.#shelf?.open(bytes) ?? new Disk(bytes)
+    return this.#shelf?.open(bytes) ?? new SqliteDisk(bytes)
   }
 
   async close(): Promise<void> {
-    await this.store.close()
-    await this.#other?.place.disk.store.close()
+    await this.#place.disk.close()
+    await this.#other?.place.disk.close()
     this.#scratch.close()
     this.#shelf?.clear()
   }
@@ -149,7 +165,7 @@ export class Program {
   /** The store is gone, as with a container without a volume. */
   async loseStore(): Promise<void> {
     this.checker.trace('the store is lost')
-    await this.store.close()
+    await this.#place.disk.close()
     this.#insert(this.#newStore())
     this.checker.storeLost()
   }
@@ -169,7 +185,7 @@ export class Program {
     if (this.#knownAt.length === 0) return
     const number = Math.floor(which * this.#knownAt.length)
     this.checker.trace(`backup ${number} of ${this.#knownAt.length} is put back${withNote ? ', its note too' : ''}`)
-    await this.store.close()
+    await this.#place.disk.close()
     this.#insert(this.#shelf!.putBack(number, withNote))
     this.checker.storePutBack(this.#knownAt[number])
   }
@@ -178,14 +194,17 @@ export class Program {
   async #cutPower(): Promise<void> {
     this.checker.trace('  the power is cut')
     if (this.#unlost === null) return
-    await this.store.close()
-    this.#insert(this.#shelf?.open(this.#unlost) ?? new Disk(this.#unlost))
+    await this.#place.disk.close()
+    this.#insert(this.#shelf?.open(this.#unlost) ?? new SqliteDisk(this.#unlost))
   }
 
   /** A run by another program, which has a store of its own and is told nothing of this one. */
   async byAnother(delivery: Delivery): Promise<void> {
     const mine = { place: this.#place, memory: this.checker.memory() }
-    const other = this.#other ?? { place: { disk: new Disk(emptyStore(1000)) }, memory: noMemory }
+    const other = this.#other ?? {
+      place: { disk: this.#disks?.(this.time) ?? new SqliteDisk(emptyStore(1000)) },
+      memory: noMemory,
+    }
     const turnTo = ({ place, memory }: typeof mine): void => {
       this.#place = place
       this.checker.place = place
@@ -243,6 +262,7 @@ export class Program {
       throw error
     }
     const wasAlive = life.alive
+    if (!wasAlive) await this.#place.disk.outlive()
     await life.bury()
     this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
     if (bytes !== null && !bytes.equals(this.#place.disk.bytes())) checker.fail('6: a dry run changed the store')

@@ -89,6 +89,20 @@ describe.skipIf(noPostgres !== null)('PostgreSQL', () => {
       await taken.release()
     })
 
+    it('in its last part a lease keeps others out, and nothing is written under it: a call marked then might come too late', async () => {
+      const address = await server.database()
+      const [one, other] = [open(address), open(address)]
+      const lease = await one.lease(chatbot, now)
+      const left = (seconds: number): Promise<unknown> =>
+        server.ask(`UPDATE lease SET expires = clock_timestamp() + interval '${seconds} seconds'`, nameOf(address))
+      await left(17)
+      await one.snapshot.confirm(chatbot, [confirmation('A')])
+      await left(14)
+      await expect(one.snapshot.confirm(chatbot, [confirmation('B')])).rejects.toThrow('has lost chatbot')
+      await expect(other.lease(chatbot, now)).rejects.toThrow('has had chatbot')
+      await lease.release()
+    })
+
     it('a lease that is renewed does not end', async () => {
       const address = await server.database()
       const [one, other] = [open(address, { leaseTime: 600 }), open(address)]

@@ -44,7 +44,7 @@ export class MemoryChatbot implements Chatbot {
   sign(): void {}
 
   async observe(sink: Parameters<Chatbot['observe']>[0]) {
-    const items = Array.from(this.#rows.values(), ({ shown }) => shown)
+    const items = Array.from(this.#rows.values(), ({ shown }) => ({ ...shown, whole: () => shown }))
     for (let i = 0; i < items.length; i += pageSize) await sink.add(items.slice(i, i + pageSize), [])
     const pages = Math.ceil(items.length / pageSize)
     return { complete: true, reasons: [], pages, listings: items.length, startedAt: this.#now() }
@@ -82,6 +82,6 @@ export class MemoryChatbot implements Chatbot {
   #put(listing: Listing, id: number): void {
     const body = listingBody(listing, this.mark, [], 'omit') as unknown as Listing
     const item = listItem({ id, listing: body } as unknown as Parameters<typeof listItem>[0], profile)
-    this.#rows.set(listing.MLSNumber, { listing, shown: readItem(item)! })
+    this.#rows.set(listing.MLSNumber, { listing, shown: readItem(item)!.whole() })
   }
 }

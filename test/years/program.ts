@@ -8,7 +8,7 @@ import type { Report } from '../../src/report/report.ts'
 import type { Feed } from '../../src/run/tools.ts'
 import type { Held } from '../../src/store/store.ts'
 import { sync } from '../../src/sync.ts'
-import { Disk } from '../simulation/disk.ts'
+import { SqliteDisk } from '../simulation/disk.ts'
 import { lineFormat } from '../simulation/feed.ts'
 import { Scratch } from '../simulation/scratch.ts'
 import { hour, minute } from '../simulation/time.ts'
@@ -81,14 +81,14 @@ export class OfficeProgram {
   readonly service: MemoryChatbot
   readonly limits: Limits
   #now = 0
-  readonly #disk: Disk
+  readonly #disk: SqliteDisk
   readonly #scratch: Scratch
 
   /** `from`: another one, which stays as it is. `close` must follow; `scratch` is the caller's. */
   constructor(scratch: Scratch, limits = defaultLimits, from: OfficeProgram | null = null) {
     this.#scratch = scratch
     this.limits = limits
-    this.#disk = from === null ? new Disk() : new Disk(from.#disk.bytes())
+    this.#disk = from === null ? new SqliteDisk() : new SqliteDisk(from.#disk.bytes())
     this.service = new MemoryChatbot(feedName, () => this.#now, from?.service)
   }
 

@@ -241,8 +241,14 @@ function saidBy({ body }: Answered): string {
 
 /** undefined: no JSON, or some that is nested as no answer is. */
 function parsed(body: string): unknown {
+  const value = jsonIn(body)
+  return isTooDeep(value) ? undefined : value
+}
+
+/** undefined: none. */
+function jsonIn(body: string): unknown {
   try {
-    return isTooDeep(body) ? undefined : JSON.parse(body)
+    return JSON.parse(body)
   } catch {
     return undefined
   }
@@ -263,7 +269,7 @@ function pageOf(url: URL, { headers, body }: Answered): Page {
   const name = nameOf(url)
   if (document === undefined) {
     const other = /^\s*</.test(body) ? 'a page of HTML or XML' : 'something else, or a part of it'
-    const kind = isTooDeep(body) ? `something that is nested deeper than ${deepestAnswer} levels` : other
+    const kind = isTooDeep(jsonIn(body)) ? `something that is nested deeper than ${deepestAnswer} levels` : other
     throw new FeedError(`${name} should answer with JSON, and answers with ${kind}: check the address under reso`)
   }
   const error = errorIn(document)

@@ -29,7 +29,10 @@ export function bounded<Own extends FormatOptions>(
         end: () => (reasons.length > 0 ? { reasons } : reading.end()),
         parse(record) {
           const fields = reading.parse(record)
-          if (valuesIn(fields, maxFields) > maxFields)
+          // A value takes a byte at least: most records are too short for so many.
+          const { raw, outside = '' } = record
+          const most = raw.length + outside.length + Object.keys(reading.header?.() ?? {}).length + 1
+          if (most > maxFields && valuesIn(fields, maxFields) > maxFields)
             throw new RecordError(`the record has more than ${maxFields} values (maxFields)`)
           return fields
         },
@@ -44,7 +47,8 @@ function valuesIn(fields: RecordFields, most: number): number {
   const open: (RecordNode | RecordNode[])[] = [fields]
   for (let node = open.pop(); node !== undefined && count <= most; node = open.pop()) {
     if (typeof node === 'string') count++
-    else for (const inner of Array.isArray(node) ? node : Object.values(node)) open.push(inner)
+    else if (Array.isArray(node)) for (const inner of node) open.push(inner)
+    else for (const name in node) open.push(node[name])
   }
   return count
 }

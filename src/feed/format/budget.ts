@@ -7,8 +7,13 @@ import type { RawRecord } from './format.ts'
 
 export type ReadBudget = ReturnType<typeof readBudget>
 
-/** Records are read in steps of so many, or so many bytes. A step is watched as one, since watching has its cost. */
-const mostRecords = 32
+/**
+ * Records are read in steps, each watched as one, since watching has its cost: from `fewest` to `most` records, as many as take
+ * about `stepTime` milliseconds, and at most so many bytes.
+ */
+const fewest = 32
+const most = 512
+const stepTime = 16
 const mostBytes = 1024 * 1024
 
 /** As many times a record is read while the machine gives this process less than half of its time. */
@@ -20,6 +25,7 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
   const whole = timeLimit(total, new FeedError(late))
   const turn = turns(clock)
   let exceeded: string | null = null
+  let size = fewest
   return {
     /** Ends a source that keeps the reading waiting. */
     signal: AbortSignal.any([stop, whole.signal]),
@@ -32,12 +38,25 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
       await turn()
       stop.throwIfAborted()
     },
+    /** The records of a batch, in steps. */
+    *steps(batch: readonly RawRecord[]): Generator<readonly RawRecord[]> {
+      for (let from = 0, to = 0; from < batch.length; from = to) {
+        for (let bytes = 0; to < batch.length && to - from < size && bytes < mostBytes; to++)
+          bytes += batch[to].raw.length
+        const began = clock.now()
+        yield batch.slice(from, to)
+        const taken = clock.now() - began
+        if (taken > 2 * stepTime) size = Math.max(fewest, size >> 1)
+        else if (taken < stepTime / 2 && to - from === size) size = Math.min(most, size << 1)
+      }
+    },
     /**
      * Does something with each record, as far as the time goes. The results end before the record that took too long. Time
      * that the machine gave to others is no fault of the record: it is read again, a few times.
      */
     each<Result>(records: readonly RawRecord[], read: (record: RawRecord) => Result): Result[] {
       const results: Result[] = []
+      if (records.length === 0) return results
       for (let attempt = 1; ; attempt++) {
         const before = process.cpuUsage()
         try {
@@ -58,19 +77,4 @@ export function readBudget({ stall, total }: { stall: number; total: number }, s
       }
     },
   }
-}
-
-/** The records of a batch, in steps. */
-export function* steps(batch: readonly RawRecord[]): Generator<RawRecord[]> {
-  let step: RawRecord[] = []
-  let bytes = 0
-  for (const record of batch) {
-    step.push(record)
-    bytes += record.raw.length
-    if (step.length < mostRecords && bytes < mostBytes) continue
-    yield step
-    step = []
-    bytes = 0
-  }
-  if (step.length > 0) yield step
 }

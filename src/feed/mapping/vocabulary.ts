@@ -2,9 +2,12 @@
  * Words of many feeds and their meaning, compared by `wordKey`, so that `Single Family Residence`,
  * `SINGLE_FAMILY_RESIDENCE` and `single-family residence` are one word.
  */
+const plainWord = /^[a-z\d]*$/
+
 /** The form in which two words are compared: case folded, letters and digits only. */
 export function wordKey(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]{1,1000}/gu, '')
+  const folded = text.toLowerCase()
+  return plainWord.test(folded) ? folded : folded.replaceAll(/[^\p{L}\p{N}]{1,1000}/gu, '')
 }
 
 function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyMap<string, Target> {

@@ -32,6 +32,8 @@ export interface Door extends Asker {
 }
 
 export interface DoorOptions {
+  /** Connections. */
+  most?: number | undefined
   /** Milliseconds that a transaction may wait for this process; 0: any time. */
   mayIdle?: number
   readOnly: boolean
@@ -51,7 +53,7 @@ const patience = { connect: 10_000, statement: 120_000, lock: 30_000, idleInTran
 const mostInGroup = 200
 
 /**
- * Connections to the database of an address, so many at most. One that is cut while nobody uses it is made anew when it is
+ * Connections to the database of an address. One that is cut while nobody uses it is made anew when it is
  * needed.
  */
 export async function openPool(
@@ -60,7 +62,7 @@ export async function openPool(
     most = connections,
     mayIdle = patience.idleInTransaction,
     readOnly = false,
-  }: Partial<Pick<DoorOptions, 'mayIdle' | 'readOnly'>> & { most?: number } = {},
+  }: Partial<Pick<DoorOptions, 'most' | 'mayIdle' | 'readOnly'>> = {},
 ): Promise<Pool> {
   const { Pool, types } = await import('pg')
   const made = new Pool({
@@ -93,7 +95,7 @@ interface Waiting {
 
 export function openDoor(
   address: string,
-  { mayIdle = patience.idleInTransaction, readOnly, prepare, chatbotOf, assertMayWrite }: DoorOptions,
+  { most, mayIdle = patience.idleInTransaction, readOnly, prepare, chatbotOf, assertMayWrite }: DoorOptions,
 ): Door {
   const place = placeOf(address)
   const lanes = new Map<string, Waiting[]>()
@@ -101,7 +103,7 @@ export function openDoor(
   let isClosed = false
 
   async function connect(): Promise<Pool> {
-    const made = await openPool(address, { mayIdle, readOnly })
+    const made = await openPool(address, { most, mayIdle, readOnly })
     try {
       await prepare(asker(made), (work) => transacted(made, work))
       return made

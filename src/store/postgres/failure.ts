@@ -29,6 +29,9 @@ const misnamed: Record<string, string> = {
   '42501': 'this user may not do that; give it all rights on the database and its schema',
 }
 
+const noRoom =
+  'it has no connection left for this process; raise max_connections or the limit of the user, or let fewer processes use it'
+
 /** Of an address without a host, of a server that asks for what was not given. */
 const unreachable = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOST|ENET|EPIPE|08|57P0|53300)/
 const cutOff = /terminat|timeout|closed|not queryable/i
@@ -48,7 +51,7 @@ export function inWords(place: string, error: unknown): unknown {
     return new StoreConfigError(`${place}: ${misnamed['28P01']}`, { cause: error })
   if (isAway(error))
     return new StoreAwayError(
-      `${place}: it can't be reached (${code || messageOf(error)}). Nothing is lost: what was written is kept, and a later run goes on from there`,
+      `${place}: ${code === '53300' ? noRoom : `it can't be reached (${code || messageOf(error)})`}. Nothing is lost: what was written is kept, and a later run goes on from there`,
       { cause: error },
     )
   if (code === '53100')

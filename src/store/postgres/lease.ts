@@ -18,6 +18,12 @@ export const leaseTime = 60_000
 export const here = `(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8), (SELECT oid FROM pg_database WHERE datname = current_database())))`
 
+/**
+ * In this last part of a lease nothing is written under it any more: a call that was marked before is on its way, or given up,
+ * when the lease ends.
+ */
+const lastPart = 1 / 4
+
 export function createLeases(door: () => Door, time: number) {
   const holder = `process ${process.pid} on ${hostname()}`
   /** Fencing numbers by chatbot; those of leases that have ended without being given back, too. */
@@ -117,8 +123,9 @@ export function createLeases(door: () => Door, time: number) {
       const token = held.get(lane)
       if (token === undefined) return
       const [mine] = await asker.all(
-        'SELECT 1 FROM lease WHERE chatbot = $1 AND token = $2 AND held AND expires > clock_timestamp() FOR SHARE',
-        [lane, token],
+        `SELECT 1 FROM lease WHERE chatbot = $1 AND token = $2 AND held
+          AND expires > clock_timestamp() + $3 * interval '1 millisecond' FOR SHARE`,
+        [lane, token, time * lastPart],
       )
       if (mine === undefined)
         throw storeError(

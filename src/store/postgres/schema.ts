@@ -247,4 +247,14 @@ CREATE TABLE source_record (
   PRIMARY KEY (feed, key)
 );
 `,
+  // What it has is worth nothing after a crash, and each call writes to it.
+  `
+CREATE UNLOGGED TABLE pace (
+  service TEXT COLLATE "C" PRIMARY KEY,
+  next_at TIMESTAMPTZ NOT NULL,
+  slowed_at TIMESTAMPTZ NOT NULL DEFAULT '-infinity',
+  slowed_to DOUBLE PRECISION NOT NULL DEFAULT 'infinity',
+  paused_until TIMESTAMPTZ NOT NULL DEFAULT '-infinity'
+);
+`,
 ]

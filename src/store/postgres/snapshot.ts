@@ -5,8 +5,8 @@ import type { Listing } from '../../core/listing.ts'
 import type { SnapshotRow } from '../../plan/inputs.ts'
 import { parsed, rowColumns } from '../listing-row.ts'
 import type { Payload } from '../listing-row.ts'
-import { knownRecords } from '../known-records.ts'
-import type { KnownRow } from '../known-records.ts'
+import { knownHashes } from '../known-hashes.ts'
+import type { KnownRow } from '../known-hashes.ts'
 import type { Snapshot } from '../store.ts'
 import { distinct, inOrder, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
@@ -71,7 +71,21 @@ export function createSnapshot(door: Door): Snapshot {
         20_000,
       )
       for await (const page of pages) for (const { raw, parts, id } of page) known.push([raw, parts, id])
-      return knownRecords(known.length, known)
+      return knownHashes(known.length, known)
+    },
+    async knownItems(chatbot, feed) {
+      const known: KnownRow[] = []
+      const pages = walk(
+        (after, most) =>
+          door.all<{ key: string; baseline: string; id: number }>(
+            `SELECT key, baseline, id FROM listing WHERE chatbot = $1 AND feed = $2 AND owned AND NOT ignored AND flight IS NULL
+            AND baseline IS NOT NULL AND key > $3 ORDER BY key LIMIT $4`,
+            [chatbot, feed, after, most],
+          ),
+        20_000,
+      )
+      for await (const page of pages) for (const { baseline, id } of page) known.push([baseline, 1, id])
+      return knownHashes(known.length, known)
     },
     async recall(ids) {
       const found = await door.all<Payload & { id: number }>(

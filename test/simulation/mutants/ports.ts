@@ -2,12 +2,17 @@
 import type { Mutant } from './mutant.ts'
 
 export const portMutants: readonly Mutant[] = [
-  { name: 'no in-flight mark', file: 'src/service/retry.ts', from: 'await beforeSend?.()', to: '' },
+  {
+    name: 'no in-flight mark',
+    file: 'src/service/retry.ts',
+    from: 'async (): Promise<void> => beforeSend()',
+    to: 'null',
+  },
   {
     name: 'in-flight mark after the call',
     file: 'src/service/retry.ts',
-    from: 'await beforeSend?.()',
-    to: 'const { promise, resolve } = Promise.withResolvers<void>()\n promise.then(beforeSend).catch(() => {})\n resolve()',
+    from: 'async (): Promise<void> => beforeSend()',
+    to: 'async (): Promise<void> => void new Promise(setImmediate).then(beforeSend).catch(() => {})',
   },
   {
     name: 'lost create sent again',
@@ -67,8 +72,8 @@ export const portMutants: readonly Mutant[] = [
   {
     name: 'the rate is ignored',
     file: 'src/core/limiter.ts',
-    from: 'Math.max(this.#nextAt, paused, windowEnd <= now + window ? windowEnd : -Infinity) - now',
-    to: 'paused - now',
+    from: 'Math.max(this.#nextAt, endOf(this.#pause, now), windowEnd <= now + window ? windowEnd : -Infinity)',
+    to: 'endOf(this.#pause, now)',
   },
   {
     name: 'Retry-After is ignored',

@@ -1,15 +1,15 @@
-import type { KnownRecords } from './store.ts'
+import type { KnownHashes } from './store.ts'
 
-/** A row of the snapshot as its record is recognised. */
-export type KnownRow = [raw: string, parts: number, id: number]
+/** A row of the snapshot by a hash; `parts`: how many rows have to have it for it to be known. */
+export type KnownRow = [hash: string, parts: number, id: number]
 
 const nothing: readonly number[] = []
 
 /**
- * The raw hashes of a feed's snapshot in four flat arrays, 26 bytes a listing at most: asking SQLite for each of a million
+ * Hashes of a feed's snapshot in four flat arrays, 26 bytes a listing at most: asking SQLite for each of a million
  * records costs more than all else that an unchanged feed needs. Of a hash 64 bits are kept.
  */
-export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownRecords {
+export function knownHashes(count: number, rows: Iterable<KnownRow>): KnownHashes {
   const slots = 2 ** Math.ceil(Math.log2(Math.max(8, count * 1.5)))
   const mask = slots - 1
   const lows = new Uint32Array(slots)
@@ -19,11 +19,11 @@ export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownReco
   let low = 0
   let high = 0
 
-  const mix = (raw: string): void => {
+  const mix = (hash: string): void => {
     low = 0x9e3779b9
     high = 0x85ebca6b
-    for (let i = 0; i < raw.length; i++) {
-      const unit = raw.charCodeAt(i)
+    for (let i = 0; i < hash.length; i++) {
+      const unit = hash.charCodeAt(i)
       low = Math.imul(low ^ unit, 0x01000193)
       high = Math.imul(high ^ unit, 0x5bd1e995)
     }
@@ -31,19 +31,19 @@ export function knownRecords(count: number, rows: Iterable<KnownRow>): KnownReco
     high >>>= 0
   }
 
-  for (const [raw, ofRecord, id] of rows) {
-    mix(raw)
+  for (const [hash, needed, id] of rows) {
+    mix(hash)
     let slot = low & mask
     while (ids[slot] !== 0) slot = (slot + 1) & mask
     lows[slot] = low
     highs[slot] = high
     ids[slot] = id
-    parts[slot] = Math.min(ofRecord, 0xffff)
+    parts[slot] = Math.min(needed, 0xffff)
   }
 
   return {
-    find(raw) {
-      mix(raw)
+    find(hash) {
+      mix(hash)
       let found: number[] | null = null
       let wanted = 0
       for (let slot = low & mask; ids[slot] !== 0; slot = (slot + 1) & mask) {

@@ -1,0 +1,144 @@
+/**
+ * The limiter of a service that several processes call: each keeps its own line, and all take their slots from one pace. A call
+ * goes out at its slot, or takes another one: what comes late would crowd the slots of others.
+ */
+import { Limiter, TooLongPause } from './limiter.ts'
+import type { CallLimiter, Lane } from './limiter.ts'
+import type { Clock } from './machine.ts'
+
+/** What all processes that call a service have in common. */
+export interface Pace {
+  /**
+   * Gives so many slots to calls at a rate, which is less after `slowDown`. `wait`: milliseconds from when it was asked to the
+   * first of them; `gap`: to the next one; `paused`: until the end of a pause of the whole service, which they come after.
+   */
+  ask(calls: number, rate: number): Promise<{ wait: number; gap: number; paused: number }>
+  /** Gives no slots for so many milliseconds. */
+  pause(milliseconds: number): Promise<void>
+  /** Halves the rate, unless that was done since a call so many milliseconds ago was sent. */
+  slowDown(ago: number, rate: number): Promise<void>
+}
+
+/** How late after its slot a call may go out, in milliseconds. The pace leaves as much room in each second. */
+export const mostLate = 50
+/** Slots that may be missed in a row: a database that is further away can't tell the time better. */
+const mostMissed = 3
+/** A call is made ready so long before its slot, and again where it was made ready earlier than that before it; milliseconds. */
+const ready = { ahead: 250, for: 2000 }
+
+interface Asking {
+  resolve(slot: { at: number }): void
+  reject(error: unknown): void
+}
+
+export class SharedLimiter implements CallLimiter {
+  readonly #clock: Clock
+  readonly #pace: () => Promise<Pace>
+  readonly #own: Limiter
+  readonly #asking: Asking[] = []
+  #isAsking = false
+  #rate: number
+
+  /** `rate`: calls per second of all processes together. `pace` is asked for with the first call. */
+  constructor(clock: Clock, rate: number, pace: () => Promise<Pace>) {
+    this.#clock = clock
+    this.#rate = rate
+    this.#pace = pace
+    this.#own = new Limiter(clock, rate)
+  }
+
+  /** As that of a process alone; rejects with what the pace throws as well. */
+  async take(
+    lane: Lane,
+    signal?: AbortSignal,
+    patience = Infinity,
+    prepare: (() => Promise<void>) | null = null,
+  ): Promise<() => void> {
+    const sent = await this.#own.take(lane, signal, patience)
+    try {
+      let readyAt = -Infinity
+      for (let missed = 0; missed < mostMissed;) {
+        const { at } = await this.#slot()
+        if (this.paused(lane) > patience) throw new TooLongPause()
+        if (prepare !== null && at > readyAt + ready.for) {
+          await this.#sleepUntil(at - ready.ahead, signal)
+          // From its begin: the process may be frozen meanwhile.
+          readyAt = this.#clock.now()
+          await prepare()
+        }
+        await this.#sleepUntil(at, signal)
+        const paused = this.paused(lane)
+        if (paused > patience) throw new TooLongPause()
+        if (paused > 0) await this.#sleepUntil(this.#clock.now() + paused, signal)
+        else if (this.#clock.now() <= at + mostLate) break
+        else missed++
+      }
+      return sent
+    } catch (error) {
+      this.#own.done(lane)
+      throw error
+    }
+  }
+
+  done(lane: Lane): void {
+    this.#own.done(lane)
+  }
+
+  paused(lane: Lane): number {
+    return this.#own.paused(lane)
+  }
+
+  pause(milliseconds: number, only: Lane | null): void {
+    this.#own.pause(milliseconds, only)
+    if (only === null) this.#tell((pace) => pace.pause(milliseconds))
+  }
+
+  slowDown(sentAt: number): void {
+    const ago = Math.max(0, this.#clock.now() - sentAt)
+    this.#tell((pace) => pace.slowDown(ago, this.#rate))
+  }
+
+  retune(rate: number): void {
+    this.#rate = rate
+    this.#own.retune(rate)
+  }
+
+  /** What can't be told is found out again by the next call. */
+  #tell(what: (pace: Pace) => Promise<void>): void {
+    if (this.#rate === Infinity) return
+    void this.#pace()
+      .then(what)
+      .catch(() => undefined)
+  }
+
+  #slot(): Promise<{ at: number }> {
+    if (this.#rate === Infinity) return Promise.resolve({ at: this.#clock.now() })
+    return new Promise((resolve, reject) => {
+      this.#asking.push({ resolve, reject })
+      if (!this.#isAsking) void this.#ask()
+    })
+  }
+
+  /** All calls that ask while an answer is under way ask together for the next one. */
+  async #ask(): Promise<void> {
+    this.#isAsking = true
+    while (this.#asking.length > 0) {
+      const asking = this.#asking.splice(0)
+      const sentAt = this.#clock.now()
+      try {
+        const { wait, gap, paused } = await (await this.#pace()).ask(asking.length, this.#rate)
+        if (paused > 0) this.#own.pause(paused, null)
+        for (const [index, one] of asking.entries()) one.resolve({ at: sentAt + wait + index * gap })
+      } catch (error) {
+        for (const one of asking) one.reject(error)
+      }
+    }
+    this.#isAsking = false
+  }
+
+  async #sleepUntil(at: number, signal?: AbortSignal): Promise<void> {
+    const wait = at - this.#clock.now()
+    if (wait > 0) await this.#clock.sleep(Math.ceil(wait), signal).catch(() => undefined)
+    signal?.throwIfAborted()
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The pace of calls to a service, one row for all processes: slots evenly spaced by the database's clock, so that no second
+ * has more than its rate, also where each call goes out as late as it may.
+ */
+import { shortHash } from '../../core/hash.ts'
+import { mostLate } from '../../core/shared-limiter.ts'
+import type { Pace } from '../../core/shared-limiter.ts'
+import { openPostgresDoor } from '../postgres.ts'
+
+/** The rate grows by a step so many seconds after it was last halved; a step, and the lowest rate, as a share of it. */
+const recovery = { every: 10, share: 1 / 16 }
+/** Where the clock was set back, slots begin again from so many seconds on at the latest. */
+const longestLine = 60
+
+/** Milliseconds of an interval. */
+const inMilliseconds = (interval: string): string => `(extract(epoch FROM ${interval}) * 1000)::float8`
+
+/**
+ * The pace of the service at an address, in the store's database. `now`: the time that passes for the database's, in
+ * milliseconds since the epoch; left out: its own.
+ */
+export function openPace(address: string, baseUrl: string, now?: () => number): Pace & { close(): Promise<void> } {
+  const door = openPostgresDoor(address, 1)
+  // An address may have a password in it.
+  const service = shortHash(baseUrl)
+  const time = (): number | null => now?.() ?? null
+  const at = 'coalesce(to_timestamp($2::float8 / 1000), statement_timestamp())'
+  const seconds = (number: string): string => `(${number}) * interval '1 second'`
+  /** `p`: the row; $3: the rate that is configured. */
+  const rate = `least($3::float8,
+    p.slowed_to + floor(coalesce(extract(epoch FROM ${at} - nullif(p.slowed_at, '-infinity')), 0)::float8 / ${recovery.every}) * $3::float8 * ${recovery.share})`
+  const gap = seconds(`${1 + mostLate / 1000} / ${rate}`)
+  const free = `greatest(${at}, p.paused_until)`
+  return {
+    async ask(calls, most) {
+      const [slots] = await door.all<{ wait: number; gap: number; paused: number }>(
+        `INSERT INTO pace AS p (service, next_at) VALUES ($1, ${at} + ${seconds(`$4::float8 * ${1 + mostLate / 1000} / $3::float8`)})
+        ON CONFLICT (service) DO UPDATE SET
+          next_at = greatest(${free}, least(p.next_at, ${free} + ${seconds(`${longestLine}`)})) + $4::float8 * ${gap}
+        RETURNING ${inMilliseconds(`p.next_at - $4::float8 * ${gap} - ${at}`)} AS wait, ${inMilliseconds(gap)} AS gap,
+          ${inMilliseconds(`${free} - ${at}`)} AS paused`,
+        [service, time(), most, calls],
+      )
+      return slots
+    },
+    async pause(milliseconds) {
+      await door.run(
+        `INSERT INTO pace AS p (service, next_at, paused_until) VALUES ($1, ${at}, ${at} + ${seconds('$3::float8 / 1000')})
+        ON CONFLICT (service) DO UPDATE SET paused_until = greatest(p.paused_until, excluded.paused_until)`,
+        [service, time(), milliseconds],
+      )
+    },
+    async slowDown(ago, most) {
+      await door.run(
+        `UPDATE pace AS p SET slowed_at = ${at}, slowed_to = greatest($3::float8 * ${recovery.share}, ${rate} / 2)
+        WHERE service = $1 AND ${at} - ${seconds('$4::float8 / 1000')} > p.slowed_at`,
+        [service, time(), most, ago],
+      )
+    },
+    close: () => door.close(),
+  }
+}
