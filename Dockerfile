@@ -31,7 +31,9 @@ LABEL org.opencontainers.image.title="listing-sync" \
 # Nothing is installed from here on, by us or by whoever gets in: no npm, yarn, corepack, apt or dpkg.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /var/lib/apt /var/cache/apt
+# HOME: any user has one, and the queue's library looks for files of its own from the working folder up to there.
 ENV NODE_ENV=production \
+    HOME=/app \
     LISTING_SYNC_CONFIG=/config/listing-sync.yaml \
     LISTING_SYNC_UMASK=007 \
     TMPDIR=/data

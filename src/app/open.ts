@@ -5,6 +5,7 @@ import { ConfigError, FeedError, UserError, messageOf } from '../core/errors.ts'
 import { systemClock, systemRandom } from '../core/machine.ts'
 import type { Runtime } from '../core/machine.ts'
 import type { Report } from '../report/report.ts'
+import type { LastLists } from '../run/last-list.ts'
 import { repair } from '../run/repair.ts'
 import { reportOf } from '../run/report.ts'
 import type { Run } from '../run/run.ts'
@@ -42,6 +43,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
   // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
   const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
   const gates = createGates(clock, doors)
+  const lists: LastLists = new Map()
   const limiters = createLimiters(live.config.store, clock)
   let meter: RunMeter | null = null
   let refusedReload: RefusedReload | null = null
@@ -97,7 +99,7 @@ export function openApp(context: CommandContext, { logLevel = 'warn' }: { logLev
           leaving = await noteLeaving(app, feed, workspace, digest)
         }
         const finished = await run(feed, command, (wired, readers, abandon, begun) =>
-          sync(wired, { ...readers, store: app.store(), planned, abandon, begun }, command),
+          sync(wired, { ...readers, store: app.store(), lists, planned, abandon, begun }, command),
         ).catch(async (error: unknown) => {
           await recordUnopened(begun, error)
           throw error

@@ -4,7 +4,7 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
-import { choice, judgedBy, locale, positiveDuration, text, timezone } from '../core/setting-kinds.ts'
+import { choice, judgedBy, locale, positiveDuration, text, timezone, wordOrDuration } from '../core/setting-kinds.ts'
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
@@ -86,6 +86,11 @@ const feedSchema = z.strictObject({
     .array(feedName)
     .prefault([])
     .meta({ description: 'Names that the feed had before: it takes over all that it had under them' }),
+  observe: wordOrDuration(
+    'How often the whole list of the service is read; between, a run of the daemon looks up what it would change, and reads the list where anything is unclear. Default: every run, and 6h for a list that takes over a minute',
+    'every run',
+    7 * 86_400_000,
+  ).optional(),
   deadline: positiveDuration(
     'How long a sync starts changes, from when its plan is made; the next run does the rest',
   ).prefault('2h'),

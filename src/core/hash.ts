@@ -18,16 +18,3 @@ export function contentHash(listing: Listing, volatile: ReadonlySet<FieldName>):
   for (const name of fieldNames) if (!volatile.has(name)) values.push(listing[name] ?? null)
   return shortHash(JSON.stringify(values))
 }
-
-/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
-export function keyShare(key: string): number {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let i = 0; i < key.length; i++) {
-    const unit = key.charCodeAt(i)
-    high = Math.imul(high ^ unit, 2654435761)
-    low = Math.imul(low ^ unit, 1597334677)
-  }
-  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  return (mixed >>> 0) / 2 ** 32
-}

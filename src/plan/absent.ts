@@ -3,7 +3,7 @@ import { DeleteAbsent, ForgetAbsent, hold, reasonOf } from './change.ts'
 import type { Change, ForgetStated, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow } from './inputs.ts'
-import { AbsenceProof, tellsAbsence } from './proof.ts'
+import { AbsenceProof, Look, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case } from './situation.ts'
@@ -64,8 +64,9 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     released: [],
   }
   if (proof === null) {
-    const cause = 'feed-says-so'
-    return { kind: 'delete', cause, mlsNumber: key, why: said, reason: reasonOf('delete', cause), ...details }
+    const [look, cause] = [Look.of(settings, key), 'feed-says-so' as const]
+    if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said)
+    return { kind: 'delete', cause, mlsNumber: key, look, why: said, reason: reasonOf('delete', cause), ...details }
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'

@@ -5,8 +5,8 @@ import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
-import type { History } from './inputs.ts'
-import type { AbsenceProof } from './proof.ts'
+import type { History, ShownRow } from './inputs.ts'
+import type { AbsenceProof, Look } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
   readonly kind: Kind
@@ -83,8 +83,8 @@ interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
   readonly unsettled: boolean
 }
 
-/** The feed itself says that the listing is gone. */
-export type DeleteStated = Deletes<'feed-says-so'>
+/** The feed itself says that the listing is gone. What it would delete is what a look of this run found. */
+export type DeleteStated = Deletes<'feed-says-so'> & { readonly look: Look }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
 export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
@@ -243,8 +243,18 @@ export interface Planned {
   readonly remembered: Remembered
 }
 
+/** More is to be done than to leave all as it is, and nobody has looked in this run. */
+export interface Ask {
+  readonly key: string
+  /** The item as the snapshot has it; null: none. */
+  readonly expected: ShownRow | null
+  /** Of a listing of ours the snapshot can't tell. */
+  readonly isUnclear: boolean
+}
+
 /** What a chunk of MLSNumbers comes to. */
 export interface Steps {
+  readonly asks: readonly Ask[]
   readonly changes: readonly Planned[]
   readonly notes: readonly Bookkeeping[]
   readonly unchanged: number

@@ -1,8 +1,8 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
 import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
-import { keyShare } from '../core/hash.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
+import { nextTurn } from '../core/turn.ts'
 import { valueInWords } from '../core/text.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
@@ -303,8 +303,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
  * so that a feed loaded in one night is not sent again in one night.
  */
 export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
-  const offset = Math.floor(keyShare(key) * refresh)
-  return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
+  return nextTurn(key, sentAt, refresh) <= now
 }
 
 /** What changes since the row was sent last, but for what moves by itself. */

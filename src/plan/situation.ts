@@ -80,7 +80,7 @@ export async function* situations(
   }
 }
 
-const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
+export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
   key,
   hash: baseline ?? '',
   owner: feed,

@@ -21,6 +21,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
   memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['250', 1] },
+  observe: { file: 'observe', whole: ['10000', 5], quick: ['1000', 5] },
   rate: { file: 'rate', whole: ['60', 1], quick: ['5', 1] },
   client: { file: 'client', whole: ['4000', 7], quick: ['1000', 5] },
   startup: { file: 'startup', whole: ['10', 15], quick: ['10', 9] },
