@@ -11,6 +11,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY bin bin
 COPY src src
+COPY config/presets config/presets
 # docker build --build-arg COMMIT="$(git rev-parse --short HEAD)" …: what --version says beside the version.
 ARG COMMIT=
 RUN COMMIT=${COMMIT} npm run build

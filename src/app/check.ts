@@ -229,7 +229,7 @@ function remedyOf(problem: string): string {
 export async function checkService(app: App, feed: FeedConfig, signal: AbortSignal): Promise<Checked> {
   const { name, chatbot, service } = feed
   const { origin } = new URL(service.baseUrl)
-  const client = app.client({
+  const client = await app.client({
     ...feed,
     service: { ...service, attempts: 1, timeout: Math.min(service.timeout, patience) },
   })

@@ -72,7 +72,7 @@ const feedSchema = z.strictObject({
     'delta',
   ]).optional(),
   schedule: schedule.optional(),
-  timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
+  timezone: timezone('Zone of the schedule and of dates without one').default('UTC'),
   encoding,
   ...mappingOptions,
   join: mappingOptions.join.superRefine((joins, context) => {
@@ -118,7 +118,7 @@ export const configSchema = z.strictObject({
   allowNetworkStore: z.boolean().prefault(false).meta({
     description: 'true: the store may be on a network file system, whose locks do not keep out a second run',
   }),
-  locale: locale('How reports write numbers, money and dates, as "de-DE"').prefault('en-US'),
+  locale: locale('How reports write numbers, money and dates, as "de-DE"').default('en-US'),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
   http: httpSchema.optional(),
   notify: notifySchema.prefault([]),
