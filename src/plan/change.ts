@@ -10,10 +10,9 @@ import type { AbsenceProof, Look } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
   readonly kind: Kind
-  /** Which row of the decision table it comes from; people read `why`. */
+  /** Which row of the decision table it comes from; `why` says it to people, in a sentence. */
   readonly cause: Cause
   readonly mlsNumber: string
-  /** One sentence for a person. */
   readonly why: string
   /** Hash of kind, cause, fields and values: what "the same reason again" compares. */
   readonly reason: string
@@ -173,10 +172,7 @@ export type Change = Action | Hold
 export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
-/**
- * Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. `of` is an
- * MLSNumber alone where the action can't even be written down; `held`: what it would be, as far as that can be told.
- */
+/** The one way from an action to a hold. `of` is an MLSNumber alone where the action can't even be written down. */
 export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
@@ -234,10 +230,7 @@ export type Bookkeeping =
   | { op: 'touch'; snapshot: number; position: number }
   /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
   | { op: 'baseline'; key: string; hash: string; kept: boolean }
-  | { op: 'forget-flight'; key: string }
-  | { op: 'absent'; key: string }
-  | { op: 'returned'; key: string }
-  | { op: 'undecided'; key: string }
+  | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided'; key: string }
 
 /** What the guard is told of an action's MLSNumber. */
 export type Remembered = Pick<History, 'counted' | 'heldSince' | 'wasElsewhere' | 'holds'>
@@ -259,7 +252,7 @@ export interface Ask {
   readonly isUnclear: boolean
 }
 
-/** What some MLSNumbers come to. */
+/** What a chunk of MLSNumbers comes to. */
 export interface Steps {
   readonly asks: readonly Ask[]
   readonly changes: readonly Planned[]

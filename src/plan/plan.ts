@@ -11,8 +11,8 @@ import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
 /**
- * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
- * chunks. Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
+ * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another. Pure:
+ * it reads nothing but its inputs and has no effect. It returns the facts that it counted.
  */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()

@@ -47,8 +47,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'foreign row taken for ours',
     file: 'src/plan/situation.ts',
-    from: 'ours: isOurs(one)',
-    to: 'ours: one.shown.length > 0 || isOurs(one)',
+    from: 'one.ours = isOurs(one)',
+    to: 'one.ours = one.shown.length > 0 || isOurs(one)',
   },
   {
     name: "another feed's listing taken",
