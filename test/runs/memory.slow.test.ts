@@ -14,10 +14,11 @@ test('runs at one time leave nothing on the signal of the process', async () => 
   const app = openApp(world.context)
   try {
     const runs = app.config.feeds.map(async (feed) => (await app.sync(feed, 'sync')).close())
-    let isOver = false
-    const all = Promise.all(runs).finally(() => (isOver = true))
-    while (!isOver) {
-      for (let turn = 0; turn < 200 && !isOver; turn++) await new Promise((resolve) => setImmediate(resolve))
+    const over = new AbortController()
+    const all = Promise.all(runs).finally(() => over.abort())
+    while (!over.signal.aborted) {
+      for (let turn = 0; turn < 200 && !over.signal.aborted; turn++)
+        await new Promise((resolve) => setImmediate(resolve))
       await collected()
     }
     await all
