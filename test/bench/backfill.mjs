@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [, , folder] = process.argv
+await import(pathToFileURL(join(folder, 'bin/small-heap.mjs')).href)
 const load = (path) => import(pathToFileURL(join(folder, 'dist', path)).href)
 const [{ openApp }, { createDoors }] = [await load('app/open.js'), await load('app/doors.js')]
 const configFile = process.env.LISTING_SYNC_CONFIG
