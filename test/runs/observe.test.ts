@@ -4,6 +4,7 @@ import type { App } from '../../src/app/app.ts'
 import { openApp } from '../../src/app/open.ts'
 import { nextTurn } from '../../src/core/turn.ts'
 import { minuteIn } from '../../src/core/zone.ts'
+import { takeList } from '../../src/run/look.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -139,6 +140,12 @@ describe('without a setting', () => {
     await run()
     expect((await run()).observed).toEqual(observed && expect.objectContaining(observed))
   })
+})
+
+test('a list that a run goes by is taken: one of which nothing was recorded leaves none', () => {
+  const list = { at: 1, pages: 2, listings: 3, basis: '', run: 4 }
+  const lists = new Map([['north', list]])
+  expect([takeList({ name: 'north' }, { lists }), takeList({ name: 'north' }, { lists })]).toEqual([list, null])
 })
 
 test('report, status and check tell when the list is read', async () => {
