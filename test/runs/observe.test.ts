@@ -80,6 +80,15 @@ describe('between two lists', () => {
     expect(await run(all)).toMatchObject({ counts: { update: 7 }, ...readsTheList })
   })
 
+  test('a hold of what the feed delivered twice ends once it is right', async () => {
+    const heldNow = async (): Promise<number> =>
+      (JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { held: unknown[] }).held.length
+    expect(await run([...all, dearer(first)])).toMatchObject({ counts: { hold: 2 }, ...readsNone })
+    expect(await heldNow()).toBe(1)
+    expect(await run()).toMatchObject({ counts: { unchanged: 24 }, ...readsNone })
+    expect(await heldNow()).toBe(0)
+  })
+
   test('an edit of what the feed leaves as it is stays until the list is read', async () => {
     world.standIn.edit(chatbot, last.mlsNumber, { Bedrooms: 9 })
     const { observed } = await run(changed(first))
