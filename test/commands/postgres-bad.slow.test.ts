@@ -1,7 +1,8 @@
 /** What can be wrong with a database, or go wrong with it in the middle of a run: one sentence, the right exit status, nothing lost. */
 import { spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -249,6 +250,22 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
     expect(await world.executed('sync')).toMatchObject({ status: 0 })
     expect(await world.executed('status')).toMatchObject({ status: 0 })
     expect(numbers()).toHaveLength(6)
+  })
+
+  it('whose queue is made: what lies in the working folder is not carried out', async () => {
+    configure(await server.database())
+    const cwd = join(world.folder, 'elsewhere')
+    const ran = join(world.folder, 'ran')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'package.json'), '{ broken')
+    writeFileSync(join(cwd, '.graphile-workerrc.js'), `require('node:fs').writeFileSync(${JSON.stringify(ran)}, '')`)
+    const onStart = async (child: ChildProcess): Promise<void> => {
+      await until(() => child.exitCode !== null || numbers().length === 6)
+      child.kill('SIGTERM')
+    }
+    const ended = await command(['--config', world.configFile, 'daemon'], { cwd, onStart })
+    expect(ended).toMatchObject({ status: 0, stderr: expect.not.stringContaining('defect') })
+    expect(existsSync(ran)).toBe(false)
   })
 
   describe('that goes away in the middle of a run', () => {
