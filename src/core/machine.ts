@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 export function timeLimit(milliseconds: number, reason?: Error): { signal: AbortSignal; end: () => void } {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(reason), milliseconds).unref()
-  return { signal: limit.signal, end: (): void => clearTimeout(timer) }
+  return { signal: limit.signal, end: () => clearTimeout(timer) }
 }
 
 /** In [0, 1). */

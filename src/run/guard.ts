@@ -93,7 +93,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     sentences,
     isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
     isWhole,
-    absenceProven: isWhole && settings.mode === 'full',
+    // What only the list shows to be ours is absent from it, and not noted again without it.
+    absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,
     estimate: estimated(feed, past, counts, lookUps, listed, runtime.clock.now()),
     notes,
     today: past.moment.today,

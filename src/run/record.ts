@@ -12,6 +12,7 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import { keepList } from './look.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -73,11 +74,13 @@ export async function recorded(
         () => undefined,
       )
     }
-    // The signal lives as long as the daemon: left there, the listener would keep everything of a failed run.
-    signal.addEventListener('abort', stop, { once: true, signal: finished.signal })
+    signal.addEventListener('abort', stop, { once: true })
     try {
       await work(run)
     } finally {
+      // The signal lives as long as the daemon: left there, the listener would keep everything of the run. By the option
+      // `signal` it is not always taken away: of several on one signal, Node forgets all but the last once it collects garbage.
+      signal.removeEventListener('abort', stop)
       finished.abort()
     }
   }
@@ -89,6 +92,7 @@ export async function recorded(
       try {
         // Without the lease another process is at it, and what it records is right.
         if (held.length > 0) await record(feed, tools, report, run)
+        if (mode === 'sync') await keepList(feed, tools, run)
       } finally {
         // Here, so that a store which refuses it is in the report, with all that the run did.
         await release()
@@ -135,6 +139,7 @@ async function record(
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
       remote: { listings: report.remote.listings, complete: report.remote.complete },
+      observed: report.observed,
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
       accepted: guarded?.isAccepted ?? false,
     }),

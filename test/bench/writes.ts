@@ -1,16 +1,15 @@
 /** Creates that the store allows a second, on this disk: each is marked in flight, durably, and confirmed; calls cost nothing. */
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { statSync } from 'node:fs'
 import type * as Sqlite from '../../src/store/sqlite.ts'
 import type { Confirmation } from '../../src/store/store.ts'
 import { seeded } from '../support/random.ts'
 import { expected, figure, inFolder, median } from './measure.ts'
-import { built } from './world.ts'
+import { load } from './world.ts'
 
 const [, , , size, rounds] = process.argv
 const creates = Number(size)
-const { openStore } = (await import(pathToFileURL(join(built, 'dist/store/sqlite.js')).href)) as typeof Sqlite
+const { openStore } = (await load('store-sqlite')) as typeof Sqlite
 /** Invented words, so that no two texts are alike: what is repeated would weigh less than it does in life. */
 const random = seeded(20261125)
 const syllables = 'ba ce di fo gu la me ni po ru sa te vi xo zu kra sple tro glin mont'.split(' ')

@@ -1,14 +1,21 @@
 import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 
-const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
-
 /**
- * Decodes named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
+ * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
  * emoji, are joined; a reference to no character becomes U+FFFD.
  */
-export function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text
-  return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
+export function entityDecoder() {
+  const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+  return {
+    setExternalEntities: () => {},
+    addInputEntities: () => {},
+    setXmlVersion: () => {},
+    reset: () => decoder.reset(),
+    decode: (text: string) => {
+      if (!text.includes('&')) return text
+      return decoder.decode(text.includes('&#') ? withPairsJoined(text) : text)
+    },
+  }
 }
 
 function withPairsJoined(text: string): string {
@@ -21,3 +28,6 @@ function withPairsJoined(text: string): string {
     return joined.toWellFormed()
   })
 }
+
+/** Decodes the escaped text of an XML element. */
+export const decodeEntities = entityDecoder().decode

@@ -4,9 +4,9 @@ import { RecordError } from './format.ts'
 const deepest = 64
 
 /**
- * Checks that the tags of a record are balanced and its attributes quoted, on which its reading relies, and returns the text
- * without processing instructions. A bare `&` is allowed. Throws `RecordError`, also for more than `maxFields` elements and
- * attributes: each of three bytes becomes a hundred.
+ * Checks that the tags of a record are balanced, which fast-xml-parser does not, and returns the text without processing
+ * instructions, whose end that parser does not read by the XML standard. A bare `&` is allowed. Throws `RecordError`, also
+ * for more than `maxFields` elements and attributes: to that parser each of three bytes costs a hundred.
  */
 export function checkedRecord(text: string, maxFields: number): string {
   let fields = 0
@@ -68,7 +68,7 @@ function afterDeclaration(text: string, at: number, record: string): number {
 
 /**
  * Index of the `>` that ends a tag. Values must be quoted and follow `=`, as the splitter takes them. `count` is called for
- * the element and for all that may be an attribute, as a name without a value.
+ * the element and for all that the parser takes for an attribute, as a name without a value.
  */
 function tagEnd(text: string, from: number, count: () => void): number {
   let afterEquals = false

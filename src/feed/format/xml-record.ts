@@ -1,107 +1,82 @@
-/**
- * One record element as fields: a few times as fast as a parser for any document, as the tags are checked before, and nothing
- * is built but the fields.
- */
+import { XMLParser } from 'fast-xml-parser'
+import { messageOf } from '../../core/errors.ts'
 import { withoutControls } from './encoding.ts'
-import { decodeEntities } from './entities.ts'
+import { entityDecoder } from './entities.ts'
 import { RecordError } from './format.ts'
 import type { RecordFields, RecordNode } from './format.ts'
 import { checkedRecord } from './xml-check.ts'
 
-/** Names that would change an object's prototype; such elements are left out. */
+/** Replaces element names that would change an object's prototype; such elements are left out. */
+const leftOut = '\u0000left-out'
 const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** An element of which the end has not come yet. */
-interface Open {
-  name: string
-  /** Attributes and children; null: it has none so far. */
-  fields: RecordFields | null
-  text: string
+/** A node as fast-xml-parser gives it in order: one key with its children, or the text; attributes beside it. */
+interface OrderedNode {
+  [name: string]: OrderedNode[] | Record<string, string> | string
 }
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  textNodeName: '#text',
+  // Types come from the mapping: by default 02134 and 1e5 become numbers.
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  jPath: false,
+  transformTagName: (name) => (unsafeNames.has(name) ? leftOut : name),
+  onDangerousProperty: (name) => name,
+  entityDecoder: entityDecoder(),
+})
 
 /** Parses the text of one record element. Throws `RecordError` where it is not well formed, or has more than `maxFields`. */
 export function parseXmlRecord(text: string, maxFields: number): RecordFields {
-  const content = contentOf(checkedRecord(withoutControls(text), maxFields).replaceAll(/\r\n?/g, '\n'))
+  const nodes = parseOrdered(checkedRecord(withoutControls(text), maxFields))
+  const record = nodes.find((node) => nameOf(node) !== '#text')
+  if (!record) throw new RecordError('the record holds no element')
+  const content = contentOf(record, nameOf(record))
   if (typeof content !== 'string') return content
   const fields = emptyFields()
   if (content.trim() !== '') fields['#text'] = content
   return fields
 }
 
-/** What the outermost element of a checked text holds. */
-function contentOf(source: string): RecordNode {
-  const around: Open[] = []
-  let current: Open | null = null
-  /** Text as it is written. A comment within it does not part a reference. */
-  let written = ''
-  for (let from = 0; ;) {
-    const at = source.indexOf('<', from)
-    if (at < 0) break
-    if (current !== null && at > from) written += source.slice(from, at)
-    const second = source.charCodeAt(at + 1)
-    if (second === 33 && source.charCodeAt(at + 2) === 45) {
-      from = source.indexOf('-->', at + 4) + 3
+function parseOrdered(text: string): OrderedNode[] {
+  try {
+    const nodes: OrderedNode[] = parser.parse(text)
+    return nodes
+  } catch (error) {
+    throw new RecordError(`the record can't be parsed: ${messageOf(error).slice(0, 200)}`)
+  }
+}
+
+function nameOf(node: OrderedNode): string {
+  for (const key in node) if (key !== ':@') return key
+  return leftOut
+}
+
+function contentOf(node: OrderedNode, name: string): RecordNode {
+  const children = node[name]
+  const attributes: OrderedNode[string] | undefined = node[':@']
+  let fields: RecordFields | null = null
+  if (typeof attributes === 'object' && !Array.isArray(attributes)) {
+    fields = emptyFields()
+    for (const key of Object.keys(attributes)) fields[key] = attributes[key]
+  }
+  let text = ''
+  for (const child of Array.isArray(children) ? children : []) {
+    const childName = nameOf(child)
+    if (childName === '#text') {
+      const piece = child['#text']
+      if (typeof piece === 'string') text += piece
       continue
     }
-    if (current !== null && written !== '') {
-      current.text += decodeEntities(written)
-      written = ''
-    }
-    if (second === 33) {
-      from = source.indexOf(']]>', at + 9) + 3
-      if (current !== null) current.text += source.slice(at + 9, from - 3)
-      continue
-    }
-    let ended: Open
-    if (second === 47) {
-      from = source.indexOf('>', at) + 1
-      ended = current!
-      current = around.pop() ?? null
-    } else {
-      const end = tagEnd(source, at + 1)
-      from = end + 1
-      const isEmpty = source.charCodeAt(end - 1) === 47
-      const opened = openedBy(source.slice(at + 1, isEmpty ? end - 1 : end))
-      if (!isEmpty) {
-        if (current !== null) around.push(current)
-        current = opened
-        continue
-      }
-      ended = opened
-    }
-    const node = nodeOf(ended)
-    if (current === null) return node
-    current.fields ??= emptyFields()
-    if (!unsafeNames.has(ended.name)) add(current.fields, ended.name, node)
+    fields ??= emptyFields()
+    if (childName !== leftOut) add(fields, childName, contentOf(child, childName))
   }
-  throw new RecordError('the record holds no element')
-}
-
-/** Index of the `>` that ends a tag. */
-function tagEnd(source: string, from: number): number {
-  for (let index = from; ; index++) {
-    const code = source.charCodeAt(index)
-    if (code === 62) return index
-    if (code === 34 || code === 39) index = source.indexOf(source[index], index + 1)
-  }
-}
-
-const attribute = /([^\s=]+)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'))?/g
-
-function openedBy(tag: string): Open {
-  const space = tag.search(/\s/)
-  if (space < 0) return { name: tag, fields: null, text: '' }
-  const opened: Open = { name: tag.slice(0, space), fields: null, text: '' }
-  for (const [, name, double, single] of tag.slice(space).matchAll(attribute)) {
-    const value = double ?? single
-    if (value === undefined) continue
-    opened.fields ??= emptyFields()
-    opened.fields[`@${name}`] = decodeEntities(value)
-  }
-  return opened
-}
-
-function nodeOf({ fields, text }: Open): RecordNode {
   if (fields === null) return text
   // White space between elements is layout; next to text it belongs to it.
   if (text.trim() !== '') fields['#text'] = text

@@ -5,7 +5,6 @@ import { htmlPage } from './foreign.ts'
 import { shortHash } from '../../core/hash.ts'
 import { RecordError, hasOwnName, partsOf, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading, RecordFields } from './format.ts'
-import { parseXmlRecord } from './xml-record.ts'
 import { xmlShape } from './xml-shape.ts'
 import { XmlSplitter } from './xml-splitter.ts'
 import type { XmlSplitterOptions } from './xml-splitter.ts'
@@ -165,22 +164,23 @@ export const xml: Format<XmlOptions> = {
 
 /**
  * A name of `options.record` without a prefix matches any prefix, and `a|b` either of two: the record then has its
- * element's name as `@@name`. Records are cut on bytes.
+ * element's name as `@@name`. Records are cut on bytes; the parser is loaded with the first document.
  * Records are views on the blocks read: copy `raw` to keep it longer than its batch.
  */
 function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): Reading {
   const source = decoded(bytes, options)
   const { maxFields = Infinity } = options
+  let parseRecord: (text: string, maxFields: number) => RecordFields
   const attributesOf = (tag: Buffer): RecordFields => {
     try {
-      return parseXmlRecord(source.text(tag).replace(/\/?>$/, '/>'), maxFields)
+      return parseRecord(source.text(tag).replace(/\/?>$/, '/>'), maxFields)
     } catch (error) {
       if (!(error instanceof RecordError)) throw error
       // An unreadable header, as in another encoding than declared, leaves the decision to the preset.
       return {}
     }
   }
-  const nodeIn = (element: Buffer): RecordFields => parseXmlRecord(source.text(element), maxFields)
+  const nodeIn = (element: Buffer): RecordFields => parseRecord(source.text(element), maxFields)
   const header = attributesBefore(options.header ?? {}, attributesOf)
   const written = attributesBefore(options.written === undefined ? {} : { written: options.written }, attributesOf)
   const records = [options.record].flat()
@@ -197,6 +197,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
   })
   const severalNames = hasOwnName(records)
   async function* batches(): AsyncGenerator<RawRecord[]> {
+    parseRecord = (await import('./xml-record.ts')).parseXmlRecord
     let isFirst = true
     for await (const block of source.blocks(undefined, () => splitter.waiting)) {
       // The page's title is in the first bytes; the outline refuses the rest, unless the preset's own root is named so.
@@ -218,7 +219,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & XmlOptions): 
     parse(record) {
       refuseBroken(record)
       const text = source.text(record.raw)
-      const fields = parseXmlRecord(text, maxFields)
+      const fields = parseRecord(text, maxFields)
       if (severalNames) fields['@@name'] = /^<(?:[^\s:/>]*:)?([^\s/>]+)/.exec(text)?.[1] ?? ''
       const outside: Record<string, string> = record.outside === undefined ? {} : JSON.parse(record.outside)
       for (const values of [header.found, outside])
