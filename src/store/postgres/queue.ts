@@ -205,7 +205,7 @@ const quarrel = 'the queue of runs has trouble with the database'
 async function loggerTo(log: Log) {
   const { Logger } = await import('graphile-worker')
   return new Logger(() => (level, problem) => {
-    if (level === 'error' || level === 'warning') log.warn({ problem }, quarrel)
+    if (level === 'error') log.warn({ problem }, quarrel)
   })
 }
 
