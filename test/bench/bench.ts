@@ -26,6 +26,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   startup: { file: 'startup', whole: ['10', 15], quick: ['10', 9] },
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
   feeds: { file: 'feeds', whole: ['1000', 5], quick: ['20', 1] },
+  workers: { file: 'workers', whole: ['100', 20], quick: ['5', 2] },
   presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
 }
 

@@ -50,7 +50,7 @@ test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
     for (let worker = 0; worker < 3; worker++) world.startWorker(6)
 
     const done: Record<string, number> = {}
-    const happenings: Record<string, () => Promise<unknown> | unknown> = {
+    const happenings: Record<string, () => unknown> = {
       kill: () => pick(random, [...world.workers])?.kill('SIGKILL'),
       freeze: async () => {
         const child = pick(random, [...world.workers])
@@ -73,7 +73,7 @@ test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
     const order = Array.from({ length: events }, (_, n) => Object.keys(happenings)[n % 5])
       .map((what) => ({ what, at: random() }))
       .sort((a, b) => a.at - b.at)
-    const frozen: (Promise<unknown> | unknown)[] = []
+    const frozen: unknown[] = []
     await delay(4000)
     for (const { what } of order) {
       for (let changes = 0; changes < 5; changes++) change(pick(random, [...feeds.keys()]))
