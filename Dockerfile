@@ -11,6 +11,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY bin bin
 COPY src src
+COPY config/presets config/presets
 # docker build --build-arg COMMIT="$(git rev-parse --short HEAD)" …: what --version says beside the version.
 ARG COMMIT=
 RUN COMMIT=${COMMIT} npm run build
@@ -31,7 +32,9 @@ LABEL org.opencontainers.image.title="listing-sync" \
 # Nothing is installed from here on, by us or by whoever gets in: no npm, yarn, corepack, apt or dpkg.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /var/lib/apt /var/cache/apt
+# HOME: any user has one, and the queue's library looks for files of its own from the working folder up to there.
 ENV NODE_ENV=production \
+    HOME=/app \
     LISTING_SYNC_CONFIG=/config/listing-sync.yaml \
     LISTING_SYNC_UMASK=007 \
     TMPDIR=/data

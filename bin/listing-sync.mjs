@@ -15,7 +15,7 @@ function builtIsNewer() {
   if (!existsSync(here('../src/main.ts'))) return true
   // Written last by the build.
   const built = statSync(here('../dist/commit.txt'), { throwIfNoEntry: false })
-  if (built === undefined || !existsSync(here('../dist/main.js'))) return false
+  if (built === undefined || !existsSync(here('../dist/program/main.js'))) return false
   const sources = readdirSync(here('../src'), { recursive: true }).map((name) => here(`../src/${name}`))
   return sources.every((path) => statSync(path).mtimeMs <= built.mtimeMs)
 }
@@ -41,7 +41,7 @@ if (newEnough) {
   const kept = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
   if (kept && process.env.NODE_COMPILE_CACHE === undefined && isMade(kept) && isMade(`${kept}/listing-sync`))
     enableCompileCache?.(`${kept}/listing-sync`)
-  const { main } = await import(builtIsNewer() ? '../dist/main.js' : '../src/main.ts')
+  const { main } = await import(builtIsNewer() ? '../dist/program/main.js' : '../src/main.ts')
   await main()
 } else {
   const bundled = here(`../node_modules/.bin/node${process.platform === 'win32' ? '.exe' : ''}`)

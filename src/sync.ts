@@ -3,10 +3,11 @@ import { apply } from './apply/apply.ts'
 import type { Report } from './report/report.ts'
 import { guard } from './run/guard.ts'
 import { noteHomes } from './run/homes.ts'
+import type { LastList } from './run/last-list.ts'
+import { look, takeList } from './run/look.ts'
 import { dryMirror, mirror } from './run/mirror.ts'
 import type { Mirror } from './run/mirror.ts'
 import { note } from './run/note.ts'
-import { observe } from './run/observe.ts'
 import { decide } from './run/plan.ts'
 import { recall } from './run/recall.ts'
 import { receive } from './run/receive.ts'
@@ -14,10 +15,16 @@ import { recorded, reported } from './run/record.ts'
 import type { Prepared } from './run/run.ts'
 import type { Feed, Mode, Readers, Writers } from './run/tools.ts'
 
-async function prepare(feed: Feed, tools: Readers, mode: Mode, mirror: Mirror): Promise<Prepared> {
+async function prepare(
+  feed: Feed,
+  tools: Readers,
+  mode: Mode,
+  mirror: Mirror,
+  last: LastList | null = null,
+): Promise<Prepared> {
   const past = await recall(feed, tools) //                                  store → Past
   const delivery = await receive(feed, tools, past, mirror) //               feed → workspace: Delivery
-  const listed = await observe(feed, tools) //                               service → workspace: Listed
+  const listed = await look(feed, tools, { past, delivery, mode, last }) //  service → workspace: Listed
   const plan = await decide(feed, tools, { past, delivery, listed, mode }) // three sides walked once → workspace: Plan
   const guarded = guard(feed, tools, past, plan) //                          accidents become holds: Guarded
   await noteHomes(feed, tools) //                                            store → workspace: which homes change
@@ -34,7 +41,8 @@ export const diff = (feed: Feed, tools: Readers): Promise<Report> =>
 export const sync = (feed: Feed, tools: Writers, mode: 'sync' | 'backfill' = 'sync'): Promise<Report> =>
   recorded(mode, feed, tools, async (run) => {
     //                            lease, report and record, whatever happens
-    const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store)))
+    const last = takeList(feed, tools)
+    const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store), last))
     await note(feed, tools, prepared) //                                     store: what is known without a call, before any
     run.applied = await apply(feed, tools, prepared.guarded, mode === 'sync' ? feed.deadline : null)
   })

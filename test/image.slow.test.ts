@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -15,11 +16,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { startStandIn } from '../src/stand-in/stand-in.ts'
 import type { StandIn } from '../src/stand-in/stand-in.ts'
 import { carriedOut, startOf } from './support/dockerfile.ts'
 import type { Stage } from './support/dockerfile.ts'
 import { homes, zillowFeed } from './support/homes.ts'
+import { noPostgres, startPostgres } from './support/postgres.ts'
 import { until } from './support/until.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -151,3 +154,58 @@ test('its daemon syncs a feed, is healthy, writes in /data alone for its user an
     rmSync(feed)
   }
 })
+
+test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(
+  'workers as the pattern for several machines has them: they share the feeds of one database, and keep nothing',
+  async () => {
+    const server = await startPostgres()
+    const configuration = join(image.root, 'config', 'listing-sync.yaml')
+    const own = readFileSync(configuration, 'utf8')
+    const secrets = join(image.root, 'run', 'secrets')
+    try {
+      mkdirSync(secrets, { recursive: true })
+      for (const name of ['database-password', 'session-key', 'page-token'])
+        writeFileSync(join(secrets, name), 'a-secret-of-the-test-0123456789')
+      await server.ask(`CREATE ROLE "listing-sync" LOGIN PASSWORD 'a-secret-of-the-test-0123456789'`)
+      await server.ask('CREATE DATABASE listings OWNER "listing-sync"')
+      for (const name of ['north', 'south'])
+        writeFileSync(join(image.root, 'config', `${name}.xml`), zillowFeed(homes(1, 3)))
+      const pattern = readFileSync('deploy/scale-out/listing-sync.yaml', 'utf8')
+        .replace('https://listings.example.com', standIn.url)
+        .replaceAll('/run/secrets', secrets)
+        .replace('@database/', `@127.0.0.1:${server.port}/`)
+        .replace('0.0.0.0:9464', '127.0.0.1:0')
+        .replaceAll(/https:\S+\/(\w+\.xml)\.gz/g, '$1')
+      writeFileSync(configuration, pattern)
+      const { services } = parse(readFileSync('deploy/scale-out/compose.yaml', 'utf8')) as {
+        services: { worker: { command: string[] } }
+      }
+      const isDone = (): boolean => ['SN-1001', 'SN-1002'].every((chatbot) => standIn.listings(chatbot).length === 3)
+      const work = async (name: string): Promise<Ended> => {
+        const env = { TMPDIR: join(image.root, 'data', name) }
+        mkdirSync(env.TMPDIR)
+        if (isRoot) chownSync(env.TMPDIR, 10_001, 0)
+        const ended = await container(services.worker.command, {
+          env,
+          async onStart(child, said) {
+            await until(() => isDone() && said().includes('"msg":"daemon started"'))
+            const [, address] = /"address":"([^"]+)"/.exec(said())!
+            expect((await fetch(`${address}/livez`)).status).toBe(200)
+            expect(await container(['status', '--health'], { env })).toMatchObject({ status: 0 })
+            child.kill('SIGTERM')
+          },
+        })
+        expect(readdirSync(env.TMPDIR)).toEqual([])
+        return ended
+      }
+      for (const { status, said } of await Promise.all([work('one'), work('other')])) {
+        expect(said).not.toMatch(/defect|"level":"(?:error|warn)"|a-secret-of/)
+        expect(status).toBe(0)
+      }
+      expect(filesIn('config')).toEqual(['listing-sync.yaml', 'north.xml', 'south.xml'])
+    } finally {
+      writeFileSync(configuration, own)
+      await server.remove()
+    }
+  },
+)

@@ -8,8 +8,7 @@ import type { Log } from '../core/machine.ts'
 import type { Pace } from '../core/shared-limiter.ts'
 import type { FormOptions, ReportForm } from '../report/report.ts'
 import { backUp } from '../store/backup.ts'
-import { backUpPostgres } from '../store/migrate.ts'
-import { openPostgres, openPostgresReader } from '../store/postgres.ts'
+import type * as Postgres from '../store/postgres.ts'
 import type { Queue } from '../store/queue.ts'
 import { openStore, openStoreReader } from '../store/sqlite.ts'
 import type { Place } from '../store/sqlite.ts'
@@ -25,6 +24,8 @@ export const reportForms: Record<string, () => Promise<(options: FormOptions) =>
 
 /** How a store is opened, by what the configuration says under `store`. Throws `StoreError`. */
 export interface StoreKind {
+  /** Loads what is needed to open one; left out: nothing is. */
+  load?(): Promise<unknown>
   open(address: string, place: Place): Store
   /** For reading only. */
   openReader(address: string, place: Pick<Place, 'formerly'>): StoreReader
@@ -36,12 +37,15 @@ export interface StoreKind {
   backUp?(address: string, to: string): void | Promise<void>
 }
 
+/** Who has a file as store waits for nothing of this, and has none of it in memory. */
+let loaded: typeof Postgres | null = null
 const postgres: StoreKind = {
-  open: openPostgres,
-  openReader: openPostgresReader,
+  load: async () => (loaded = await import('../store/postgres.ts')),
+  open: (address, place) => loaded!.openPostgres(address, place),
+  openReader: (address, place) => loaded!.openPostgresReader(address, place),
   openQueue: async (address, log) => (await import('../store/postgres/queue.ts')).openQueue(address, log),
   openPace: async (address, baseUrl) => (await import('../store/postgres/pace.ts')).openPace(address, baseUrl),
-  backUp: backUpPostgres,
+  backUp: async (address, to) => (await import('../store/migrate.ts')).backUpPostgres(address, to),
 }
 
 /** Stores by the scheme of their address; one without a scheme is a `file`. */
@@ -55,9 +59,12 @@ export const stores: Record<string, StoreKind> = {
   postgresql: postgres,
 }
 
+/** Its key in `stores`, if it has one. */
+export const kindOf = (address: string): string => schemeOf(address) ?? 'file'
+
 /** Throws `UserError` for a scheme that no store has. */
 export function storeKind(address: string): StoreKind {
-  const scheme = schemeOf(address) ?? 'file'
+  const scheme = kindOf(address)
   if (Object.hasOwn(stores, scheme)) return stores[scheme]
   throw new UserError(
     `store: there is no ${scheme} store; use ${Object.keys(stores).join(', ')}, or the path of a file`,

@@ -73,9 +73,11 @@ export interface App {
   /** Deletes surplus copies on the service, if `agree` says so. Throws `UserError` if it can't begin. */
   repair(feed: FeedConfig, agree: (plan: RepairPlan) => Promise<boolean>): Promise<Repaired>
   /** The client of a feed's service, which shares the rate with runs. */
-  client(feed: FeedConfig): ServiceClient
+  client(feed: FeedConfig): Promise<ServiceClient>
   /** A form of `reportForms`, by its name. */
   reportForm(name: string, options: FormOptions): Promise<ReportForm>
+  /** Loads what the kind of store needs, before it is used first. */
+  ready(): Promise<void>
   /** The durable store, opened for writing on first use. */
   store(): Store
   /** The store for reading only: its files stay unchanged. */

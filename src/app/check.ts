@@ -16,6 +16,7 @@ import { storeKind } from './adapters.ts'
 import type { App, CommandContext } from './app.ts'
 import { createGates } from './gates.ts'
 import { inspectBeginning } from './inspect.ts'
+import { listsInWords } from './lists.ts'
 
 /** One thing that was looked at. */
 export interface Checked {
@@ -228,7 +229,7 @@ function remedyOf(problem: string): string {
 export async function checkService(app: App, feed: FeedConfig, signal: AbortSignal): Promise<Checked> {
   const { name, chatbot, service } = feed
   const { origin } = new URL(service.baseUrl)
-  const client = app.client({
+  const client = await app.client({
     ...feed,
     service: { ...service, attempts: 1, timeout: Math.min(service.timeout, patience) },
   })
@@ -236,7 +237,11 @@ export async function checkService(app: App, feed: FeedConfig, signal: AbortSign
     const filter = { SerialNumber: chatbot, PageNumber: 1, PageSize: 1 }
     const { List } = await client.list(filter, { signal })
     const listings = List.length === 0 ? 'no listing yet' : 'listings'
-    return fine('service', `${origin} answers; chatbot ${printable(chatbot)} has ${listings}`, name)
+    return fine(
+      'service',
+      `${origin} answers; chatbot ${printable(chatbot)} has ${listings}; its list is read whole ${listsInWords(feed)}`,
+      name,
+    )
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const isRefused = error instanceof ServiceError && error.kind === 'credentials'

@@ -165,7 +165,8 @@ async function fill(
     isBegun = true
   }
   const { clock } = app.runtime
-  const chatbot = app.client(feed).chatbot(feed.chatbot, {
+  const client = await app.client(feed)
+  const chatbot = client.chatbot(feed.chatbot, {
     profile: feed.service.profile,
     volatile: new Set(),
     mark: null,

@@ -12,13 +12,16 @@ import { messageOf } from '../notify/message.ts'
 import type { Facts, Message } from '../notify/message.ts'
 import { newsOf, nothingTold } from '../notify/news.ts'
 import type { Condition, News, Told } from '../notify/news.ts'
-import { send } from '../notify/send.ts'
+import type * as Sending from '../notify/send.ts'
 import type { Target } from '../notify/settings.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, StoreReader } from '../store/store.ts'
 import type { App, Occasion, Tested } from './app.ts'
 import { lastGood } from './last-good.ts'
+
+/** Loaded by who has anything to tell. */
+const send: typeof Sending.send = async (...words) => (await import('../notify/send.ts')).send(...words)
 
 /** What a place was told of a feed, by the place's fingerprint. */
 type Memory = Record<string, Told>

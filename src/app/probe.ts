@@ -21,7 +21,7 @@ export async function probe(
   const lease = await app.store().lease(feed.chatbot, startedAt)
   try {
     const { name, chatbot, service: settings } = feed
-    const client = app.client(feed)
+    const client = await app.client(feed)
     const asked = await askAll({ feed: name, chatbot, client, settings, runtime, signal, progress })
     return {
       ...asked,

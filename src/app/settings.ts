@@ -97,7 +97,7 @@ async function edit(
   )
   const settings: ChatbotSettings = Object.fromEntries(changes.map(({ name, to }) => [name, to]))
   try {
-    await app.client({ chatbot, ...feed }).edit({ serialNumber: chatbot, ...settings }, { signal })
+    await (await app.client({ chatbot, ...feed })).edit({ serialNumber: chatbot, ...settings }, { signal })
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (error.effect === 'none') {

@@ -83,7 +83,7 @@ export async function verifySubjects(
   subjects: readonly Subject[],
   signal: AbortSignal,
 ): Promise<Verification> {
-  const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
+  const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
   const applied = await app.store().learnt.settings(feed.chatbot)
   const [limit, suffix] = [applied.get('RateLimitMessage'), applied.get('AnswerSuffix')]
   return verify(subjects, {

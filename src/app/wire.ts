@@ -62,6 +62,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     outranks: outrankedBy(config, feed),
     deadline,
     rate,
+    observe: feed.observe,
     concurrency,
     deleteBatch: profile.deleteBatch,
     listIdsAreNative: profile.nativeId === 'list-id',

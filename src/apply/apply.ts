@@ -22,6 +22,8 @@ export interface Applied {
   interrupted: boolean
   /** Changes were left for the next run, as the time for them was over. */
   late: boolean
+  /** A Delete counted otherwise than it had keys. */
+  miscounts: boolean
   /** What a person should know, as sentences. */
   notes: readonly string[]
   /** `stillListed`, after a delivery that says a thing once; null: nobody looked. */
@@ -162,7 +164,7 @@ function tooLate({ runtime, stop }: ApplyContext, until: number): boolean {
 }
 
 /** Counts the outcomes; a change that was never taken is skipped, and the report says so. */
-function tally({ workspace, stop }: ApplyContext): Omit<Applied, keyof Seen> {
+function tally({ workspace, stop, miscounts }: ApplyContext): Omit<Applied, keyof Seen> {
   const outcomes: Applied['outcomes'] = { done: 0, failed: 0, unknown: 0, skipped: 0 }
   const skipped: { seq: number; outcome: { result: OutcomeResult; error: string | null } }[] = []
   for (const { seq, change, outcome } of workspace.changes()) {
@@ -173,5 +175,5 @@ function tally({ workspace, stop }: ApplyContext): Omit<Applied, keyof Seen> {
     if (skipped.length === 1000) workspace.recordOutcomes(skipped.splice(0))
   }
   workspace.recordOutcomes(skipped)
-  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late: stop.late }
+  return { outcomes, stopped: stop.reason, interrupted: stop.interrupted, late: stop.late, miscounts }
 }

@@ -140,6 +140,7 @@ export async function deleteBatch(context: ApplyContext, batch: Deleted[], unset
   try {
     const answer = await service.delete(keys, mark.beforeSend)
     unsettled ||= answer.unsettled
+    context.miscounts ||= answer.value !== keys.length
     if (answer.value >= keys.length) {
       await Promise.all(batch.map((stored) => deleted(context, stored, unsettled)))
       return

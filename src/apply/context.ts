@@ -74,6 +74,8 @@ export interface ApplyContext extends Omit<ApplyTools, 'progress'> {
   underWay: Set<number>
   /** Listings that a look-up found where a create was planned: MLSNumber → hash of the item as it was shown then. */
   foundBefore: Map<string, string>
+  /** A Delete counted otherwise than it had keys. */
+  miscounts: boolean
   /** What became of changes, and is not in the store yet. */
   untold: Done[]
   /** Told after each outcome: how many changes are through. */
@@ -117,6 +119,7 @@ export function contextOf(
     deleteBatch,
     underWay: new Set(),
     foundBefore: new Map(),
+    miscounts: false,
     untold: [],
     progress: (more) => progress('changes', (through += more), total),
   }
@@ -128,4 +131,4 @@ export function callsToLookAgain(deletes: number, pages: number): number {
 }
 
 /** A page with the listing and, as VirtualCount can seldom be relied on, one without. */
-const callsOfALookUp = 2
+export const callsOfALookUp = 2

@@ -48,7 +48,7 @@ export function askCommand(context: CommandContext, text: string | undefined, op
     const { out, err } = app.doors
     const { clock } = app.runtime
     // One attempt: a 429 is often the chatbot's own word to its visitor, and a message sent twice is counted twice.
-    const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
+    const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
     const transcript = openTranscript(options.transcript, app.doors)
     const answers: Told[] = []
     const ask = options.stream ? askStreaming : askOnce
@@ -183,9 +183,11 @@ interface Listener {
   differs(whole: string): void
 }
 
+type Client = Awaited<ReturnType<App['client']>>
+
 type Ask = (
-  client: ReturnType<App['client']>,
-  question: Parameters<ReturnType<App['client']>['ask']>[0],
+  client: Client,
+  question: Parameters<Client['ask']>[0],
   listener: Listener,
   signal: AbortSignal,
 ) => Promise<{ answer: string; tokens: number | null; noAnswer: boolean }>

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import { storeKind } from '../app/adapters.ts'
+import { kindOf, storeKind } from '../app/adapters.ts'
 import type { CommandContext } from '../app/app.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { printable } from '../core/text.ts'
-import { shown } from '../store/migrate.ts'
 import { withApp } from './command.ts'
 
 /** `backup FILE`: a whole copy of the store, also while the daemon is at work; says how it is put back. */
@@ -16,8 +15,9 @@ export function backupCommand(context: CommandContext, file: string): Promise<nu
     const kind = storeKind(store)
     if (kind.backUp === undefined) throw new UserError('this store is no file: back it up by its own means')
     await kind.backUp(store, to)
+    const named = kindOf(store) === 'file' ? store : (await import('../store/migrate.ts')).shown(store)
     app.doors.out.write(
-      `The store ${printable(shown(store))} is backed up to ${printable(to)}.\n` +
+      `The store ${printable(named)} is backed up to ${printable(to)}.\n` +
         (store.includes('://')
           ? `To put it back: stop every daemon, make an empty database, and \`listing-sync store migrate ${printable(to)} ADDRESS\`.\n`
           : `To put it back: stop the daemon, remove ${printable(store)}-wal and -shm, copy the backup to ${printable(store)}, start the daemon.\n`) +

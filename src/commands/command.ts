@@ -49,6 +49,7 @@ export function wholeNumber(name: string, written: string, most: number): number
 /** Runs a command on an app and closes it, whatever happens. */
 export async function withApp<T>(app: App, run: (app: App) => Promise<T>): Promise<T> {
   try {
+    await app.ready()
     return await run(app)
   } finally {
     await app.close()

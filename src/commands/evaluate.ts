@@ -52,7 +52,7 @@ export function evaluateCommand(context: CommandContext, file: string, options: 
     const cases = casesOf(questions, listings, others)
     const transcript = openTranscript(options.transcript, app.doors)
     // A question asked again would be counted again, and its answer be another one's.
-    const client = app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
+    const client = await app.client({ ...feed, service: { ...feed.service, attempts: 1 } })
     try {
       const evaluation = await evaluate(cases, {
         session,

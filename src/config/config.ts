@@ -60,6 +60,8 @@ export interface FeedConfig {
   delivery: 'full' | 'delta' | null
   /** Cron expression; null: only run by hand. */
   schedule: string | null
+  /** How often the service's whole list is read, 0 for by every run, in milliseconds; null: it depends on how long it is. */
+  observe: number | null
   timezone: string
   /** The preset with the feed's own options over it. */
   mapping: Mapping
@@ -179,6 +181,7 @@ function resolved(
     delivery: feed.delivery ?? null,
     heartbeat: feed.heartbeat ?? data.heartbeat ?? null,
     schedule: feed.schedule ?? null,
+    observe: feed.observe ?? null,
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
     verify: verifySettings(written.verify, mappingOf(mappingOf(written.feeds)[name]).verify),

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { readFileSync, readdirSync } from 'node:fs'
 import { ConfigError, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
+import { shortHash } from '../core/hash.ts'
 import { nearestName } from '../core/text.ts'
 import { createMapping, optionProblems } from '../feed/mapping/create-mapping.ts'
 import { loadPreset } from '../feed/mapping/load-preset.ts'
@@ -91,27 +92,66 @@ export function mappingMaker(): MappingMaker {
   return ({ feed, presetFile, options }) => {
     const known = presetFile === null ? noPreset : (read.get(presetFile) ?? presetOrProblems(presetFile))
     if (presetFile !== null) read.set(presetFile, known)
-    const { preset, problems } = known
+    const { preset, problems, isAsBuilt } = known
     if (preset === null) throw new ConfigError(feed, [...problems, ...optionProblems(options)])
-    return createMapping(preset, options, feed)
+    const isRight = isAsBuilt && JSON.stringify(options) === JSON.stringify(mappingOptionsSchema.parse({}))
+    return createMapping(preset, options, feed, undefined, isRight)
   }
 }
 
 /** The mapping of one feed. Throws `ConfigError` with every problem of the preset and of the feed's options. */
 export const makeMapping: MappingMaker = (parts) => mappingMaker()(parts)
 
-const noPreset = { preset: null, problems: [] }
+interface Read {
+  preset: Preset | null
+  problems: readonly string[]
+  /** The build found it right. */
+  isAsBuilt: boolean
+}
 
-function presetOrProblems(file: string): { preset: Preset | null; problems: readonly string[] } {
+const noPreset: Read = { preset: null, problems: [], isAsBuilt: false }
+
+function presetOrProblems(file: string): Read {
   let found = ''
   try {
     const text = readPreset(file)
     found = `in ${basename(file)}, `
-    return { preset: loadPreset(text, file, baseOf), problems: [] }
+    const built = presetAsBuilt(text, file)
+    return { preset: built ?? loadPreset(text, file, baseOf), problems: [], isAsBuilt: built !== null }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { preset: null, problems: error.problems.map((problem) => `preset: ${found}${problem}`) }
+    return { preset: null, problems: error.problems.map((problem) => `preset: ${found}${problem}`), isAsBuilt: false }
   }
+}
+
+/** Beside the built program: what it made of the presets that come with it. */
+const builtDirectory = new URL('../presets/', import.meta.url)
+
+/** A preset as the build read and checked it; null: it did not, as it is no shipped one, or its text is another. */
+function presetAsBuilt(text: string, file: string): Preset | null {
+  if (dirname(file) !== resolve(presetDirectory)) return null
+  try {
+    const { of, preset } = JSON.parse(readFileSync(new URL(`${basename(file)}.json`, builtDirectory), 'utf8')) as Built
+    return of === shortHash(text) ? { ...preset, file } : null
+  } catch {
+    return null
+  }
+}
+
+/** `of`: the hash of its text. */
+interface Built {
+  of: string
+  preset: Omit<Preset, 'file'>
+}
+
+/** For the build: what `presetAsBuilt` reads, by file. Those that extend another are left out: their text is not all of them. */
+export function presetsToBuild(): Map<string, Built> {
+  const files = presetFiles().map((name) => [name, readPreset(join(presetDirectory, name))] as const)
+  return new Map(
+    files
+      .filter(([, text]) => !/^extends:/m.test(text))
+      .map(([name, text]) => [`${name}.json`, { of: shortHash(text), preset: loadPreset(text, '') }]),
+  )
 }
 
 /** Every preset that comes with the program, by name. */

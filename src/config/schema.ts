@@ -4,7 +4,7 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
-import { choice, judgedBy, locale, positiveDuration, text, timezone } from '../core/setting-kinds.ts'
+import { choice, judgedBy, locale, positiveDuration, text, timezone, wordOrDuration } from '../core/setting-kinds.ts'
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
@@ -72,7 +72,7 @@ const feedSchema = z.strictObject({
     'delta',
   ]).optional(),
   schedule: schedule.optional(),
-  timezone: timezone('Zone of the schedule and of dates without one').prefault('UTC'),
+  timezone: timezone('Zone of the schedule and of dates without one').default('UTC'),
   encoding,
   ...mappingOptions,
   join: mappingOptions.join.superRefine((joins, context) => {
@@ -86,6 +86,11 @@ const feedSchema = z.strictObject({
     .array(feedName)
     .prefault([])
     .meta({ description: 'Names that the feed had before: it takes over all that it had under them' }),
+  observe: wordOrDuration(
+    'How often the whole list of the service is read; between, a run of the daemon looks up what it would change, and reads the list where anything is unclear. Default: every run, and 6h for a list that takes over a minute',
+    'every run',
+    7 * 86_400_000,
+  ).optional(),
   deadline: positiveDuration(
     'How long a sync starts changes, from when its plan is made; the next run does the rest',
   ).prefault('2h'),
@@ -113,7 +118,7 @@ export const configSchema = z.strictObject({
   allowNetworkStore: z.boolean().prefault(false).meta({
     description: 'true: the store may be on a network file system, whose locks do not keep out a second run',
   }),
-  locale: locale('How reports write numbers, money and dates, as "de-DE"').prefault('en-US'),
+  locale: locale('How reports write numbers, money and dates, as "de-DE"').default('en-US'),
   metrics: text('File that gets the metrics of every feed after each run, in Prometheus text form').optional(),
   http: httpSchema.optional(),
   notify: notifySchema.prefault([]),

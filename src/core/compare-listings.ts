@@ -29,6 +29,18 @@ export function differences(
   return changes
 }
 
+/** Of `fields`, those in which two of our own listings differ, to the letter. */
+export function changedFields(from: Listing, to: Listing, fields: Iterable<FieldName>): FieldChange[] {
+  const changes: FieldChange[] = []
+  for (const field of fields) {
+    const before: FieldValue | undefined = from[field]
+    const after: FieldValue | undefined = to[field]
+    if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue
+    changes.push({ field, from: before ?? null, to: after ?? null })
+  }
+  return changes
+}
+
 /** What the service shows where `wanted` has a placeholder only: facts that somebody gave, which are kept. */
 export function factsInPlace(wanted: Listing, placeholders: readonly FieldName[], shown: Shown): Partial<Listing> {
   const facts = fieldRules.flatMap((rule): [FieldName, FieldValue][] => {

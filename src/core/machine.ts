@@ -33,10 +33,10 @@ export const systemClock: Clock = {
 }
 
 /** A signal that is aborted after so many milliseconds, unless it is ended before. Until then it keeps what listens to it. */
-export function timeLimit(milliseconds: number, reason?: Error) {
+export function timeLimit(milliseconds: number, reason?: Error): { signal: AbortSignal; end: () => void } {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(reason), milliseconds).unref()
-  return { signal: limit.signal, end: (): void => clearTimeout(timer) }
+  return { signal: limit.signal, end: () => clearTimeout(timer) }
 }
 
 /** In [0, 1). */

@@ -64,6 +64,21 @@ export function positiveDuration(description: string) {
   return duration(description).refine((length) => length > 0, 'must be longer than 0')
 }
 
+/** A word, which becomes 0, or a duration above 0 and up to `max`. */
+export function wordOrDuration(description: string, word: string, max: number) {
+  const kind = `"${word}" or a length of time above 0 and up to ${max / milliseconds.d}d, such as 6h`
+  const length = duration(description, max)
+  const read = (written: string, context: z.RefinementCtx): number => {
+    if (written === word) return 0
+    const { data } = length.safeParse(written)
+    return data || problem(context, takes(kind, written))
+  }
+  return z
+    .string({ error: ({ input }) => takes(kind, input) })
+    .transform(read)
+    .meta({ description, pattern: `^${word}$|${String(length.meta()?.['pattern'])}` })
+}
+
 const bytes: Record<string, number> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40 }
 
 /** A number of bytes such as `512MB`; KB, MB, GB and TB are powers of 1024. */

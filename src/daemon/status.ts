@@ -2,11 +2,14 @@
 import type { App } from '../app/app.ts'
 import { byRule, groupInWords, isWaiting } from '../app/held.ts'
 import { lastGood } from '../app/last-good.ts'
+import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { heartbeatFile, isFresh } from '../../bin/heartbeat.mjs'
 import { minuteIn } from '../core/zone.ts'
 import { approvalLasts } from '../store/holds.ts'
-import type { Held, StoreReader } from '../store/store.ts'
+import { observedText } from '../report/headline.ts'
+import type { Observed } from '../report/report.ts'
+import type { Held, NumberedRun, StoreReader } from '../store/store.ts'
 import { staleness } from './health.ts'
 import { isAlive } from './one-daemon.ts'
 import { countsInWords, endOf, isGone, underWayInWords } from './run-in-words.ts'
@@ -106,6 +109,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
       interrupted: lastRun.interrupted,
       error: lastRun.error,
     },
+    /** How often the service's list is read whole; when it was and is next, where not every run reads it. */
+    list: listOf(feed, lastRun),
     lastSuccess: lastSuccess === null ? null : iso(lastSuccess),
     /** Seconds since the last run that was not a failure; null: never. */
     age: lastSuccess === null ? null : Math.floor((now - lastSuccess) / 1000),
@@ -115,6 +120,17 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     /** What the guard holds, by rule, in words. */
     heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed)),
     approvals: approvalsOf(held),
+  }
+}
+
+function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
+  const { observed = null } = JSON.parse(lastRun?.figures ?? '{}') as { observed?: Observed | null }
+  const text = observedText({ reader: { locale: '', timezone: feed.timezone }, ...(observed && { observed }) })
+  return {
+    every: listsInWords(feed),
+    readAt: observed && new Date(observed.at).toISOString(),
+    nextAt: observed && new Date(observed.next).toISOString(),
+    inWords: `the service's list is read whole ${listsInWords(feed)}${text === '' ? '' : `; ${text}`}`,
   }
 }
 

@@ -3,7 +3,7 @@ import { DeleteAbsent, ForgetAbsent, hold, reasonOf } from './change.ts'
 import type { Change, ForgetStated, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow } from './inputs.ts'
-import { AbsenceProof, tellsAbsence } from './proof.ts'
+import { AbsenceProof, Look, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case } from './situation.ts'
@@ -11,7 +11,7 @@ import type { Case } from './situation.ts'
 /** A listing is young for so many milliseconds after its create: to take many of these off again is odd. */
 const youth = 45 * 86_400_000
 
-/** What becomes of a listing that the feed does not hold. `stated`: the record that says so; null: none does, it is absent. */
+/** `stated`: the record that says that the listing is gone; null: none does, it is absent. */
 export function leaving(one: Case, stated: DeliveredRow | null): Change | null {
   const change = leave(one, stated)
   // Nothing is shown that could be deleted: a later list may show it, and a delta says it only once.
@@ -42,7 +42,8 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   if (shown.length === 0) {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
     if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
-    const [why, reason] = ['gone from the feed and from the service', reasonOf('forget', 'absent')]
+    const why = 'gone from the feed and from the service'
+    const reason = reasonOf('forget', 'absent')
     return new ForgetAbsent(proof, { why, reason, snapshot: mine!.id, home, counts: [], released: [] })
   }
   if (!isProven) {
@@ -63,8 +64,9 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     released: [],
   }
   if (proof === null) {
-    const cause = 'feed-says-so'
-    return { kind: 'delete', cause, mlsNumber: key, why: said, reason: reasonOf('delete', cause), ...details }
+    const [look, cause] = [Look.of(settings, key), 'feed-says-so' as const]
+    if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said)
+    return { kind: 'delete', cause, mlsNumber: key, look, why: said, reason: reasonOf('delete', cause), ...details }
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
@@ -73,7 +75,6 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   return waiting === null ? deleted : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`)
 }
 
-/** The listing as far as its absence goes. */
 function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case): Gone {
   const isOwned = mine?.owned === true
   // Of a row that is no more than the mark of a call, or was so until another call, only the service tells the home.
@@ -99,10 +100,7 @@ function inGrace({ history: { absence }, settings: { limits, now } }: Case): str
   return [...(runs > 1 ? [`for run ${seen} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }
 
-/**
- * A create under way may still make a listing that only the row knows to be ours; a delete may still take off a listing that
- * comes back; an update, or an earlier attempt of an answered one, may still overwrite it.
- */
+/** An earlier call may still make the listing, take it off once it is back, or overwrite it. */
 function mayStillLand({ mine, settings }: Case): boolean {
   return mine !== null && (isUnderWay(mine, settings) || isSuspect(mine, settings))
 }

@@ -5,15 +5,14 @@ import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
-import type { History } from './inputs.ts'
-import type { AbsenceProof } from './proof.ts'
+import type { History, ShownRow } from './inputs.ts'
+import type { AbsenceProof, Look } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
   readonly kind: Kind
-  /** Which row of the decision table it comes from; people read `why`. */
+  /** Which row of the decision table it comes from; `why` says it to people, in a sentence. */
   readonly cause: Cause
   readonly mlsNumber: string
-  /** One sentence for a person. */
   readonly why: string
   /** Hash of kind, cause, fields and values: what "the same reason again" compares. */
   readonly reason: string
@@ -84,8 +83,8 @@ interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
   readonly unsettled: boolean
 }
 
-/** The feed itself says that the listing is gone. */
-export type DeleteStated = Deletes<'feed-says-so'>
+/** The feed itself says that the listing is gone. What it would delete is what a look of this run found. */
+export type DeleteStated = Deletes<'feed-says-so'> & { readonly look: Look }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
 export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
@@ -173,10 +172,7 @@ export type Change = Action | Hold
 export type ChangeKind = Change['kind']
 export type ActionKind = Action['kind']
 
-/**
- * Holding an action back is the one way from an action to a hold, and there is no way back but the next plan. `of` is an
- * MLSNumber alone where the action can't even be written down; `held`: what it would be, as far as that can be told.
- */
+/** The one way from an action to a hold. `of` is an MLSNumber alone where the action can't even be written down. */
 export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
@@ -234,10 +230,7 @@ export type Bookkeeping =
   | { op: 'touch'; snapshot: number; position: number }
   /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
   | { op: 'baseline'; key: string; hash: string; kept: boolean }
-  | { op: 'forget-flight'; key: string }
-  | { op: 'absent'; key: string }
-  | { op: 'returned'; key: string }
-  | { op: 'undecided'; key: string }
+  | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided'; key: string }
 
 /** What the guard is told of an action's MLSNumber. */
 export type Remembered = Pick<History, 'counted' | 'heldSince' | 'wasElsewhere' | 'holds'>
@@ -250,8 +243,18 @@ export interface Planned {
   readonly remembered: Remembered
 }
 
-/** What some MLSNumbers come to. */
+/** More is to be done than to leave all as it is, and nobody has looked in this run. */
+export interface Ask {
+  readonly key: string
+  /** The item as the snapshot has it; null: none. */
+  readonly expected: ShownRow | null
+  /** Of a listing of ours the snapshot can't tell. */
+  readonly isUnclear: boolean
+}
+
+/** What a chunk of MLSNumbers comes to. */
 export interface Steps {
+  readonly asks: readonly Ask[]
   readonly changes: readonly Planned[]
   readonly notes: readonly Bookkeeping[]
   readonly unchanged: number

@@ -1,18 +1,6 @@
 /**
- * The decision table of docs/design.md. Pure: values in, steps out.
- *
- *   feed        snapshot     service        → step
- *   nothing     any          any            → absent.ts: delete, forget, hold or nothing
- *   gone        any          any            → absent.ts: delete, forget or nothing
- *   reject      any          any            → nothing: it stays as it is
- *   differing   any          any            → hold: the feed must say which is right
- *   listing     other feed   any            → present.ts: hold, the other feed has it
- *   listing     any          twice          → present.ts: hold, duplicate on the service
- *   listing     in flight    any            → present.ts: settled by what is shown
- *   listing     ours         shown          → present.ts: nothing, or update: changed, drifted, refresh
- *   listing     ours         –              → present.ts: create, gone from the service
- *   listing     –            shown          → present.ts: adopt or update
- *   listing     –            –              → present.ts: create
+ * The decision table of docs/design.md. Here are its rows of records that differ or can't be read; `present.ts` has those of a
+ * listing, and `absent.ts` those of one that is gone. Pure.
  */
 import { contentHash } from '../core/hash.ts'
 import { listingAt } from '../core/listing.ts'
@@ -33,7 +21,6 @@ export interface Decision {
   ours: boolean
 }
 
-/** Pure: of an equal case it says the same. */
 export function decide(one: Case): Decision {
   const { key, delivered, seen, history, ours, notes } = one
   const wanted = wantedListings(one)
@@ -62,10 +49,11 @@ function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {
 /** The listings delivered for this MLSNumber, equal ones once. */
 function wantedListings({ delivered, row, seen, settings, recall }: Case): WantedListing[] {
   const { now, today, volatile, mapping } = settings
-  const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => ({
-    listing: () => listingAt(read(), now, today),
-    placeholders: () => read().moving.placeholders ?? [],
-  })
+  const readingOf = (read: () => MovingListing): Pick<WantedListing, 'listing' | 'placeholders'> => {
+    let listing: MovingListing | undefined
+    const once = (): MovingListing => (listing ??= read())
+    return { listing: () => listingAt(once(), now, today), placeholders: () => once().moving.placeholders ?? [] }
+  }
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
     const reading = readingOf(() => recall(row.id))

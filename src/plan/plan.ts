@@ -1,32 +1,47 @@
 import type { MovingListing } from '../core/listing.ts'
-import type { Steps } from './change.ts'
+import type { Ask, Steps } from './change.ts'
+import { leavesAll, presume } from './unseen.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
+import { Look } from './proof.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
 /**
- * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another, in
- * chunks. Pure: it reads nothing but its inputs and has no effect. The facts it counted are its return value.
+ * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another. Pure:
+ * it reads nothing but its inputs and has no effect. It returns the facts that it counted.
  */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
+    const unseen = presume(chunk, settings)
     const decisions = await decideAll(chunk, inputs, settings)
-    for (const [i, decision] of decisions.entries()) count(facts, chunk[i], decision, settings)
+    const asks: Ask[] = []
+    const made = decisions.flatMap((decision, i) => {
+      const situation = chunk[i]
+      const ask = unseen.get(situation.key)
+      if (ask === undefined || (!ask.isUnclear && leavesAll(decision))) return [{ situation, ...decision }]
+      asks.push(ask)
+      return []
+    })
+    for (const { situation, ...decision } of made) count(facts, situation, decision, settings)
     yield {
-      changes: decisions.flatMap(({ changes }, i) =>
-        changes.map((change) => ({ change, remembered: chunk[i].history })),
+      asks,
+      changes: made.flatMap(({ changes, situation }) =>
+        changes.map((change) => ({ change, remembered: situation.history })),
       ),
-      notes: decisions.flatMap(({ notes }) => notes),
-      unchanged: decisions.filter(({ isUnchanged }) => isUnchanged).length,
+      notes: made.flatMap(({ notes }) => notes),
+      unchanged: made.filter(({ isUnchanged }) => isUnchanged).length,
     }
   }
   return facts
 }
+
+/** Of what was not looked up nothing more is known than of what an incomplete list lacks. */
+const noList = { complete: false, reasons: ['this run read no list'] }
 
 const notAtHand = new Error('what was sent last is not at hand')
 
@@ -41,9 +56,11 @@ async function decideAll(
     asked.push(id)
     throw notAtHand
   }
+  const unseen = { ...settings, remote: noList }
+  const settingsOf = ({ key }: Situation): PlanSettings => (Look.of(settings, key) === null ? unseen : settings)
   const decisions = chunk.map((situation) => {
     try {
-      return decide(caseOf(situation, settings, ask))
+      return decide(caseOf(situation, settingsOf(situation), ask))
     } catch (error) {
       if (error !== notAtHand) throw error
       return null
@@ -55,7 +72,7 @@ async function decideAll(
     if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
     return found
   }
-  return decisions.map((decision, i) => decision ?? decide(caseOf(chunk[i], settings, recall)))
+  return decisions.map((decision, i) => decision ?? decide(caseOf(chunk[i], settingsOf(chunk[i]), recall)))
 }
 
 function count(facts: PlanFacts, situation: Situation, decision: Decision, { feed, remote }: PlanSettings): void {

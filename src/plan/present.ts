@@ -1,12 +1,13 @@
 /** The rows of the decision table in which the feed holds exactly one listing for the MLSNumber. */
-import { differences, factsInPlace } from '../core/compare-listings.ts'
+import { changedFields, differences, factsInPlace } from '../core/compare-listings.ts'
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
+import { nextTurn } from '../core/turn.ts'
 import { valueInWords } from '../core/text.ts'
-import type { FieldName, FieldValue, Listing } from '../core/listing.ts'
+import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight, reasonOf } from './change.ts'
-import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
+import type { ActionKind, Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import type { FactKind } from './guard/facts.ts'
@@ -21,7 +22,6 @@ interface Wanting extends Case {
 
 const day = 86_400_000
 
-/** null: nothing is to be done. */
 export function present(known: Case, wanted: WantedListing): Change | null {
   const { key, row, shown, settings } = known
   const other = otherOwner(known)
@@ -91,7 +91,8 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
 function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const { key, seen, wanted, notes, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
-  if (hasNews(one, mine)) return changed(one, mine)
+  const news = newsOf(one, mine)
+  if (news.length > 0) return changed(one, mine, news)
   if (!seen && 'delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
   if (isUnseen(mine, item) && isSuspect(mine, settings)) {
@@ -102,9 +103,11 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
   const fields = isNew || mine.ignored ? shownDifferences(one, item) : []
   const edit = fields.length === 0 ? null : shownOtherwise(one, mine, item, fields)
   if (edit !== null) return edit
-  const given = Object.keys((isNew && factsShown(one)) || {}).join(', ')
-  if (given !== '')
-    return adopt(one, item, 'as-wanted', `${given} was given on the service, where a placeholder was sent: it stays`)
+  const given = isNew ? factsShown(one) : undefined
+  if (given !== undefined) {
+    const why = `${Object.keys(given).join(', ')} was given on the service, where a placeholder was sent: it stays`
+    return adopt(one, item, 'as-wanted', why)
+  }
   if (isNew || mine.ignored || mine.undone > 0)
     notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) })
   return refreshed(one, mine, item)
@@ -137,16 +140,15 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
 }
 
 /** Where other fields are volatile than when it was sent, its content is another one, though nothing in it need have changed. */
-function hasNews(one: Wanting, mine: SnapshotRow): boolean {
-  return one.wanted.content !== mine.content && changesSince(one, mine).length > 0
-}
+const newsOf = (one: Wanting, mine: SnapshotRow): FieldChange[] =>
+  one.wanted.content === mine.content ? [] : changesSince(one, mine)
 
-function changed(one: Wanting, mine: SnapshotRow): Change {
+function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
   const [cause, why] = wanted.byMapping
     ? (['mapping', 'the mapping changed'] as const)
     : (['changed', 'changed in the feed'] as const)
-  const step = update(one, cause, why, changesSince(one, mine))
+  const step = update(one, cause, why, news)
   if (item === null || mine.baseline === item.hash || (!isUnseen(mine, item) && settings.drift !== 'overwrite'))
     return step
   // Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
@@ -171,7 +173,8 @@ function lost(one: Wanting, mine: SnapshotRow): Change | null {
     return create(one, 'gone-from-service', 'gone from the service', { unseen })
   }
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
-  return hasNews(one, mine) || mine.flight !== null ? changed(one, mine) : null
+  const news = mine.flight === null ? newsOf(one, mine) : changesSince(one, mine)
+  return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
 }
 
 function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-sent', why: string): Change {
@@ -184,22 +187,23 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
 }
 
 /** What all changes to a wanted listing say. */
-function changeOf<Kind extends string, Cause extends string>(
+function changeOf<Kind extends ActionKind, Cause extends string>(
   { key, mine, wanted, settings }: Wanting,
   kind: Kind,
   cause: Cause,
   why: string,
+  ...content: [content?: string, fields?: readonly FieldChange[]]
 ) {
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  return { kind, cause, mlsNumber: key, why, wanted: wanted.at, unsettled, released: [] }
+  const reason = reasonOf(kind, cause, ...content)
+  return { kind, cause, mlsNumber: key, why, reason, wanted: wanted.at, unsettled, released: [] }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
   return {
     ...changeOf(one, 'adopt', cause, why),
-    reason: reasonOf('adopt', cause),
     shownHash: item.hash,
     facts: factsShown(one),
     counts: [],
@@ -210,8 +214,7 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
   const { wanted, history, settings } = one
   const isBack = history.leftAt !== null
   return {
-    ...changeOf(one, 'create', cause, why),
-    reason: reasonOf('create', cause, wanted.content),
+    ...changeOf(one, 'create', cause, why, wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
@@ -227,8 +230,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
   const { mine, item, wanted } = one
   const broken = brokenBy(one, cause)
   return {
-    ...changeOf(one, 'update', cause, why),
-    reason: reasonOf('update', cause, wanted.content, fields),
+    ...changeOf(one, 'update', cause, why, wanted.content, fields),
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
     facts: factsShown(one),
@@ -265,7 +267,7 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   return row === null || wanted.content === row.content ? [] : changesSince(one, row)
 }
 
-/** What is put right so many times running, and edited again each time, is held. */
+/** What is put right so many times running is held: something undoes it each time. */
 const convergeWithin = 3
 
 /** What it was sent for was put right lately: something else writes it, more likely than a person. */
@@ -292,7 +294,6 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   }
   const undone = mine?.undone ?? 0
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  // Something undoes it each time.
   const why = `not converging: ${change.why}, though put right ${undone} times running`
   return hold(change, 'not-converging', why)
 }
@@ -302,33 +303,7 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
  * so that a feed loaded in one night is not sent again in one night.
  */
 export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
-  const offset = Math.floor(keyShare(key) * refresh)
-  return sentAt < Math.floor((now - offset) / refresh) * refresh + offset
-}
-
-/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
-function keyShare(key: string): number {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let i = 0; i < key.length; i++) {
-    const unit = key.charCodeAt(i)
-    high = Math.imul(high ^ unit, 2654435761)
-    low = Math.imul(low ^ unit, 1597334677)
-  }
-  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  return (mixed >>> 0) / 2 ** 32
-}
-
-/** Of `fields`, those in which two of our own listings differ, to the letter. */
-function changedFields(from: Listing, to: Listing, fields: Iterable<FieldName>): FieldChange[] {
-  const changes: FieldChange[] = []
-  for (const field of fields) {
-    const before: FieldValue | undefined = from[field]
-    const after: FieldValue | undefined = to[field]
-    if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue
-    changes.push({ field, from: before ?? null, to: after ?? null })
-  }
-  return changes
+  return nextTurn(key, sentAt, refresh) <= now
 }
 
 /** What changes since the row was sent last, but for what moves by itself. */

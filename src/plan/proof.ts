@@ -26,6 +26,35 @@ export interface Sides {
   readonly agrees: boolean | null
   readonly keyless: readonly Keyless[]
   readonly remote: Pick<RemoteSummary, 'complete' | 'reasons'>
+  /** What this run looked up on the service in place of its list; null: it read the list. */
+  readonly lookUps: LookUps | null
+}
+
+export interface LookUps {
+  /** MLSNumbers that were looked up. Each was found as the snapshot has it, or else the list would have been read. */
+  readonly keys: ReadonlySet<string>
+  /** When the list was last read, in milliseconds. */
+  readonly listedAt: number
+}
+
+/**
+ * That this run looked for an MLSNumber on the service, by its list or by a look-up. `of` alone gives one: what an earlier run was
+ * shown is none.
+ */
+export class Look {
+  // Without it an object that only looks like one would pass.
+  // oxlint-disable-next-line no-unused-private-class-members
+  readonly #made = true
+  readonly by: 'list' | 'look-up'
+
+  private constructor(by: Look['by']) {
+    this.by = by
+  }
+
+  static of({ lookUps }: Pick<Sides, 'lookUps'>, mlsNumber: string): Look | null {
+    if (lookUps === null) return new Look('list')
+    return lookUps.keys.has(mlsNumber) ? new Look('look-up') : null
+  }
 }
 
 /** A listing of ours, as far as its absence goes. */
@@ -57,8 +86,8 @@ export function tellsAbsence({ delivery, agrees }: Pick<Sides, 'delivery' | 'agr
 
 /**
  * That the listing of one MLSNumber is gone from the feed: the delivery is full and whole, this one was not in it, no record
- * whose MLSNumber can't be read may be it, and the service's list is complete. Where nothing shows that the delivery was not
- * cut, the one before ended like it and lacked the listing, too. `of` alone makes one, and no change by absence can be written
+ * whose MLSNumber can't be read may be it, and this run looked for it by a complete list or a look-up. Where nothing shows that
+ * the delivery was not cut, the one before ended like it and lacked the listing, too. `of` alone makes one, and no change by absence can be written
  * down without one.
  */
 export class AbsenceProof {
@@ -75,7 +104,8 @@ export class AbsenceProof {
     return #made in it
   }
 
-  static of({ delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): AbsenceProof | NoProof {
+  static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
+    const { delivery, mode, agrees, keyless, remote } = sides
     const none = (why: string): NoProof => ({ cause: 'unproven', why })
     if (gone.isDelivered) return none('it was delivered')
     if (mode === 'delta') return none('a delta says nothing of what is not in it')
@@ -83,6 +113,7 @@ export class AbsenceProof {
       return none('only a walk over all keys of the source tells what is gone, and this run made none')
     if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
     if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
+    if (Look.of(sides, gone.mlsNumber) === null) return none('nobody looked for it on the service in this run')
     if (agrees !== null && !gone.wasAbsent) {
       const why = "only from one delivery, whose end can't be proven: it goes when the next one says the same"
       return { cause: 'unproven', why, until: 'time' }

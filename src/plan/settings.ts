@@ -18,19 +18,14 @@ const retired: Readonly<Record<string, string>> = {
   onTrip: 'is no setting any more: what a rule is about is held, and the rest goes on',
 }
 
+const sayingTheSame = 'How long every delivery has to say the same before what is held goes by itself'
 const limitShape = {
   share: percent('How much of the listings may leave, or change a fact, within 24 hours').prefault(20),
   growth: number('How many listings may be new within 24 hours, of those that are there (percent)').prefault(75),
   confirm: z
-    .union([
-      duration('How long every delivery has to say the same before what is held goes by itself'),
-      z.literal('never'),
-    ])
+    .union([duration(sayingTheSame), z.literal('never')])
     .prefault('72h')
-    .meta({
-      description:
-        'How long every delivery has to say the same before what is held goes by itself; never: a person decides',
-    })
+    .meta({ description: `${sayingTheSame}; never: a person decides` })
     .transform((value) => (value === 'never' ? null : value)),
   grace: z
     .strictObject({
@@ -52,17 +47,11 @@ const limitShape = {
   guard: choice('off: the guard holds nothing', ['on', 'off']).prefault('on'),
 }
 
+const unknownLimit = (key: string): string =>
+  Object.hasOwn(retired, key) ? `${retired[key]}; leave it out` : unknownName(key, Object.keys(limitShape), 'key')
+
 const limits = z.strictObject(limitShape, {
-  error: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys
-          .map((key) =>
-            Object.hasOwn(retired, key)
-              ? `${retired[key]}; leave it out`
-              : unknownName(key, Object.keys(limitShape), 'key'),
-          )
-          .join('\n')
-      : undefined,
+  error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(unknownLimit).join('\n') : undefined),
 })
 
 const movable = fieldNames.filter((name) => name !== 'MLSNumber')

@@ -59,7 +59,7 @@ export async function* situations(
     for (;;) {
       let key: string | null = null
       for (const side of sides) {
-        while (side.isUsedUp) await side.turn()
+        while (side.next === undefined) await side.turn()
         if (side.next !== null && (key === null || compareKeys(side.next.key, key) < 0)) key = side.next.key
       }
       if (key === null) break
@@ -80,7 +80,7 @@ export async function* situations(
   }
 }
 
-const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
+export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
   key,
   hash: baseline ?? '',
   owner: feed,
@@ -94,24 +94,18 @@ async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>>
 /** Reads a sorted side one group of equal keys at a time. It comes in pages, no key in two of them. */
 class Side<Row extends { key: string }> {
   readonly #pages: AsyncIterator<Iterable<Row>>
-  #page: Iterator<Row> | null = null
-  #ended = false
-  next: Row | null = null
+  #page: Iterator<Row> = [].values()
+  /** null: there is none; undefined: the next page has to be turned to before it can be told. */
+  next: Row | null | undefined
 
   constructor(pages: AsyncIterable<Iterable<Row>>) {
     this.#pages = pages[Symbol.asyncIterator]()
   }
 
-  /** The next page has to be turned to before `next` can be told. */
-  get isUsedUp(): boolean {
-    return this.next === null && !this.#ended
-  }
-
   async turn(): Promise<void> {
     const { done, value } = await this.#pages.next()
-    this.#ended = done === true
-    this.#page = done ? null : value[Symbol.iterator]()
-    this.#advance()
+    if (!done) this.#page = value[Symbol.iterator]()
+    this.next = done ? null : this.#following()
   }
 
   async leave(): Promise<void> {
@@ -120,25 +114,26 @@ class Side<Row extends { key: string }> {
 
   take(key: string): Row[] {
     const group: Row[] = []
-    for (; this.next?.key === key; this.#advance()) group.push(this.next)
+    for (; this.next?.key === key; this.next = this.#following()) group.push(this.next)
     return group
   }
 
-  #advance(): void {
-    const { done, value } = this.#page?.next() ?? { done: true }
-    this.next = done ? null : value
+  #following(): Row | undefined {
+    const { done, value } = this.#page.next()
+    return done ? undefined : value
   }
 }
 
 export function caseOf(situation: Situation, settings: PlanSettings, recall: Case['recall']): Case {
   const { row } = situation
   const mine = row !== null && row.feed === settings.feed ? row : null
-  const one = { ...situation, mine, settings, recall, notes: [] }
-  return { ...one, ours: isOurs(one) }
+  const one: Case = { ...situation, mine, ours: false, settings, recall, notes: [] }
+  one.ours = isOurs(one)
+  return one
 }
 
 /** Whether a listing is in this feed's snapshot, or marked as this feed's on the service. */
-function isOurs({ key, row, mine, shown, settings }: Omit<Case, 'ours'>): boolean {
+function isOurs({ key, row, mine, shown, settings }: Case): boolean {
   const { feed, ownership, remoteStartedAt, settle } = settings
   // A test listing that a killed probe left is not what somebody made: the next probe takes it off.
   if (row === null && isSentinel(key)) return false

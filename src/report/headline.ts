@@ -1,5 +1,6 @@
 /** What a run would do or did, in one sentence. */
 import { printable, shorten } from '../core/text.ts'
+import { minuteIn } from '../core/zone.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Report } from './report.ts'
 
@@ -92,3 +93,11 @@ function listed(words: string[]): string {
 
 /** In the order in which people are shown them. */
 export const shownKinds: readonly ChangeKind[] = ['hold', 'update', 'create', 'delete', 'adopt', 'forget']
+
+/** When the list was last read whole; '': every run reads it. */
+export function observedText({ observed, reader }: Pick<Report, 'observed' | 'reader'>): string {
+  if (observed === undefined) return ''
+  const { at, next, lookedUp } = observed
+  const here = lookedUp === null ? '' : `; ${many(lookedUp, 'listing')} looked up in this run`
+  return `read whole at ${minuteIn(reader.timezone, at)}, next at ${minuteIn(reader.timezone, next)}${here}`
+}

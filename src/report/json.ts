@@ -2,7 +2,7 @@
 import type { FieldChange } from '../core/compare-listings.ts'
 import { escapeUnseen, minuteOf } from '../core/text.ts'
 import { buffer } from './report.ts'
-import type { Report, Buffered, ReportForm, ReportedChange } from './report.ts'
+import type { Report, Buffered, Observed, ReportForm, ReportedChange } from './report.ts'
 
 export function jsonForm(): ReportForm {
   return { write, document: { before: '', after: '' }, several: { before: '[\n', between: ',\n', after: ']\n' } }
@@ -20,6 +20,7 @@ const write: ReportForm['write'] = async (report, output) => {
     await buffered.add(`,\n  "calls": ${json(pick(calls, 'create', 'update', 'delete', 'list'))}`)
     await writeList('failures', failures(report.changes()), (failure) => failure, buffered)
   }
+  if (report.observed) await buffered.add(`,\n  "observed": ${json(observedOf(report.observed))}`)
   // Beside the contract's keys, and only where the configuration asks for it.
   if (report.verification) await buffered.add(`,\n  "verify": ${json(report.verification)}`)
   await buffered.add('\n}\n')
@@ -46,6 +47,10 @@ async function writeHead(report: Report, buffered: Buffered): Promise<void> {
   }
   const lines = Object.entries(head).map(([key, value]) => `\n  ${json(key)}: ${json(value)}`)
   await buffered.add(lines.join(','))
+}
+
+function observedOf({ at, next, lookedUp }: Observed) {
+  return { at: new Date(at).toISOString(), next: new Date(next).toISOString(), lookedUp }
 }
 
 async function writeList<T>(key: string, items: Iterable<T>, shape: (item: T) => unknown, buffered: Buffered) {

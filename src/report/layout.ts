@@ -10,7 +10,7 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import type { Verification } from '../verify/verification.ts'
 import { isElsewhere, isOpen, problemsOf } from './collect.ts'
 import { Fit } from './fit.ts'
-import { actions, headline, many, shownKinds, withoutValues } from './headline.ts'
+import { actions, headline, many, observedText, shownKinds, withoutValues } from './headline.ts'
 import type { Report, ReportedChange } from './report.ts'
 import { areaText, fieldChange, fieldLabel, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'
 import { answerText, verdictOf, verifiedSentence } from './verified.ts'
@@ -350,6 +350,7 @@ function figuresOf(report: Report): Layout['figures'] {
       `${many(delivery.listings, 'listing')} of ${many(delivery.records, 'record')} (${apart})${whole(delivery)}`,
     ],
     ['service', `${many(remote.listings, 'listing')} on ${many(remote.pages, 'page')}${whole(remote)}`],
+    ...(report.observed ? [['list', observedText(report)] as [string, string]] : []),
     ['plan', [`${counts.unchanged} unchanged`, ...actions(report, shownKinds)].join(', ')],
   ]
   if (applied === null)

@@ -14,6 +14,14 @@ import type { Calls } from '../service/service.ts'
 import type { Verification } from '../verify/verification.ts'
 import type { Outcome, OutcomeResult, RejectRow } from '../workspace/workspace.ts'
 
+/** When the service's list was last read whole, and when it is next; `remote` is of that list. Times in milliseconds. */
+export interface Observed {
+  readonly at: number
+  readonly next: number
+  /** How many listings were looked up in its place; null: this run read it. */
+  readonly lookedUp: number | null
+}
+
 /** A change as reports show it. */
 export interface ReportedChange {
   readonly kind: ChangeKind
@@ -123,6 +131,8 @@ export interface Report {
   error: string | null
   delivery: DeliverySummary
   remote: RemoteSummary
+  /** Only where the list is not read by every run. */
+  observed?: Observed
   counts: Counts
   /** Calls and seconds that the plan needs at the configured rate. */
   estimate: { calls: number; seconds: number }

@@ -5,7 +5,7 @@ import type { ChangeKind } from '../plan/change.ts'
 import type { Verification } from '../verify/verification.ts'
 import { collectLists } from './collect.ts'
 import type { Collected, Shown } from './collect.ts'
-import { actions, headline, many, shownKinds } from './headline.ts'
+import { actions, headline, many, observedText, shownKinds } from './headline.ts'
 import { writePieces } from './report.ts'
 import type { Report, FormOptions, ReportForm, ReportedChange } from './report.ts'
 import { fieldChange, fieldValue, heldFor, homePrice, placeText, saleText } from './values.ts'
@@ -73,6 +73,8 @@ function* figures(report: Report, paint: Paint): Generator<string> {
     `${many(delivery.listings, 'listing')} of ${many(delivery.records, 'record')}${others}${whole(delivery)}`,
   )
   yield row('service', `${many(remote.listings, 'listing')} on ${many(remote.pages, 'page')}${whole(remote)}`)
+  const observed = observedText(report)
+  if (observed !== '') yield row('list', observed)
   yield row('plan', rest.join(', '))
   if (applied === null) {
     if (estimate.calls > 0) yield row('expected', `${many(estimate.calls, 'call')}, about ${time(estimate.seconds)}`)

@@ -76,7 +76,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
   const isIncomplete = !summary.complete || !listed.complete
-  const isWhole = settings.deletes && !isIncomplete
+  const isWhole = settings.deletes && !isIncomplete && listed.lookUps === null
   // What is held stays so until a whole run says otherwise.
   const stillHeld = isWhole ? 0 : past.waiting
   if (stillHeld > counted.held)

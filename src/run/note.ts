@@ -80,7 +80,8 @@ async function write(
 ): Promise<void> {
   const all = <Op extends Bookkeeping['op']>(op: Op) =>
     entries.filter((entry): entry is Extract<Bookkeeping, { op: Op }> => entry.op === op)
-  const keysOf = (op: 'forget-flight' | 'absent' | 'returned') => all(op).map(({ key }) => key)
+  const keysOf = (op: 'forget-flight' | 'absent' | 'returned') =>
+    entries.flatMap((entry) => (entry.op === op ? entry.key : []))
   const touches = all('touch').map(({ snapshot: id, position }) => {
     const { content, raw, parts, home, moving, movesAt } = workspace.deliveredAt(position)
     return { id, content, raw, parts, home, moving, movesAt, mapping: mapping.version }

@@ -1,11 +1,14 @@
 import { addListed } from '../apply/look-again.ts'
 import type { Glimpse, RemoteSummary } from '../core/listing.ts'
+import type { LookUps } from '../plan/proof.ts'
 import type { Feed, Readers } from './tools.ts'
 
 /** What the service shows, in figures; the items are in the workspace. */
 export interface Listed extends RemoteSummary {
-  /** When the walk over the pages began that the rest goes by, in milliseconds. */
+  /** When the walk over the pages began that the rest goes by, or the look-ups in its place, in milliseconds. */
   readonly startedAt: number
+  /** What was looked up in place of the list; the figures are those of the last one then. null: the list was read. */
+  readonly lookUps: LookUps | null
   /** Listings that bear this feed's mark. */
   readonly marked: number
   /** The stores that wrote these marks, each with its latest run. */
@@ -47,5 +50,5 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
       progress('listings', listings, null)
     },
   })
-  return { ...remote, marked, writers }
+  return { ...remote, lookUps: null, marked, writers }
 }

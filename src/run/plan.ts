@@ -5,7 +5,7 @@ import type { Action, Change, Counts, Create, Planned, Remembered, Steps, Update
 import { contentOf } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
-import type { PlanSettings } from '../plan/inputs.ts'
+import type { PlanInputs, PlanSettings } from '../plan/inputs.ts'
 import { planChanges } from '../plan/plan.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Listed } from './observe.ts'
@@ -48,14 +48,15 @@ function leftToRival(create: Create): Change {
   return hold(create, 'rival', 'another program fills this chatbot, too: one of the two has to be stopped')
 }
 
-interface Known {
+/** What a plan is made from. */
+export interface Known {
   past: Past
   delivery: Delivery
   listed: Listed
   mode: Mode
 }
 
-function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostAt: number | null): PlanSettings {
+export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostAt: number | null): PlanSettings {
   const { name, mapping, plan } = feed
   const { now, today } = past.moment
   return {
@@ -66,6 +67,7 @@ function planSettings(feed: Feed, { past, delivery, listed, mode }: Known, lostA
     delivery: delivery.summary,
     keyless: delivery.keyless,
     remote: listed,
+    lookUps: listed.lookUps,
     remoteStartedAt: listed.startedAt,
     mode: delivery.mode,
     agrees: delivery.agrees,
@@ -90,7 +92,7 @@ function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Work
   return {
     now,
     confirm: feed.plan.limits.confirm,
-    isWhole: delivery.summary.complete && listed.complete,
+    isWhole: delivery.summary.complete && listed.complete && listed.lookUps === null,
     otherKeys: past.otherKeys,
     contentOf(action, part) {
       const listing = wanted(action)
@@ -99,11 +101,30 @@ function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Work
   }
 }
 
+/** The sides of a plan as the run has them. */
+export function inputsOf(
+  { chatbot, name }: Feed,
+  { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
+  now: number,
+): PlanInputs {
+  return {
+    delivered: workspace.delivered(),
+    snapshot: store.snapshot.rows(chatbot),
+    shown: workspace.shown(),
+    history: store.history.rows(chatbot, name, now),
+    seen: (id) => workspace.isSeen(id),
+    shownAsBefore: (id) => workspace.isShownAsBefore(id),
+    recall: (ids) => store.snapshot.recall(ids),
+  }
+}
+
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
   const { now } = past.moment
-  const others = othersIn(listed.writers, listed.startedAt, past, now, feed.plan.settle)
+  // Without a list nothing is known anew of other stores.
+  const stores = listed.lookUps === null ? past : { ...past, writers: new Map() }
+  const others = othersIn(listed.writers, listed.startedAt, stores, now, feed.plan.settle)
   const isLost =
     (past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0
   const lostAt = isLost ? now : past.lostAt
@@ -113,19 +134,9 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   const scales = new Scales(policy)
   // A home is paired only where something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
-  const chunks = planChanges(
-    {
-      delivered: workspace.delivered(),
-      snapshot: store.snapshot.rows(feed.chatbot),
-      shown: workspace.shown(),
-      history: store.history.rows(feed.chatbot, feed.name, settings.now),
-      seen: (id) => workspace.isSeen(id),
-      shownAsBefore: (id) => workspace.isShownAsBefore(id),
-      recall: (ids) => store.snapshot.recall(ids),
-    },
-    settings,
-  )
-  const take = ({ changes, notes, unchanged }: Steps): void => {
+  const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
+  const take = ({ asks, changes, notes, unchanged }: Steps): void => {
+    if (asks.length > 0) throw new Error(`The plan asks for ${asks[0].key}, which was not looked up for it`)
     counts.unchanged += unchanged
     if (notes.length > 0) workspace.addBookkeeping(notes)
     if (changes.length > 0) workspace.addChanges(changes.map(weighed), settings)

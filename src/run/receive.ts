@@ -12,7 +12,7 @@ import type { Mirror } from '../feed/api/mirror.ts'
 import type { Refreshed } from '../feed/api/source.ts'
 import type { Mapping, Moment } from '../feed/mapping/mapping.ts'
 import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
-import { SurplusMarks } from '../feed/mapping/surplus-marks.ts'
+import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeOf } from '../plan/guard/home.ts'
@@ -322,7 +322,8 @@ function normalised(
     const fields = reading.parse(record)
     const delivered = mapping.normalise(fields, record.at, moment, (key) => confirmed.get(key) ?? null)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
-    marks.look(fields, delivered[0])
+    // Values of a document's header are part of its records, too.
+    if (reading.header !== undefined || mayHoldMarks(record)) marks.look(fields, delivered[0])
     return delivered
   } catch (error) {
     const problems = [{ field: 'record', value: null, problem: messageOf(error) }]

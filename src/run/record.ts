@@ -12,6 +12,7 @@ import type { Moment } from '../feed/mapping/mapping.ts'
 import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
+import { keepList } from './look.ts'
 import { basisOf } from './recall.ts'
 import { reportOf } from './report.ts'
 import type { Prepared, Run } from './run.ts'
@@ -89,6 +90,7 @@ export async function recorded(
       try {
         // Without the lease another process is at it, and what it records is right.
         if (held.length > 0) await record(feed, tools, report, run)
+        if (mode === 'sync') await keepList(feed, tools, run)
       } finally {
         // Here, so that a store which refuses it is in the report, with all that the run did.
         await release()
@@ -135,6 +137,7 @@ async function record(
       calls: figures?.calls,
       delivery: { ...delivery, reasons: delivery.reasons.slice(0, 5) },
       remote: { listings: report.remote.listings, complete: report.remote.complete },
+      observed: report.observed,
       // Complete, and not held whole: the metrics tell the age of the last such delivery.
       accepted: guarded?.isAccepted ?? false,
     }),

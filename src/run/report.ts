@@ -10,6 +10,8 @@ import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { keysHeldBy } from './guard.ts'
 import type { Guarded } from './guard.ts'
+import { nextList } from './last-list.ts'
+import type { Listed } from './observe.ts'
 import type { Run } from './run.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
@@ -66,6 +68,7 @@ export function reportOf(
     result: resultOf(mode, guarded, outcomes, error),
     delivery: delivery.summary,
     remote: { complete, reasons, pages, listings },
+    ...observed(feed, listed),
     counts,
     estimate,
     digest,
@@ -80,6 +83,12 @@ export function reportOf(
     changes: (kind) => reportedChanges(workspace, past.moment, kind),
     rejects: () => workspace.rejects(),
   }
+}
+
+function observed(feed: Feed, { startedAt, lookUps, pages }: Listed): Pick<Report, 'observed'> {
+  const at = lookUps?.listedAt ?? startedAt
+  const next = nextList(feed, at, pages)
+  return next === null ? {} : { observed: { at, next, lookedUp: lookUps?.keys.size ?? null } }
 }
 
 function lateNote(left: number): string {

@@ -12,6 +12,7 @@ import type { Chatbot, ChatbotReader } from '../service/service.ts'
 import type { Store, StoreReader } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { JoinedTable } from './join.ts'
+import type { LastLists } from './last-list.ts'
 
 /** What a run is for: `diff` shows a plan, `sync` carries one out, `backfill` loads and deletes nothing. */
 export type Mode = 'diff' | 'sync' | 'backfill'
@@ -43,6 +44,8 @@ export interface Feed extends ApplyFeed {
   /** How long a `sync` begins changes; what is left then is for the next one. */
   deadline: number
   rate: number
+  /** How often the service's whole list is read, 0 for by every run, in milliseconds; null: as long as it is, every run or now and then. */
+  observe: number | null
   deleteBatch: number
   /** The ID of a list item is known to be what Delete takes as `NativeId`. */
   listIdsAreNative: boolean
@@ -64,6 +67,8 @@ export interface Readers {
 export interface Writers extends Readers {
   store: Store
   service: Chatbot
+  /** Lists that runs of this process read; left out: every run reads it. */
+  lists?: LastLists
   /** Sees the plan before it is carried out: what it deletes can't be looked up afterwards. `digest`: of the plan. */
   planned?: (workspace: Workspace, digest: string) => Promise<void>
   /** Told the number of the run once it has begun. */

@@ -57,6 +57,8 @@ export function makeDurable(database: Database.Database, file: string): void {
   database.pragma('synchronous = FULL')
   if (database.pragma('synchronous', { simple: true }) !== 2)
     throw storeError(file, 'SQLite does not accept synchronous=FULL; a crash could undo what was noted')
+  // After a large transaction the log goes back to this size, in bytes.
+  database.pragma(`journal_size_limit = ${2 ** 26}`)
   // Takes the write lock once, so that a read-only file or folder shows now and not in the middle of a run.
   database.exec('BEGIN IMMEDIATE; COMMIT')
 }

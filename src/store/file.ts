@@ -9,6 +9,7 @@ import { handOver, isLeft } from './formerly.ts'
 import type { Formerly } from './formerly.ts'
 import { assertNoLinks, createPrivate, takeLock } from './lock.ts'
 import { migrate, versionOf } from './migrations.ts'
+import { packAll, packedSince } from './packed.ts'
 
 /**
  * Opens the store's file at the newest schema version, with every feed under the name that it has now, making it where there
@@ -26,6 +27,7 @@ export function openFile(
   const database = connect(file, { fileMustExist: true })
   try {
     if (assertStore(database, file, steps.length) < steps.length) upgrade(database, file, steps)
+    if (steps.length >= packedSince) makeSmall(database)
     if (isLeft(database, formerly))
       whileLocked(file, () => {
         for (const { feed, from, listings } of handOver(database, formerly))
@@ -76,6 +78,7 @@ function create(file: string, steps: readonly string[]): void {
     createPrivate(unfinished)
     const database = connect(unfinished, {})
     try {
+      database.pragma('auto_vacuum = INCREMENTAL')
       migrate(database, steps)
     } finally {
       database.close()
@@ -101,6 +104,19 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
     flush(dirname(file))
     migrate(database, steps)
   })
+}
+
+/** A store of a version before is packed and, once, written anew without what that leaves free. */
+function makeSmall(database: Database.Database): void {
+  packAll(database)
+  if (database.pragma('auto_vacuum', { simple: true }) !== 0) return
+  try {
+    database.pragma('auto_vacuum = INCREMENTAL')
+    database.exec('VACUUM')
+  } catch (error) {
+    // No room for it, or another process is at work: the store is sound all the same.
+    if (!/^SQLITE_(FULL|BUSY|LOCKED|IOERR)/.test(codeOf(error))) throw error
+  }
 }
 
 /** No other process may meet a store half made. */

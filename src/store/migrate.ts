@@ -10,6 +10,7 @@ import { assertLocal } from './file-system.ts'
 import { makeFolder } from './file.ts'
 import { createPrivate, takeLock } from './lock.ts'
 import { migrate, migrations } from './migrations.ts'
+import { pack, unpack } from './packed.ts'
 import { openPostgresDoor } from './postgres.ts'
 import { jsonOf } from './postgres/door.ts'
 import type { Asker } from './postgres/door.ts'
@@ -214,6 +215,7 @@ async function writing<Result>(store: string, work: (target: Target) => Promise<
     const database = connect(unfinished, {})
     let result: Result
     try {
+      database.pragma('auto_vacuum = INCREMENTAL')
       migrate(database, migrations)
       result = await work(targetFile(database))
     } finally {
@@ -316,9 +318,14 @@ function targetPostgres(asker: Asker): Target {
 
 function readableFile(database: Database.Database): Readable {
   return {
+    // Packed is what only a file does with a listing.
     columnsOf: (table) =>
-      Promise.resolve(column<string>(database, `SELECT name FROM pragma_table_info('${table}')`).all()),
-    async *rows(table, key, columns) {
+      Promise.resolve(
+        column<string>(database, `SELECT name FROM pragma_table_info('${table}') WHERE name <> 'packed'`).all(),
+      ),
+    async *rows(table, key, names) {
+      const isPayload = table === 'payload'
+      const columns = isPayload ? [...names, 'packed'] : names
       // By keys and not as one query: while that is open, the connection takes no write.
       const after = database.prepare<unknown[], Row>(
         `SELECT ${columns.join(', ')} FROM ${table} WHERE (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ORDER BY ${key.join(', ')} LIMIT ${batch}`,
@@ -327,9 +334,13 @@ function readableFile(database: Database.Database): Readable {
         `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${key.join(', ')} LIMIT ${batch}`,
       )
       for (let rows = first.all(); rows.length > 0; rows = after.all(key.map((name) => rows[rows.length - 1][name])))
-        yield await Promise.resolve(rows)
+        yield await Promise.resolve(isPayload ? rows.map(unpacked) : rows)
     },
   }
+}
+
+function unpacked({ packed, ...row }: Row): Row {
+  return { ...row, listing: unpack(packed as Uint8Array | null, row['listing'] as string | null) }
 }
 
 const sequenceOf = (database: Database.Database, table: string): number =>
@@ -339,12 +350,15 @@ function targetFile(database: Database.Database): Target {
   return {
     ...readableFile(database),
     add(table, columns, rows) {
+      const isPacked = (name: string): boolean => table === 'payload' && name === 'listing'
+      const names = columns.map((name) => (isPacked(name) ? 'packed' : name))
       const add = database.prepare(
-        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+        `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
       )
       const inRow = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
+      const packed = (value: unknown): unknown => (typeof value === 'string' ? pack(value) : value)
       database.transaction(() => {
-        for (const row of rows) add.run(columns.map((name) => inRow(row[name])))
+        for (const row of rows) add.run(columns.map((name) => (isPacked(name) ? packed : inRow)(row[name])))
       })()
       return Promise.resolve()
     },

@@ -391,6 +391,12 @@ CREATE TABLE setting_change (
 ) STRICT;
 CREATE INDEX setting_change_by_chatbot ON setting_change (chatbot, number);
 `,
+
+  /** Listings are packed (`packed.ts`); `listing` is what was not yet, and its index tells at once that nothing is left. */
+  `
+ALTER TABLE payload ADD COLUMN packed BLOB;
+CREATE INDEX payload_as_text ON payload (id) WHERE listing IS NOT NULL;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

@@ -7,6 +7,7 @@ import { column } from './connection.ts'
 import { inTransactions, promised } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { ledgerPruning } from './ledger.ts'
+import { giveBack } from './packed.ts'
 import { renameStore } from './serial.ts'
 import type { NumberedRun, Runs, RunsReader, RunUnderWay, Verified } from './store.ts'
 
@@ -134,6 +135,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         noteFeed.run(feed, succeeded ? finishedAt : null)
         pruneLedger(finishedAt)
         pruneChanges(finishedAt)
+        giveBack(database)
       },
       recordVerified: (feed, startedAt, verified) => void addVerified.run(JSON.stringify(verified), feed, startedAt),
       recordLost: (feed, at) => void noteLost.run(feed, at),

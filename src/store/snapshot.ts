@@ -7,6 +7,7 @@ import { column } from './connection.ts'
 import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
+import { pack, unpack } from './packed.ts'
 import { parsed, rowColumns } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
 import { knownHashes } from './known-hashes.ts'
@@ -19,13 +20,14 @@ const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
 /** Columns that are 0 or 1. */
 type Flag = 'owned' | 'ignored'
 
-const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.listing IS NOT NULL'
+const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
 /** A field of what was sent. */
-const field = (name: string): string => `json_extract(payload.listing, '$.${name}')`
+const field = (name: string): string => `json_extract(unpack(payload.packed, payload.listing), '$.${name}')`
 const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
 
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection
+  database.function('unpack', { deterministic: true, directOnly: true }, unpack)
   const page = database.prepare<[string, string, number], Omit<SnapshotRow, Flag> & Record<Flag, number>>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
   )
@@ -49,10 +51,10 @@ export function createSnapshot(connection: Connection): Snapshot {
   const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
   const baselinesOf = database.prepare<string[], KnownRow>(`SELECT baseline, 1, id ${asBefore}`).raw()
   const payload = database.prepare<[number], Payload>(
-    'SELECT listing, moving FROM payload WHERE id = ? AND listing IS NOT NULL',
+    'SELECT unpack(packed, listing) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
   )
   const confirmed = database.prepare<string[], Payload>(
-    `SELECT payload.listing, payload.moving ${sent} AND feed = ? AND key = ?`,
+    `SELECT unpack(payload.packed, payload.listing) AS listing, payload.moving ${sent} AND feed = ? AND key = ?`,
   )
   const idOf = column<number>(
     database,
@@ -95,7 +97,7 @@ export function createSnapshot(connection: Connection): Snapshot {
     identifier = CASE WHEN @sameListing THEN identifier ELSE @identifier END,
     refused_content = NULL, refused_mapping = NULL, refused_at = NULL, refused_message = NULL
     WHERE chatbot = @chatbot AND key = @key`)
-  const savePayload = database.prepare('UPDATE payload SET listing = ?, moving = ? WHERE id = ?')
+  const savePayload = database.prepare('UPDATE payload SET packed = ?, listing = NULL, moving = ? WHERE id = ?')
   // A fresh row under the old id: nothing of what it was may be taken for known.
   const disown = database.prepare(`INSERT OR REPLACE INTO listing (chatbot, key, id, feed, flight, flight_at)
     VALUES (@chatbot, @key, @id, @feed, 'delete', @at)`)
@@ -107,7 +109,7 @@ export function createSnapshot(connection: Connection): Snapshot {
   const touchRow =
     database.prepare(`UPDATE listing SET content = @content, raw = @raw, parts = @parts, mapping = @mapping,
     home = @home, moves_at = @movesAt WHERE id = @id AND owned = 1`)
-  const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND listing IS NOT NULL')
+  const saveMoving = database.prepare('UPDATE payload SET moving = ? WHERE id = ? AND moving IS NOT NULL')
   const setBaseline = database.prepare(`UPDATE listing SET baseline = @hash, ignored = @ignored,
     undone = CASE WHEN @isAtRest THEN 0 ELSE undone END
     WHERE chatbot = @chatbot AND key = @key AND owned = 1 AND flight IS NULL AND coalesce(suspect_until, 0) <= @now`)
@@ -164,7 +166,7 @@ export function createSnapshot(connection: Connection): Snapshot {
             sameListing: identifier === undefined ? 1 : 0,
             identifier: identifier ?? null,
           })
-          savePayload.run(JSON.stringify(sent.listing), JSON.stringify(sent.moving), id)
+          savePayload.run(pack(JSON.stringify(sent.listing)), JSON.stringify(sent.moving), id)
         }
       },
       forget(chatbot, keys, unsettledAt) {

@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
 import { DeleteAbsent, ForgetAbsent, nothingRemembered } from '../plan/change.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
-import { AbsenceProof } from '../plan/proof.ts'
+import { AbsenceProof, Look } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
 import type { OfKind, Outcome, Stored, Turned, Workspace } from './workspace.ts'
@@ -66,9 +66,16 @@ export function createPlan(
   function revived(key: string, written: Change, remembered: Remembered): Change {
     if (written.kind === 'hold')
       return { ...written, action: written.action && (revived(key, written.action, remembered) as Action) }
+    if (written.kind === 'delete' && written.cause === 'feed-says-so') return { ...written, look: lookOf(key) }
     if (written.cause !== 'absent') return written
     const proof = proofOf(key, written, remembered)
     return written.kind === 'delete' ? new DeleteAbsent(proof, written) : new ForgetAbsent(proof, written)
+  }
+
+  function lookOf(mlsNumber: string): Look {
+    const look = sides && Look.of(sides, mlsNumber)
+    if (look === null) throw new Error(`The plan deletes ${mlsNumber}, for which this run did not look`)
+    return look
   }
 
   function proofOf(

@@ -16,8 +16,11 @@ interface StoredReject {
 }
 
 export function createDelivery(database: Database.Database) {
-  const add = database.prepare(`INSERT INTO delivered
-    VALUES (@key, @position, @at, @kind, @why, @content, @raw, @parts, @home, @movesAt)`)
+  const insert = database.prepare('INSERT INTO delivered VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const add = (row: NewDelivered, key: string, why: string | null): void => {
+    const { position, delivered, content, raw, parts, home, movesAt } = row
+    insert.run(key, position, delivered.at, delivered.kind, why, content, raw, parts, home, movesAt)
+  }
   const addListing = database.prepare('INSERT INTO delivered_listing VALUES (?, ?, ?, ?)')
   const addReject = database.prepare('INSERT INTO reject VALUES (?, ?, ?, ?)')
   const listingAt = database.prepare<[number], { listing: string; moving: string }>(
@@ -46,18 +49,17 @@ export function createDelivery(database: Database.Database) {
   const seen = new SeenRows()
   return {
     addDelivered: inOneGo(database, (rows: readonly NewDelivered[]) => {
-      for (const { delivered, ...row } of rows) {
-        const { kind, at } = delivered
-        if (kind === 'listing') {
+      for (const row of rows) {
+        const { position, delivered } = row
+        if (delivered.kind === 'listing') {
           const { listing, moving } = delivered
-          add.run({ ...row, kind, at, key: listing.MLSNumber, why: null })
-          addListing.run(row.position, listing.MLSNumber, JSON.stringify(listing), JSON.stringify(moving))
-        } else if (kind === 'reject') {
+          add(row, listing.MLSNumber, null)
+          addListing.run(position, listing.MLSNumber, JSON.stringify(listing), JSON.stringify(moving))
+        } else if (delivered.kind === 'reject') {
           const problems = delivered.problems.map(problemInWords)
-          addReject.run(row.position, at, delivered.mlsNumber, JSON.stringify(problems))
-          if (delivered.mlsNumber !== null)
-            add.run({ ...row, kind, at, key: delivered.mlsNumber, why: problems.join('; ') })
-        } else add.run({ ...row, kind, at, key: delivered.mlsNumber, why: delivered.why })
+          addReject.run(position, delivered.at, delivered.mlsNumber, JSON.stringify(problems))
+          if (delivered.mlsNumber !== null) add(row, delivered.mlsNumber, problems.join('; '))
+        } else add(row, delivered.mlsNumber, delivered.why)
       }
     }),
     *delivered(): Generator<DeliveredRow> {

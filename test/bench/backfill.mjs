@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [, , folder] = process.argv
-const load = (path) => import(pathToFileURL(join(folder, 'dist', path)).href)
-const [{ openApp }, { createDoors }] = [await load('app/open.js'), await load('app/doors.js')]
+const load = (name) => import(pathToFileURL(join(folder, 'dist/program', `${name}.js`)).href)
+const [{ openApp }, { createDoors }] = [await load('app-open'), await load('app-doors')]
 const configFile = process.env.LISTING_SYNC_CONFIG
 const app = openApp({ configFile, env: process.env, signal: new AbortController().signal, doors: createDoors() })
 const [feed] = app.config.feeds

@@ -1,36 +1,41 @@
-/** Many feeds in one daemon: how soon it is ready, what it costs while nothing is due, and its memory. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+/** Many feeds in one daemon: how soon it is ready, what it costs while nothing is due, and the memory of each more. */
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startDaemon } from './daemon.ts'
 import { expected, figure, inFolder, median, writeFeed } from './measure.ts'
-import { configure, feedOf, programFile, startService } from './world.ts'
+import { configure, feedOf, startService } from './world.ts'
 
 const [, , , size, asked] = process.argv
 const many = Number(size)
+const few = Math.max(20, many / 20)
 const rounds = Number(asked)
 const idleSeconds = rounds === 1 ? 5 : 15
 
 const service = await startService()
 await inFolder(async (folder) => {
   const source = writeFeed(folder, 'xml', 10)
-  const one: Figures[] = []
-  const all: Figures[] = []
+  const [one, some, all]: Figures[][] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
-    one.push(await daemon(folder, `one-${round}`, source, 1))
-    all.push(await daemon(folder, `all-${round}`, source, many))
+    one.push(await measured(folder, `one-${round}`, source, 1))
+    some.push(await measured(folder, `some-${round}`, source, few))
+    all.push(await measured(folder, `all-${round}`, source, many))
   }
   const of = (figures: Figures[], which: keyof Figures): number => median(figures.map((each) => each[which]))
+  const slope = (which: keyof Figures): number => (of(all, which) - of(some, which)) / (many - few) / 1024
   const most = (10 * of(one, 'ready') + 0.005 * many) / of(one, 'ready')
   figure('feeds', `daemon ready: ${many} feeds / one`, of(all, 'ready') / of(one, 'ready'), '×', {
     most: Math.round(most),
   })
   figure('feeds', `daemon of ${many} feeds: a core while idle`, of(all, 'idle') * 100, '%', { most: 1 })
-  figure('feeds', `daemon of ${many} feeds: memory a feed while idle`, (of(all, 'rss') - of(one, 'rss')) / many, 'kB', {
-    most: 50,
-  })
-  figure('feeds', `daemon of ${many} feeds, first runs of 10 listings each`, of(all, 'peak') / 1024, 'MB at the peak')
+  figure('feeds', `memory in use of each feed from ${few} to ${many}, idle`, slope('used'), 'kB', { most: 50 })
+  figure('feeds', `the same, resident`, slope('resident'), 'kB')
+  figure(
+    'feeds',
+    `daemon of ${many} feeds, first runs of 10 listings each`,
+    of(all, 'peak') / 2 ** 20,
+    'MB at the peak',
+  )
 })
 await service.end()
 
@@ -39,22 +44,13 @@ interface Figures {
   ready: number
   /** Seconds of processor time a second while nothing is due. */
   idle: number
-  /** kB. */
-  rss: number
+  /** Bytes. */
+  used: number
+  resident: number
   peak: number
 }
 
-/** From Linux's /proc, in seconds. */
-function processorTimeOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-function memoryOf(pid: number, which: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
-}
-
-async function daemon(folder: string, name: string, source: string, count: number): Promise<Figures> {
+async function measured(folder: string, name: string, source: string, count: number): Promise<Figures> {
   const feeds = Object.fromEntries(
     Array.from({ length: count }, (_, at) => [
       `feed-${at}`,
@@ -62,31 +58,21 @@ async function daemon(folder: string, name: string, source: string, count: numbe
     ]),
   )
   const config = configure(folder, service.url, feeds, { store: join(folder, `${name}.db`) })
-  const began = performance.now()
-  const child = spawn(process.execPath, [programFile, 'daemon', '--config', config], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const memory = join(folder, `${name}.memory`)
+  const daemon = startDaemon(config, memory)
   try {
-    let log = ''
-    let ready = 0
-    child.stderr.setEncoding('utf8').on('data', (more: string) => {
-      log += more
-      if (ready === 0 && log.includes('daemon started')) ready = (performance.now() - began) / 1000
-    })
-    const runs = (): number => log.split('run finished').length - 1
-    while (runs() < count) {
-      if (child.exitCode !== null) throw new Error(`the daemon ended: ${log.slice(-2000)}`)
-      await delay(200)
-    }
-    expected('runs that failed', log.split('run failed').length - 1, 0)
+    const ready = await daemon.ready
+    await daemon.until(() => daemon.ends.length >= count)
+    expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
     await delay(3000)
-    const before = processorTimeOf(child.pid!)
+    const before = daemon.processorTime()
     await delay(idleSeconds * 1000)
-    const idle = (processorTimeOf(child.pid!) - before) / idleSeconds
-    return { ready, idle, rss: memoryOf(child.pid!, 'VmRSS'), peak: memoryOf(child.pid!, 'VmHWM') }
+    const idle = (daemon.processorTime() - before) / idleSeconds
+    const [resident, peak] = [daemon.memory('VmRSS'), daemon.memory('VmHWM')]
+    daemon.child.kill('SIGUSR2')
+    await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
+    return { ready, idle, used: Number(readFileSync(memory, 'utf8')), resident, peak }
   } finally {
-    const ended = once(child, 'exit')
-    child.kill()
-    await ended
+    await daemon.end()
   }
 }

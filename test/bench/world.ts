@@ -14,7 +14,8 @@ import { expected, inFolder, quickDisk } from './measure.ts'
 /** The folder that has the built program; `bench.ts` builds it. */
 export const built = process.env['BENCH_BUILT']!
 export const programFile = join(built, 'bin/listing-sync.mjs')
-const load = (path: string) => import(pathToFileURL(join(built, 'dist', path)).href)
+/** A module of the built program, as `bench.ts` names it. */
+export const load = (name: string) => import(pathToFileURL(join(built, 'dist/program', `${name}.js`)).href)
 
 /** Items a page, as the service gives them. */
 export const pageSize = 100
@@ -68,8 +69,8 @@ export function configure(
 
 /** Opens the app; `rate` null: as fast as the machine goes, which no configuration may ask for. */
 export async function openProgram(configFile: string, rate: number | null) {
-  const { openApp } = (await load('app/open.js')) as typeof Open
-  const { createDoors } = (await load('app/doors.js')) as typeof Doors
+  const { openApp } = (await load('app-open')) as typeof Open
+  const { createDoors } = (await load('app-doors')) as typeof Doors
   const app = openApp({ configFile, env: {}, signal: new AbortController().signal, doors: createDoors() })
   if (rate === null) for (const feed of app.config.feeds) feed.service.rate = Infinity
   return {

@@ -1,7 +1,8 @@
 /** What can be wrong with a database, or go wrong with it in the middle of a run: one sentence, the right exit status, nothing lost. */
 import { spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -202,18 +203,43 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
       expect(await server.ask("SELECT to_regclass('meta') AS meta", nameOf(address))).toEqual([{ meta: null }])
     })
 
-    it('it takes no writes: a run says so, and what only reads goes on', async () => {
-      const address = await server.database()
-      configure(address)
-      expect((await world.executed('sync')).status).toBe(0)
-      await server.ask(`ALTER DATABASE ${nameOf(address)} SET default_transaction_read_only = on`)
-      world.deliver(zillowFeed(homes(1, 7)))
-      const ended = await world.executed('sync')
-      expect(ended.status).toBe(1)
-      assertOneSentence(ended, 'it takes no writes now: it is a standby, or set to read only')
-      expect((await world.executed('status')).status).toBe(0)
-      expect((await world.executed('diff')).status).toBe(2)
-      expect(numbers()).toHaveLength(6)
+    const readOnly: { what: string; make: (one: PostgresServer, name: string) => Promise<unknown> }[] = [
+      {
+        what: 'it is set to read only',
+        make: (one, name) => one.ask(`ALTER DATABASE ${name} SET default_transaction_read_only = on`),
+      },
+      {
+        what: 'it is a standby',
+        async make(one) {
+          await one.stop()
+          writeFileSync(join(one.folder, 'data', 'standby.signal'), '')
+          await one.start()
+        },
+      },
+    ]
+    it.each(readOnly)('$what: what asks the store alone goes on, all else says it', async ({ make }) => {
+      const own = await startPostgres()
+      try {
+        const address = await own.database()
+        configure(address)
+        expect((await world.executed('sync')).status).toBe(0)
+        await make(own, nameOf(address))
+        world.deliver(zillowFeed(homes(1, 7)))
+        expect(await world.executed('status')).toMatchObject({
+          status: 0,
+          stdout: expect.stringContaining('6 listings'),
+        })
+        expect((await world.executed('runs')).status).toBe(0)
+        // Calls to the service are paced together with those of other processes, and that is written down.
+        for (const command of ['diff', 'sync']) {
+          const ended = await world.executed(command)
+          expect(ended.status).toBe(1)
+          assertOneSentence(ended, 'it takes no writes now: it is a standby, or set to read only')
+        }
+        expect(numbers()).toHaveLength(6)
+      } finally {
+        await own.remove()
+      }
     })
   })
 
@@ -224,6 +250,22 @@ describe.skipIf(noPostgres !== null || isShifted)('a database on PostgreSQL', ()
     expect(await world.executed('sync')).toMatchObject({ status: 0 })
     expect(await world.executed('status')).toMatchObject({ status: 0 })
     expect(numbers()).toHaveLength(6)
+  })
+
+  it('whose queue is made: what lies in the working folder is not carried out', async () => {
+    configure(await server.database())
+    const cwd = join(world.folder, 'elsewhere')
+    const ran = join(world.folder, 'ran')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'package.json'), '{ broken')
+    writeFileSync(join(cwd, '.graphile-workerrc.js'), `require('node:fs').writeFileSync(${JSON.stringify(ran)}, '')`)
+    const onStart = async (child: ChildProcess): Promise<void> => {
+      await until(() => child.exitCode !== null || numbers().length === 6)
+      child.kill('SIGTERM')
+    }
+    const ended = await command(['--config', world.configFile, 'daemon'], { cwd, onStart })
+    expect(ended).toMatchObject({ status: 0, stderr: expect.not.stringContaining('defect') })
+    expect(existsSync(ran)).toBe(false)
   })
 
   describe('that goes away in the middle of a run', () => {

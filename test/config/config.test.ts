@@ -127,6 +127,26 @@ test("a feed's own preset that can't be read is named, with what is wrong beside
   )
 })
 
+test.each([['sometimes'], ['0h'], ['-6h'], ['8d'], ['6'], [6], [0], ['true']])(
+  'a list is read by every run or once in up to a week, not %j',
+  (written) => {
+    const yaml = minimal.replace('preset: zillow', `preset: zillow, observe: ${JSON.stringify(written)}`)
+    expect(() => load(yaml)).toThrow(
+      `feeds.north.observe: takes "every run" or a length of time above 0 and up to 7d, such as 6h, not ${JSON.stringify(written)}`,
+    )
+  },
+)
+
+test.each([
+  ['every run', 0],
+  ['6h', 6 * 3_600_000],
+  ['7d', 7 * 86_400_000],
+])('a list is read %j', (written, every) => {
+  const { feeds } = load(minimal.replace('preset: zillow', `preset: zillow, observe: ${written}`))
+  expect(feeds[0].observe).toBe(every)
+  expect(load(minimal).feeds[0].observe).toBeNull()
+})
+
 test('a former name is given to one feed, and is no feed any more', () => {
   const feeds = (north: string, south: string): string => `
 service: { baseUrl: https://listings.example.com/, sessionKey: key-of-session }
@@ -186,7 +206,7 @@ describe('what is resolved', () => {
       .replace(/^ {2}# {3}saleTypeShown:.*\n/m, '')
       .replace(/^ +# ca:.*\n/gm, '')
       .replace(
-        /^ {4}# (headers|login|ready|fields|defaults|currency|placeholders|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|heartbeat|service|delivery|encoding|member|repair|imageBase|join):.*\n( {4}# {3}.*\n)*/gm,
+        /^ {4}# (headers|login|ready|fields|defaults|currency|placeholders|where|statuses|extension|numbers|removeWhen|hideAddress|comingSoon|attribution|imagesNotFrom|mlsPrefix|settings|verify|heartbeat|service|delivery|observe|encoding|member|repair|imageBase|join):.*\n( {4}# {3}.*\n)*/gm,
         '',
       )
       .replace(/^( +)# (?=[ a-zA-Z]+:)/gm, '$1')

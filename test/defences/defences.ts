@@ -1220,6 +1220,79 @@ const live: Defence[] = [
   },
 ]
 
+const unlisted: Defence[] = [
+  {
+    name: 'without a list: it is due again',
+    file: 'src/run/last-list.ts',
+    from: 'return every === 0 ? null : nextTurn(chatbot, at, every)',
+    to: 'return every === 0 ? null : Infinity',
+    tests: ['test/runs/observe.test.ts'],
+  },
+  {
+    name: 'without a list: a look-up that finds anything else confirms nothing',
+    file: 'src/run/look.ts',
+    from: 'areSo &&= isAsExpected(found, expected, stamp)',
+    to: 'areSo &&= found.length < 3 || isAsExpected(found, expected, stamp)',
+    tests: ['test/runs/observe.test.ts'],
+  },
+  {
+    name: 'without a list: a look-up without an answer is none',
+    file: 'src/run/look.ts',
+    from: 'areSo = false\n      if (!(error',
+    to: 'if (!(error',
+    tests: ['test/runs/observe.test.ts'],
+  },
+  {
+    name: 'without a list: what is to be changed was looked for',
+    file: 'src/plan/plan.ts',
+    from: '(!ask.isUnclear && leavesAll(decision))',
+    to: '!ask.isUnclear',
+    tests: ['test/plan/unseen.test.ts', 'test/runs/observe.test.ts'],
+  },
+  {
+    name: 'without a list: a row that is not at rest tells nothing',
+    file: 'src/plan/plan.ts',
+    from: '(!ask.isUnclear && leavesAll(decision))',
+    to: 'leavesAll(decision)',
+    tests: ['test/plan/unseen.test.ts'],
+  },
+  {
+    name: 'without a list: no delete has a look that was not taken',
+    file: 'src/plan/proof.ts',
+    from: "return lookUps.keys.has(mlsNumber) ? new Look('look-up') : null",
+    to: "return new Look('look-up')",
+    tests: ['test/plan/unseen.test.ts'],
+  },
+  {
+    name: 'without a list: a run that left something open leaves no list',
+    file: 'src/run/look.ts',
+    from: 'run.prepared === null || !isClear(run, workspace)',
+    to: 'run.prepared === null || isClear.length < 1',
+    tests: ['test/runs/observe-unclear.slow.test.ts'],
+  },
+  {
+    name: 'without a list: a run takes the list that it goes by',
+    file: 'src/run/look.ts',
+    from: 'lists?.delete(name)',
+    to: '',
+    tests: ['test/runs/observe-unclear.slow.test.ts'],
+  },
+  {
+    name: 'without a list: another process ran since',
+    file: 'src/run/look.ts',
+    from: '?.number !== last.run) return null',
+    to: '?.number === -1) return null',
+    tests: ['test/runs/observe-unclear.slow.test.ts'],
+  },
+  {
+    name: 'without a list: the feed is as it was',
+    file: 'src/run/look.ts',
+    from: '&& basis === basisOf(feed)',
+    to: '&& basisOf(feed) !== null && basis !== null',
+    tests: ['test/runs/observe-unclear.slow.test.ts'],
+  },
+]
+
 export const defences: readonly Defence[] = [
   ...chat,
   ...client,
@@ -1229,4 +1302,5 @@ export const defences: readonly Defence[] = [
   ...secrets,
   ...store,
   ...time,
+  ...unlisted,
 ]

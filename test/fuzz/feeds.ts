@@ -104,6 +104,7 @@ export function feedOf(preset: string, mapping: Mapping, path: string, transport
     deadline: 7_200_000,
     rate: 1000,
     concurrency: 4,
+    observe: 0,
     keys: 1,
     deleteBatch: 50,
     listIdsAreNative: false,

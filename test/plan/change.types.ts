@@ -4,18 +4,25 @@
  */
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Change, DeleteStated, Hold } from '../../src/plan/change.ts'
-import { AbsenceProof } from '../../src/plan/proof.ts'
+import { AbsenceProof, Look } from '../../src/plan/proof.ts'
 import { goneOf, wholeSides } from '../support/changes.ts'
 
 const base = { mlsNumber: 'A1', why: 'gone from the feed', reason: 'r' }
 const weighs = { counts: [], released: [] }
 const details = { ...base, ...weighs, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
 
-// Right: what the feed says itself needs no proof; an absent listing has one.
-export const stated: Change = { ...details, kind: 'delete', cause: 'feed-says-so' }
+// Right: what the feed says itself needs a look at the service; an absent listing has a proof.
+const look = Look.of(wholeSides, 'A1')
+export const stated: Change[] = look ? [{ ...details, look, kind: 'delete', cause: 'feed-says-so' }] : []
 const proof = AbsenceProof.of(wholeSides, goneOf('A1'))
 export const absent: Change[] = AbsenceProof.isOne(proof) ? [new DeleteAbsent(proof, details)] : []
 
+// @ts-expect-error a delete of what nobody looked for
+export const unseen: Change = { ...details, kind: 'delete', cause: 'feed-says-so' }
+// @ts-expect-error the answer of `of` may be that nobody looked
+export const perhaps: Change = { ...details, look, kind: 'delete', cause: 'feed-says-so' }
+// @ts-expect-error an object that only looks like a look
+export const pretended: Change = { ...details, look: { by: 'list' }, kind: 'delete', cause: 'feed-says-so' }
 // @ts-expect-error an object that only looks like a delete by absence
 export const bare: Change = { ...details, kind: 'delete', cause: 'absent' }
 // @ts-expect-error an object that only looks like a forget by absence

@@ -206,6 +206,7 @@ export function settingsOf(setting: Setting): PlanSettings {
         ? []
         : [now, now - hour].map((since) => ({ identity: `raw-${since}`, home: null, since, notedAt: since })),
     remote: { complete: remoteComplete, reasons: remoteComplete ? [] : ['page 3 failed'] },
+    lookUps: null,
     remoteStartedAt: now,
     mode: setting.mode,
     deletes: setting.deletes,

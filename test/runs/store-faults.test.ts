@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate, migrations } from '../../src/store/migrations.ts'
+import { unpack } from '../../src/store/packed.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 import { home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -191,6 +192,10 @@ function makeOlder(version: number): void {
     if (shared.length > 0)
       older.exec(`INSERT INTO main.${table} (${shared.join()}) SELECT ${shared.join()} FROM present.${table}`)
   }
+  // An earlier version had listings as text.
+  older.function('unpack', unpack)
+  older.exec(`UPDATE main.payload SET listing = (SELECT unpack(packed, NULL) FROM present.payload AS p
+    WHERE p.id = main.payload.id AND packed IS NOT NULL)`)
   // This file is where the older program left it.
   if (columns('main', 'meta').includes('place')) older.exec('UPDATE main.meta SET place = NULL')
   older.close()

@@ -133,6 +133,10 @@ class History {
   #othersBegin(): void {
     const row = (key: string) => listingOf({ key, price: 7, text: 'by hand', fee: null }, 1)
     this.#program.service.add(row('H0'), 'person')
+    // Where all is on a page or two, to read them takes fewer calls than any look-up.
+    const isCrowded = this.#swarm.observe > 0 && this.#swarm.ownership !== 'mirror'
+    for (let number = 1; number <= (isCrowded ? 25 : 0); number++)
+      this.#program.service.add(row(`X${number}`), 'person')
     if (this.#choices.mishap('another feed has one of ours', 0.2)) {
       const mark = { ExtensionColumn: [{ Key: 'ListingSyncFeed', value: 'south' }] }
       if (this.#swarm.ownership !== 'snapshot') this.#program.service.add({ ...row(feedKeys[0]), ...mark }, 'south')

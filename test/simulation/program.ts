@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import type { FieldName } from '../../src/core/listing.ts'
 import { transportSettings } from '../../src/feed/transport/settings.ts'
 import type { Report } from '../../src/report/report.ts'
+import type { LastLists } from '../../src/run/last-list.ts'
 import type { Feed } from '../../src/run/tools.ts'
 import { ServiceClient } from '../../src/service/client.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -77,7 +78,7 @@ export class Program {
   readonly #knownAt: Memory[] = []
   #place: { disk: Disk }
   /** Another program with a store of its own, and what that can know. */
-  #other: { place: { disk: Disk }; memory: Memory } | null = null
+  #other: { place: { disk: Disk }; memory: Memory; lists: LastLists } | null = null
   /** A fingerprint of the keys to the service. */
   keys = 1
   /** Of the next run: which writes to the store find no room, and how many pages the workspace has. */
@@ -93,6 +94,8 @@ export class Program {
     read: { stall: 10_000, total: 4 * 3_600_000 },
     isOff: false,
   }
+  /** What the process knows of the last lists, as long as it lives. */
+  #lists: LastLists = new Map()
   runs = 0
   /** MLSNumbers that may ever have been in a feed or on the service. */
   mostRows = 40
@@ -167,6 +170,7 @@ export class Program {
     this.checker.trace('the store is lost')
     await this.#place.disk.close()
     this.#insert(this.#newStore())
+    this.#lists.clear()
     this.checker.storeLost()
   }
 
@@ -187,6 +191,7 @@ export class Program {
     this.checker.trace(`backup ${number} of ${this.#knownAt.length} is put back${withNote ? ', its note too' : ''}`)
     await this.#place.disk.close()
     this.#insert(this.#shelf!.putBack(number, withNote))
+    this.#lists.clear()
     this.checker.storePutBack(this.#knownAt[number])
   }
 
@@ -200,13 +205,15 @@ export class Program {
 
   /** A run by another program, which has a store of its own and is told nothing of this one. */
   async byAnother(delivery: Delivery): Promise<void> {
-    const mine = { place: this.#place, memory: this.checker.memory() }
+    const mine = { place: this.#place, memory: this.checker.memory(), lists: this.#lists }
     const other = this.#other ?? {
       place: { disk: this.#disks?.(this.time) ?? new SqliteDisk(emptyStore(1000)) },
       memory: noMemory,
+      lists: new Map(),
     }
-    const turnTo = ({ place, memory }: typeof mine): void => {
+    const turnTo = ({ place, memory, lists }: typeof mine): void => {
       this.#place = place
+      this.#lists = lists
       this.checker.place = place
       this.checker.recall(memory)
     }
@@ -217,7 +224,7 @@ export class Program {
     // What it writes is an edit to the one that is not told of it.
     for (const row of this.service.rows)
       if (row.writtenAt >= since) Object.assign(row, { edited: true, editedAt: row.writtenAt })
-    this.#other = { place: this.#place, memory: this.checker.memory() }
+    this.#other = { place: this.#place, memory: this.checker.memory(), lists: this.#lists }
     turnTo(mine)
   }
 
@@ -267,6 +274,7 @@ export class Program {
     this.service.runEnded(name, wasAlive && !isDry && first.report?.error === null)
     if (bytes !== null && !bytes.equals(this.#place.disk.bytes())) checker.fail('6: a dry run changed the store')
     if (!wasAlive) {
+      this.#lists.clear()
       if (fate.keptUntil !== undefined) await this.#cutPower()
       return null
     }
@@ -332,6 +340,8 @@ export class Program {
       stop: life.signal.signal,
     })
     const parts = {
+      // A second process has read no list.
+      lists: place === 0 ? this.#lists : new Map(),
       store: life.store(this.store),
       service,
       workspace: this.census.workspace(this.#scratch.workspace(place, room)),
@@ -383,6 +393,7 @@ export class Program {
       deadline: 2 * hour,
       rate: 5,
       concurrency,
+      observe: this.swarm.observe,
       deleteBatch,
       listIdsAreNative: false,
       keys: this.keys,

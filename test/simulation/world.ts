@@ -1,5 +1,6 @@
 /** What a history is made of, and what goes wrong in it: each switches a subset of its own on (swarm testing). */
 import type { Choices } from './choices.ts'
+import { hour } from './time.ts'
 import { drawShare, drawShares } from './mishap.ts'
 import type { Shares } from './mishap.ts'
 import { between } from './between.ts'
@@ -26,6 +27,8 @@ export interface Swarm {
   /** Calls a second that the program may make. */
   rate: number
   timezone: string
+  /** How often the whole list is read, 0 for by every run, in milliseconds. */
+  observe: number
   /** When it begins, by the calendar. */
   begins: string
   /** Whether the first feed takes listings over from the other one. */
@@ -113,7 +116,9 @@ export function drawSwarm(choices: Choices): Swarm {
   const yes = (name: string): boolean => choices.unit(`swarm ${name}`) < 0.3
   const ownership = choices.pick('swarm ownership', ['tag', 'tag', 'tag', 'snapshot', 'snapshot', 'mirror'] as const)
   const marks = ownership !== 'snapshot'
+  const observe = drawShare(choices, 'the list is read now and then', [0, 0, 0, 0, 0, 0, hour, 6 * hour, 24 * hour])
   return {
+    observe,
     ownership,
     drift: choices.pick('swarm drift', ['overwrite', 'overwrite', 'overwrite', 'keep', 'report'] as const),
     grace: choices.pick('swarm grace', [1, 1, 2, 3]),
@@ -139,7 +144,7 @@ export function drawSwarm(choices: Choices): Swarm {
       updateCountsChanges: yes('updateCountsChanges'),
       updateRefusesNoMatch: yes('updateRefusesNoMatch'),
       clear: choices.pick('swarm clear', ['empty', 'omit'] as const),
-      pageSize: choices.pick('swarm pageSize', [5, 6, 100]),
+      pageSize: choices.pick('swarm pageSize', observe > 0 ? [5, 6] : [5, 6, 100]),
       afterLastPage: choices.pick('swarm afterLastPage', ['empty', 'empty', 'repeat', 'refuse'] as const),
       order: choices.pick('swarm order', ['id', 'newest', 'shifting'] as const),
       virtualCount: choices.pick('swarm virtualCount', ['total', 'page', 'none'] as const),

@@ -11,7 +11,7 @@ import type {
   Remembered,
   Update,
 } from '../../src/plan/change.ts'
-import { AbsenceProof } from '../../src/plan/proof.ts'
+import { AbsenceProof, Look } from '../../src/plan/proof.ts'
 import type { Gone, Sides } from '../../src/plan/proof.ts'
 
 /** A full, whole delivery and a complete list: what is absent under them is proven so. */
@@ -21,6 +21,7 @@ export const wholeSides: Sides = {
   agrees: null,
   keyless: [],
   remote: { complete: true, reasons: [] },
+  lookUps: null,
 }
 
 export const goneOf = (mlsNumber: string, changes: Partial<Gone> = {}): Gone => ({
@@ -78,6 +79,7 @@ export const deleteOf = (mlsNumber: string, changes: Partial<DeleteStated> = {})
   ...base(mlsNumber),
   kind: 'delete',
   cause: 'feed-says-so',
+  look: Look.of(wholeSides, mlsNumber)!,
   shownHash: 'shown',
   snapshot: 1,
   unsettled: false,

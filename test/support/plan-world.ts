@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { contentHash } from '../../src/core/hash.ts'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src/core/listing.ts'
-import type { Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
+import type { Ask, Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import type { PlanInputs, PlanSettings, DeliveredRow, History, ShownRow, SnapshotRow } from '../../src/plan/inputs.ts'
@@ -51,6 +51,7 @@ export interface Planned {
   changes: Change[]
   unchanged: number
   notes: Bookkeeping[]
+  asks: Ask[]
   facts: PlanFacts
   /** Ids of the rows of which what was sent was fetched. */
   recalled: number[]
@@ -68,6 +69,7 @@ export class PlanWorld {
     agrees: null,
     keyless: [],
     remote: { complete: true, reasons: [] },
+    lookUps: null,
     remoteStartedAt: now,
     mode: 'full',
     deletes: true,
@@ -214,6 +216,14 @@ export class PlanWorld {
     return row
   }
 
+  /** What a run that reads no list has to look up, with what it may expect; null: it has to read the list. */
+  async asks(settings: Partial<PlanSettings> = {}): Promise<Record<string, string | null> | null> {
+    const lookUps = { keys: new Set<string>(), listedAt: now - minute }
+    const { asks } = await this.plan({ ...settings, lookUps })
+    if (asks.some(({ isUnclear }) => isUnclear)) return null
+    return Object.fromEntries(asks.map(({ key, expected }) => [key, expected && `${expected.owner} ${expected.hash}`]))
+  }
+
   /** What is as its baseline is planned in both ways in which a walk over the list may note it, and must come to the same. */
   async plan(settings: Partial<PlanSettings> = {}): Promise<Planned> {
     const planned = await this.#planned(settings, new Map())
@@ -260,6 +270,7 @@ export class PlanWorld {
         changes: walked.flatMap(({ changes }) => changes.map(({ change }) => change)),
         unchanged: walked.reduce((sum, { unchanged }) => sum + unchanged, 0),
         notes: walked.flatMap(({ notes }) => notes),
+        asks: walked.flatMap(({ asks }) => asks),
         facts: value,
         recalled,
         fetches,

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { stringify } from 'yaml'
-import type { CommandContext } from '../../src/app/app.ts'
+import type { App, CommandContext } from '../../src/app/app.ts'
 import { createDoors } from '../../src/app/doors.ts'
 import { openApp } from '../../src/app/open.ts'
 import type { Clock } from '../../src/core/machine.ts'
@@ -128,12 +128,12 @@ export class RunWorld {
     return { configFile, doors: createDoors(), env: {}, signal: this.stop.signal, clock, random: () => 0.5 }
   }
 
-  /** One run in this process, on the world's clock. */
-  async run(command: 'diff' | 'sync' | 'backfill' = 'sync', feedName = 'north'): Promise<ReadReport> {
-    const app = openApp(this.context, { logLevel: 'error' })
+  /** One run in this process, on the world's clock; `app`: of a daemon that made earlier ones, which stays open. */
+  async run(command: 'diff' | 'sync' | 'backfill' = 'sync', feedName = 'north', app?: App): Promise<ReadReport> {
+    const opened = app ?? openApp(this.context, { logLevel: 'error' })
     try {
-      const feed = app.config.feeds.find((one) => one.name === feedName)!
-      const { report, close } = command === 'diff' ? await app.diff(feed) : await app.sync(feed, command)
+      const feed = opened.config.feeds.find((one) => one.name === feedName)!
+      const { report, close } = command === 'diff' ? await opened.diff(feed) : await opened.sync(feed, command)
       const changes = [...report.changes()]
       const holds = report.holds.map((hold) => ({ ...hold, keys: [...hold.keys()] }))
       const read = { ...report, holds, changes, rejects: [...report.rejects()] }
@@ -141,7 +141,7 @@ export class RunWorld {
       if (read.result !== 'failed') holdTogether(read)
       return read
     } finally {
-      await app.close()
+      if (app === undefined) await opened.close()
     }
   }
 

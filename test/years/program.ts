@@ -153,6 +153,7 @@ export class OfficeProgram {
       deadline: 2 * hour,
       rate: 5,
       concurrency: 3,
+      observe: 0,
       deleteBatch: 100,
       listIdsAreNative: false,
       keys: 1,

@@ -308,6 +308,8 @@ function cellCounts(text: string, delimiter: string, quote: string, lineEnd: str
     } else if (character === lineEnd) {
       // One-cell rows are notices and blank lines, whatever the delimiter.
       if (cells > 1 || counts.length === 0) counts.push(cells)
+      // A mark that does not part the header is no delimiter.
+      if (counts[0] === 1) return counts
       cells = 1
       cellStart = true
     } else cellStart = false

@@ -41,19 +41,22 @@ const MAPPING_CODE = 10
 
 /**
  * Compiles a preset with a feed's options. `file` names the configuration in problems; `unmapped` is called for words that
- * no rule maps. Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values.
+ * no rule maps. Throws `ConfigError` with every problem: unknown fields, converters, paths, templates, values. `isRight`: it
+ * is known to have none, and nothing is compiled before it is used.
  */
 export function createMapping(
   preset: Preset,
   options: MappingOptions,
   file = preset.file,
   unmapped?: Unmapped,
+  isRight = false,
 ): Mapping {
   // A hundred kilobytes, which a daemon of a thousand feeds would keep for feeds that do not run.
   const parts = madeAgain(() => ({
     compiled: { ...compile(preset, options, file), unmapped },
     variants: preset.variants.map((variant) => ({ ...compile(preset, options, file, variant), unmapped })),
   }))
+  if (!isRight) parts()
   const mendsText = options.repair === 'double-utf8'
   const mapping: Mapping = {
     version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
@@ -84,9 +87,9 @@ export function createMapping(
       return making.listing
     },
   }
-  const { joined, stub, placeholders } = parts().compiled
-  if (joined.joins.length > 0) mapping.joins = joined.joins
-  if (stub !== null || placeholders !== null || joined.joins.length > 0)
+  const { join, placeholders } = options
+  if (join !== undefined) mapping.joins = parts().compiled.joined.joins
+  if (preset.stub !== undefined || placeholders !== undefined || join !== undefined)
     mapping.asksFor = (record, moment) => {
       const { paths, stub, placeholders, joined, refer } = parts().compiled
       refer(record)
@@ -101,11 +104,11 @@ export function createMapping(
   return mapping
 }
 
-/** Gives what `make` made, at once the first time, and makes it again where nobody has used it for long. */
+/** Gives what `make` made, and has it made again where nobody has used it for long. */
 function madeAgain<Made extends object>(make: () => Made): () => Made {
-  let kept = new WeakRef(make())
+  let kept: WeakRef<Made> | null = null
   return () => {
-    let made = kept.deref()
+    let made = kept?.deref()
     if (made === undefined) kept = new WeakRef((made = make()))
     return made
   }

@@ -1,7 +1,13 @@
 /** Counts records whose text has more combining marks in a row than are kept, for the report. */
+import { isAscii } from 'node:buffer'
 import type { Delivered } from '../../core/listing.ts'
 import { hasSurplusMarks, shorten } from '../../core/text.ts'
-import type { RecordFields, RecordNode } from '../format/format.ts'
+import type { RawRecord, RecordFields, RecordNode } from '../format/format.ts'
+
+/** A quick test on bytes that settles most rows of a table: there are no marks in ASCII without escapes (`&#x301;`, `\u0301`). */
+export function mayHoldMarks({ raw, outside }: RawRecord): boolean {
+  return outside !== undefined || !isAscii(raw) || raw.includes('&') || raw.includes('\\')
+}
 
 export class SurplusMarks {
   #records = 0

@@ -8,7 +8,7 @@ import { partOf } from './hold.ts'
 import type { Counted, HeldPart, Pair, PartHeld } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
-import type { Policy } from './scales.ts'
+import type { Policy, Standing } from './scales.ts'
 
 /** What became of an action under the guard. */
 export interface Verdict {
@@ -31,46 +31,38 @@ export function judge(
   policy: Policy,
   isBesideHeld = false,
 ): Verdict | null {
-  const standing = (part: HeldPart) => standingOf(remembered, action, part, policy)
-  const holding: { part: HeldPart; trip?: Trip }[] = trips
-    .filter((trip) => trip.holds(action, pair))
-    .map((trip) => ({ part: trip.fact === undefined ? action.kind : partOf(trip.fact), trip }))
-    .filter(({ part, trip }) => isOf(action, part) && (isBesideHeld || !isLetGo(standing(part), trip.ends)))
-  // A person refused it, and no rule need ask any more; or the other one of its pair is held.
-  for (const { part, decision } of remembered.holds)
-    if (decision === 'refused' && standing(part).is === 'refused' && isOf(action, part)) {
-      if (!holding.some((other) => other.part === part)) holding.push({ part })
-    }
-  if (isBesideHeld && holding.length === 0) holding.push({ part: action.kind })
-
-  const heldBy = holding.flatMap(({ trip }) => trip ?? [])
-  const parts = Array.from(
-    Map.groupBy(holding, ({ part }) => part),
-    ([part, held]): PartHeld => {
-      const by = held.flatMap(({ trip }) => trip ?? [])
-      const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
-      return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
-    },
-  )
-  const released = remembered.holds
-    .map(({ part }) => part)
-    .filter((part) => isOf(action, part) && isLetGo(standing(part), 'listed again'))
-    .filter((part) => !parts.some((held) => held.part === part))
-  const apart = [...parts.map(({ part }) => part), ...released]
-  const counts = countsOf(action, pair).filter((what) => !apart.includes(partOf(what)))
+  const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
+  const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))
+  const heldBy = trips.filter((trip) => {
+    const isAbout = trip.holds(action, pair) && isOf(action, partFor(trip))
+    return isAbout && (isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))
+  })
+  const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
+  const refused = about.filter((part) => standing(part).is === 'refused')
+  const held = new Set([...heldBy.map(partFor), ...refused])
+  if (isBesideHeld && held.size === 0) held.add(action.kind)
+  const released = about.filter((part) => !held.has(part) && isLetGo(standing(part), 'listed again'))
+  if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
+  const counts = countsOf(action, pair).filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
   const change = weighed(action, { counts, released })
-  if (holding.length === 0)
-    return released.length === 0 && pair !== 'renumbered' ? null : { change, heldBy, clock: null }
-  const clocks = parts.flatMap(({ part, ends }) =>
-    // Under other keys nothing that the list lacks goes by itself.
-    ends === 'never' || (ends === 'listed again' && policy.otherKeys)
-      ? []
-      : [standing(part).record?.clock ?? policy.now],
-  )
+  if (held.size === 0) return { change, heldBy, clock: null }
+
+  const parts = Array.from(held, (part): PartHeld => {
+    const by = heldBy.filter((trip) => partFor(trip) === part)
+    const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
+    return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
+  })
+  // Under other keys nothing that the list lacks goes by itself.
+  const goes = parts.filter(({ ends }) => ends === 'confirmed' || (ends === 'listed again' && !policy.otherKeys))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
-  const clock = clocks.length === 0 || isAsking ? null : Math.min(...clocks)
-  const labels = [...new Set(holding.map(({ trip }) => trip?.label ?? 'it was refused'))].join(', ')
-  return { change: held(change, parts, labels), heldBy, clock }
+  const clocks = goes.map(({ part }) => standing(part).record?.clock ?? policy.now)
+  const labels = new Set(heldBy.map(({ label }) => label))
+  if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
+  return {
+    change: withheld(change, parts, [...labels].join(', ')),
+    heldBy,
+    clock: isAsking || clocks.length === 0 ? null : Math.min(...clocks),
+  }
 }
 
 const countsOf = ({ kind, counts }: Action, pair: Pair | null): readonly Counted[] =>
@@ -89,7 +81,7 @@ function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
 const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)?.length !== 0
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
-function held(action: Action, parts: readonly PartHeld[], labels: string): Change {
+function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if (action.kind === 'update' && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]

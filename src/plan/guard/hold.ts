@@ -1,6 +1,5 @@
 /** What is held, counted and decided of a change, and remembered from run to run. */
-import { shortHash } from '../../core/hash.ts'
-import { fieldNames } from '../../core/listing.ts'
+import { contentHash, shortHash } from '../../core/hash.ts'
 import type { FieldName, Listing } from '../../core/listing.ts'
 import { cosmetic, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
@@ -73,7 +72,6 @@ export interface HoldRecord {
 export function contentOf(part: HeldPart, listing: Listing | null, volatile: ReadonlySet<FieldName>): string {
   if (listing === null) return ''
   const [, kind] = part.split(' ') as [string, FactKind?]
-  const fields =
-    kind === undefined ? fieldNames.filter((name) => !volatile.has(name) && !cosmetic.has(name)) : facts[kind].fields
-  return shortHash(JSON.stringify(fields.map((name) => listing[name] ?? null)))
+  if (kind === undefined) return contentHash(listing, new Set([...volatile, ...cosmetic]))
+  return shortHash(JSON.stringify(facts[kind].fields.map((name) => listing[name] ?? null)))
 }

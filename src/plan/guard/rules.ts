@@ -33,10 +33,10 @@ export interface Seen {
   readonly older: { readonly written: string; readonly last: string } | null
   /** The last delivery was held as older than the one before. */
   readonly wasOlder: boolean
-  /** Creates of this plan, and how many of them bring back what we took off in the last 45 days. */
+  /** Creates of this plan, and those that bring back what we took off in the last 45 days. */
   readonly creates: number
   readonly back: number
-  /** Deletes of this plan, and how many of them take away what was new in the last 45 days. */
+  /** Deletes of this plan, and those that take away what was new in the last 45 days. */
   readonly deletes: number
   readonly young: number
   /** Listings of ours that the chatbot's list lacks. */

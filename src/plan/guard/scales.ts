@@ -12,7 +12,7 @@ export interface Policy {
   readonly now: number
   /** How long every delivery has to say the same; null: for ever. */
   readonly confirm: number | null
-  /** Whether this delivery and the list are whole: else they confirm nothing. */
+  /** This delivery and the list are whole: else they confirm nothing. */
   readonly isWhole: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean

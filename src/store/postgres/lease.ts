@@ -137,8 +137,11 @@ export function createLeases(door: () => Door, time: number) {
     chatbotOf: (feed: string): string | undefined => chatbots.get(feed),
     isHeld: (): boolean => held.size > 0,
     isBehind: (): boolean => behind.size > 0,
-    /** Whether the store is a copy: before a lease takes notice of it. */
-    isCopy: async (): Promise<boolean> => (await door().get(`SELECT 1 FROM meta WHERE place <> ${here}`)) !== undefined,
+    /** Whether the store is a copy: before a lease takes notice of it. A standby, which can't tell, is read as it is. */
+    isCopy: async (): Promise<boolean> =>
+      (await door().get(
+        `SELECT 1 FROM meta WHERE CASE WHEN pg_is_in_recovery() THEN false ELSE place <> ${here} END`,
+      )) !== undefined,
     async releaseAll(): Promise<void> {
       await Promise.all(Array.from(held, ([chatbot, token]) => release(chatbot, token)))
     },

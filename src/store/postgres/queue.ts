@@ -6,6 +6,8 @@
  * has not for longer than a lease lasts has lost them: its run is put back as another job, so that who wakes up again ends
  * nothing but its own. Its tables are written to for that; the package is pinned to one version.
  */
+import { createRequire } from 'node:module'
+import type * as Library from 'graphile-worker'
 import type { TaskList } from 'graphile-worker'
 import { StoreAwayError, messageOf } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
@@ -199,11 +201,25 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
   }
 }
 
+/**
+ * As it is loaded, graphile-worker carries out what it takes for its configuration in the working folder and above, and anybody
+ * may have put that there: it is loaded from the program's own folder, at once.
+ */
+function library(): typeof Library {
+  const folder = process.cwd()
+  process.chdir(import.meta.dirname)
+  try {
+    return createRequire(import.meta.url)('graphile-worker') as typeof Library
+  } finally {
+    process.chdir(folder)
+  }
+}
+
 const quarrel = 'the queue of runs has trouble with the database'
 
 /** Its faults are told; who completes which job is nobody's concern. */
-async function loggerTo(log: Log) {
-  const { Logger } = await import('graphile-worker')
+function loggerTo(log: Log) {
+  const { Logger } = library()
   return new Logger(() => (level, problem) => {
     if (level === 'error') log.warn({ problem }, quarrel)
   })
@@ -211,11 +227,11 @@ async function loggerTo(log: Log) {
 
 /** Brings graphile-worker's tables up to date, after whichever process is at it. */
 async function makeTables(asker: Asker, address: string, log: Log): Promise<void> {
-  const { runMigrations } = await import('graphile-worker')
+  const { runMigrations } = library()
   await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
   const pgPool = await openPool(address, { most: 1 })
   try {
-    await runMigrations({ pgPool, logger: await loggerTo(log) })
+    await runMigrations({ pgPool, logger: loggerTo(log) })
   } finally {
     await pgPool.end()
   }
@@ -232,7 +248,7 @@ async function workUntilTrouble(
   log: Log,
   end: AbortSignal,
 ): Promise<void> {
-  const { run } = await import('graphile-worker')
+  const { run } = library()
   const pgPool = await openPool(address, { most: connections })
   const stopped = Promise.withResolvers<void>()
   try {
@@ -242,7 +258,7 @@ async function workUntilTrouble(
       noHandleSignals: true,
       pollInterval,
       taskList,
-      logger: await loggerTo(log),
+      logger: loggerTo(log),
       // Without, what it could not write down would end the process.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     })

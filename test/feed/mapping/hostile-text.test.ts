@@ -2,6 +2,7 @@
  * Text made to slow down regular expressions. At these lengths quadratic time would take minutes and exponential time would
  * never end, so the time limit of the test fails.
  */
+import { mayHoldMarks } from '../../../src/feed/mapping/surplus-marks.ts'
 import { describe, expect, test } from 'vitest'
 import { blm } from '../../../src/feed/format/blm.ts'
 import type { FieldMapping } from '../../../src/feed/mapping/rule-keys.ts'
@@ -75,6 +76,14 @@ describe('documents', () => {
     expect(records[0]).toMatchObject({ A: '1' })
     expect(reasons).toEqual([])
   })
+})
+
+test('marks may hide in escapes, in what is not ASCII and in rows of a second table', () => {
+  const may = (text: string, outside?: string) =>
+    mayHoldMarks({ at: '', raw: Buffer.from(text), ...(outside !== undefined && { outside }) })
+  expect(may('1,"plain, ASCII",[x]')).toBe(false)
+  expect(['e\u0301', 'e&#x301;', 'e\\u0301'].map((text) => may(text))).toEqual([true, true, true])
+  expect(may('plain', '[]')).toBe(true)
 })
 
 test('a letter keeps 30 combining marks, and the report says that there were more', async () => {

@@ -55,8 +55,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a backfill deletes',
     file: 'src/sync.ts',
-    from: 'const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store)))',
-    to: "const prepared = (run.prepared = await prepare(feed, tools, 'sync', mirror(feed, tools.store)))",
+    from: 'const prepared = (run.prepared = await prepare(feed, tools, mode, mirror(feed, tools.store), last))',
+    to: "const prepared = (run.prepared = await prepare(feed, tools, 'sync', mirror(feed, tools.store), last))",
   },
   {
     name: 'forgotten after one absence',

@@ -118,9 +118,9 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'one of two of a home goes alone',
     file: 'src/plan/guard/guard.ts',
-    from: '(isBesideHeld || !isLetGo(standing(part), trip.ends))',
-    to: '!isLetGo(standing(part), trip.ends)',
-    also: [{ from: 'if (isBesideHeld && holding.length === 0)', to: 'if (isBesideHeld && holding.length < 0)' }],
+    from: '(isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))',
+    to: '!isLetGo(standing(partFor(trip)), trip.ends)',
+    also: [{ from: 'if (isBesideHeld && held.size === 0)', to: 'if (isBesideHeld && held.size < 0)' }],
   },
   {
     name: 'a home is created beside what the list lacks',

@@ -47,8 +47,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'foreign row taken for ours',
     file: 'src/plan/situation.ts',
-    from: 'ours: isOurs(one)',
-    to: 'ours: one.shown.length > 0 || isOurs(one)',
+    from: 'one.ours = isOurs(one)',
+    to: 'one.ours = one.shown.length > 0 || isOurs(one)',
   },
   {
     name: "another feed's listing taken",
@@ -73,6 +73,12 @@ export const planMutants: readonly Mutant[] = [
     file: 'src/plan/absent.ts',
     from: "if (shown.length > 1) return twiceShown(one, 'delete')",
     to: '',
+  },
+  {
+    name: 'what nobody looked at is changed by what the snapshot has',
+    file: 'src/plan/plan.ts',
+    from: '(!ask.isUnclear && leavesAll(decision))',
+    to: 'leavesAll !== null',
   },
   {
     name: 'a lost store goes unnoticed',

@@ -1,0 +1,212 @@
+/** All that makes calls, and so loads much: runs, repairs and clients of the service. */
+import type { FeedConfig } from '../config/config.ts'
+import { FeedError, UserError, messageOf } from '../core/errors.ts'
+import type { Runtime } from '../core/machine.ts'
+import type { Report } from '../report/report.ts'
+import type { LastLists } from '../run/last-list.ts'
+import { repair } from '../run/repair.ts'
+import { reportOf } from '../run/report.ts'
+import type { Run } from '../run/run.ts'
+import type { Feed, Readers, Writers } from '../run/tools.ts'
+import { Endpoint, ServiceClient } from '../service/client.ts'
+import type { Chatbot } from '../service/service.ts'
+import type { RunRecord } from '../store/store.ts'
+import { diff, sync } from '../sync.ts'
+import { openWorkspace } from '../workspace/sqlite.ts'
+import type { App, Finished, Machine } from './app.ts'
+import { createGates } from './gates.ts'
+import { createLimiters } from './limiters.ts'
+import { withFacts } from './log.ts'
+import type { RunLog } from './log.ts'
+import { progressOf } from './progress.ts'
+import { withSettings } from './settings.ts'
+import { noteLeaving, verifyRun } from './verify.ts'
+import type { Leaving } from './verify.ts'
+import { wire } from './wire.ts'
+
+export type Calls = ReturnType<typeof createCalls>
+
+/** `afterwards` is done with the report of each run that may have written. */
+export function createCalls(
+  app: App,
+  log: RunLog,
+  { signal, onCrash }: Pick<Machine, 'signal' | 'onCrash'>,
+  afterwards: (report: Report) => Promise<void>,
+) {
+  const { runtime, doors } = app
+  const { clock } = runtime
+  /** The current runs of this process, so that a crash can be recorded for each (docs/faults.md, F137). */
+  const underWay = new Set<Begun>()
+  // The rate belongs to the service, whichever keys a feed uses; how many calls may be in flight, to the chatbot.
+  const endpoints = new Map<string, { baseUrl: string; endpoint: Endpoint }>()
+  const gates = createGates(clock, doors)
+  const lists: LastLists = new Map()
+  const limiters = createLimiters(app.config.store, clock)
+  onCrash?.((thrown) => void recordCrash(thrown))
+
+  /** The client of a feed's service, which shares the rate with all others. */
+  function client({ service }: FeedConfig): ServiceClient {
+    const { baseUrl, ca, maxAnswerBytes } = service
+    const key = JSON.stringify([baseUrl, ca, maxAnswerBytes])
+    const rate = Math.min(service.rate, rateOf(baseUrl))
+    const endpoint =
+      endpoints.get(key)?.endpoint ?? new Endpoint({ ...service, rate }, clock, undefined, limiters.of(baseUrl, rate))
+    endpoints.set(key, { baseUrl, endpoint })
+    return new ServiceClient(service, runtime, endpoint)
+  }
+
+  return {
+    client,
+    diff: (feed: FeedConfig) => run(feed, 'diff', (wired, readers) => diff(wired, { ...readers, store: app.reader() })),
+    async sync(feed: FeedConfig, command: 'sync' | 'backfill'): Promise<Finished> {
+      const begun = { feed: feed.name, chatbot: feed.chatbot, command, startedAt: clock.now() }
+      underWay.add(begun)
+      try {
+        let leaving: Leaving = new Map()
+        const planned: Writers['planned'] = async (workspace, digest) => {
+          leaving = await noteLeaving(app, feed, workspace, digest)
+        }
+        const finished = await run(feed, command, (wired, readers, abandon, begun) =>
+          sync(wired, { ...readers, store: app.store(), lists, planned, abandon, begun }, command),
+        ).catch(async (error: unknown) => {
+          await recordUnopened(begun, error)
+          throw error
+        })
+        // What follows a run, once that is recorded, does not make it fail.
+        const settled = await withSettings(app, feed, finished, signal)
+        const verified = await verifyRun(app, feed, settled, leaving, signal)
+        await afterwards(verified.report)
+        app.tell(feed, { report: verified.report })
+        return verified
+      } finally {
+        underWay.delete(begun)
+      }
+    },
+    async repair(feedConfig: FeedConfig, agree: Parameters<App['repair']>[1]) {
+      const { parts, wired, abandon, end } = open(feedConfig)
+      try {
+        return await repair(wired, { ...parts, store: app.store(), abandon }, (plan) => {
+          // The question must not follow on a progress line.
+          end()
+          return agree(plan)
+        })
+      } finally {
+        end()
+        parts.workspace.close()
+      }
+    },
+    /** Takes the rates as they are configured now. */
+    retune(): void {
+      for (const { baseUrl, endpoint } of endpoints.values()) endpoint.retune(rateOf(baseUrl))
+    },
+    async close(): Promise<void> {
+      await Promise.all([
+        gates.close(),
+        limiters.close(),
+        ...Array.from(endpoints.values(), ({ endpoint }) => endpoint.close()),
+      ])
+    },
+  }
+
+  /** The lowest rate that a feed gives a service; Infinity: no feed uses it. */
+  function rateOf(address: string): number {
+    return Math.min(
+      ...app.config.feeds.flatMap(({ service: { baseUrl, rate } }) => (baseUrl === address ? [rate] : [])),
+    )
+  }
+
+  /** Records every current run as ended by a defect; errors of the store are ignored. */
+  async function recordCrash(thrown: unknown): Promise<void> {
+    const message = `a defect ended the program in the middle of this run: ${messageOf(thrown)}`
+    const end = { finishedAt: clock.now(), result: 'failed', interrupted: true, error: message, figures: '{}' } as const
+    try {
+      // Written at once, before the first wait: the process ends without waiting for promises.
+      await Promise.all(Array.from(underWay, (begun) => app.store().runs.record({ ...begun, ...end })))
+    } catch {
+      return
+    }
+  }
+
+  /** Records a run that could not begin, as without room for its scratch file, so that `status` tells of it, too. */
+  async function recordUnopened(begun: Begun, error: unknown): Promise<void> {
+    if (!(error instanceof UserError)) return
+    const end = { finishedAt: clock.now(), result: 'failed', interrupted: false, figures: '{}' } as const
+    try {
+      await app.store().runs.record({ ...begun, ...end, error: error.message })
+    } catch (unwritten) {
+      log.error(
+        { feed: begun.feed, problem: messageOf(unwritten) },
+        'could not record in the store that the run failed',
+      )
+    }
+  }
+
+  /** Gives a job its workspace and its service. A part that can't be opened also yields a failed report. */
+  async function run(
+    feedConfig: FeedConfig,
+    command: Report['command'],
+    job: (
+      feed: Feed,
+      parts: Parts,
+      abandon: (reason: string) => void,
+      begun: (number: number) => void,
+    ) => Promise<Report>,
+  ): Promise<Finished> {
+    const startedAt = clock.now()
+    const { parts, wired, abandon, begun, facts, end } = open(feedConfig, signal)
+    const close = (): void => parts.workspace.close()
+    try {
+      return { report: await job(wired, parts, abandon, begun), run: facts.run ?? null, close }
+    } catch (error) {
+      if (error instanceof UserError)
+        return {
+          report: reportOf(command, wired, parts, startedAt, nothing, error.message),
+          run: facts.run ?? null,
+          close,
+        }
+      close()
+      throw error
+    } finally {
+      end()
+    }
+  }
+
+  /** What a job on a feed needs; `end` closes it, except the workspace. `stop` ends waiting for a call. */
+  function open(feedConfig: FeedConfig, stop?: AbortSignal) {
+    const calls = new AbortController()
+    /** What every line of the run's log has. */
+    const facts: { feed: string; run?: number } = { feed: feedConfig.name }
+    const runtime: Runtime = { clock, random: () => app.runtime.random(), log: withFacts(log, facts) }
+    const begun = (number: number): void => void (facts.run = number)
+    const tell = async (words: string): Promise<void> => {
+      if (facts.run !== undefined) await app.store().runs.noteProgress(feedConfig.name, words, clock.now())
+    }
+    const progress = progressOf(feedConfig.name, doors.err, runtime, tell)
+    const service = client(feedConfig).chatbot(feedConfig.chatbot, {
+      profile: feedConfig.service.profile,
+      volatile: feedConfig.plan.volatile.fields,
+      mark: feedConfig.plan.ownership === 'snapshot' ? null : feedConfig.name,
+      formerly: new Set(feedConfig.formerly),
+      signal: calls.signal,
+      stop,
+    })
+    const parts: Parts = {
+      service,
+      workspace: openWorkspace(undefined, feedConfig.transport),
+      runtime,
+      signal,
+      progress: progress.show,
+    }
+    const abandon = (reason: string): void => calls.abort(new FeedError(reason))
+    const end = (): void => {
+      progress.end()
+      log.endRun()
+    }
+    return { wired: wire(feedConfig, app.config, clock, gates), parts, abandon, begun, facts, end }
+  }
+}
+
+const nothing: Run = { prepared: null, applied: null, notes: [] }
+
+type Begun = Pick<RunRecord, 'feed' | 'chatbot' | 'command' | 'startedAt'>
+type Parts = Omit<Readers, 'store' | 'service'> & { service: Chatbot }

@@ -1,0 +1,20 @@
+/** Turns that come once in a while, at an instant that a name decides, so that not all come at once. */
+
+/** The first turn of `key` after `at`, of those that come every so many milliseconds. */
+export function nextTurn(key: string, at: number, every: number): number {
+  const offset = Math.floor(shareOf(key) * every)
+  return (Math.floor((at - offset) / every) + 1) * every + offset
+}
+
+/** A share from 0 up to, but not including, 1 that the key decides: equally spread, and the same each time. */
+function shareOf(key: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let i = 0; i < key.length; i++) {
+    const unit = key.charCodeAt(i)
+    high = Math.imul(high ^ unit, 2654435761)
+    low = Math.imul(low ^ unit, 1597334677)
+  }
+  const mixed = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
+  return (mixed >>> 0) / 2 ** 32
+}

@@ -1,0 +1,147 @@
+/**
+ * How a run comes to know what the service shows: by its whole list, or, between two lists and where nothing is unclear, by the
+ * snapshot and look-ups of what the plan would change. A look-up only confirms: where one finds anything else than the snapshot has, the
+ * list is read.
+ */
+import pLimit from 'p-limit'
+import { callsOfALookUp } from '../apply/context.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Shown } from '../core/listing.ts'
+import type { Ask, Hold, HoldCause, Steps } from '../plan/change.ts'
+import type { ShownRow } from '../plan/inputs.ts'
+import { planChanges } from '../plan/plan.ts'
+import { nextList } from './last-list.ts'
+import type { LastList } from './last-list.ts'
+import { observe } from './observe.ts'
+import type { Listed } from './observe.ts'
+import { inputsOf, planSettings } from './plan.ts'
+import type { Known } from './plan.ts'
+import type { Past } from './recall.ts'
+import type { Run } from './run.ts'
+import type { Feed, Readers, Writers } from './tools.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** What is known before the look; `last`: a list that this run may go by, null: there is none. */
+export type BeforeLook = Omit<Known, 'listed'> & { last: LastList | null }
+
+/** What the service shows, in figures; the items are in the workspace, but for those that are left as the snapshot has them. */
+export async function look(feed: Feed, tools: Readers, known: BeforeLook): Promise<Listed> {
+  return (await byLookUps(feed, tools, known)) ?? observe(feed, tools)
+}
+
+/** null: only the list will do, or takes no more calls. */
+async function byLookUps(feed: Feed, tools: Readers, { last, ...known }: BeforeLook): Promise<Listed | null> {
+  const { past, delivery, mode } = known
+  const startedAt = tools.runtime.clock.now()
+  if (last === null || mode !== 'sync' || !isCurrent(feed, last, startedAt)) return null
+  // A walk over all keys of a live source is the one that tells what is gone, also of what only a mark shows to be ours.
+  if (delivery.source !== null && delivery.mode === 'full') return null
+  if (past.isBehind || past.isFirstLoad || past.otherKeys || past.waiting > 0) return null
+  if ((await tools.store.runs.last(feed.name))?.number !== last.run) return null
+  const { at: listedAt, pages, listings } = last
+  const lookUps = { keys: new Set<string>(), listedAt }
+  const figures = { complete: true, reasons: [], pages, listings, startedAt, marked: 0, writers: new Map() }
+  const settings = planSettings(feed, { ...known, listed: { ...figures, lookUps } }, past.lostAt)
+  if (settings.lostUntil !== null) return null
+  const most = Math.max(0, Math.ceil(pages / callsOfALookUp) - 1)
+  const asks = await asksIn(planChanges(inputsOf(feed, tools, past.moment.now), settings), most)
+  if (asks === null || !(await areAsExpected(feed, tools, past, asks))) return null
+  return { ...figures, lookUps: { keys: new Set(asks.map(({ key }) => key)), listedAt } }
+}
+
+function isCurrent(feed: Feed, { at, pages, basis }: LastList, now: number): boolean {
+  const next = nextList(feed, at, pages)
+  return next !== null && now >= at && now < next && basis === basisOf(feed)
+}
+
+/** null: more than `most`, or something of ours is unclear. */
+async function asksIn(plan: AsyncIterable<Steps>, most: number): Promise<Ask[] | null> {
+  const all: Ask[] = []
+  for await (const { asks } of plan) {
+    all.push(...asks)
+    if (all.length > most || asks.some(({ isUnclear }) => isUnclear)) return null
+  }
+  return all
+}
+
+/** Looks up into the workspace. Gives whether each was found as the snapshot has it; an answer that does not come is none. */
+async function areAsExpected(
+  { concurrency }: Feed,
+  { service, workspace }: Readers,
+  { stamp }: Past,
+  asks: readonly Ask[],
+): Promise<boolean> {
+  let areSo = true
+  const limit = pLimit(concurrency)
+  const ask = async ({ key, expected }: Ask): Promise<void> => {
+    if (!areSo) return
+    try {
+      const found = await service.lookUp(key)
+      areSo &&= isAsExpected(found, expected, stamp)
+      if (areSo) workspace.addShown(found.map((item) => ({ item: { ...item, whole: () => item }, keep: false })))
+    } catch (error) {
+      areSo = false
+      if (!(error instanceof ServiceError)) throw error
+    }
+  }
+  const asked = await Promise.allSettled(asks.map((one) => limit(() => ask(one))))
+  for (const one of asked) if (one.status === 'rejected') throw one.reason
+  if (!areSo) workspace.clearShown()
+  return areSo
+}
+
+function isAsExpected(found: readonly Shown[], expected: ShownRow | null, { store, run }: Past['stamp']): boolean {
+  if (expected === null || found.length !== 1) return expected === null && found.length === 0
+  const [{ hash, owner, by }] = found
+  // Its mark may be missing, but not be another's, nor of a run that this store has not had.
+  const isMarkedRight = expected.owner === null || owner === null || owner === expected.owner
+  return hash === expected.hash && isMarkedRight && (by === undefined || (by.store === store && by.run < run))
+}
+
+/** All that a list was read and judged by, as one value. */
+function basisOf({ basis, keys, plan, outranks }: Feed): string {
+  return JSON.stringify([basis, keys, plan, [...outranks]])
+}
+
+/** Holds that the feeds, or what the service once said, are the cause of. */
+const elsewhere: ReadonlySet<HoldCause> = new Set(['refused-before', 'twice-delivered', 'other-feed'])
+
+/** Whether a hold is of what the next run knows of without a list: what only the list shows to be ours has no row. */
+function isKnown({ cause, action }: Hold): boolean {
+  return elsewhere.has(cause) || (cause === 'grace' && action?.kind === 'delete' && action.snapshot !== null)
+}
+
+/** Whether a run left nothing open between what the store has and what the service shows. What its rows tell is asked for later. */
+export function isClear({ prepared, applied }: Run, workspace: Workspace): boolean {
+  if (prepared === null || applied === null) return false
+  const { past, listed, plan, guarded } = prepared
+  const { stopped, interrupted, late, miscounts, outcomes } = applied
+  // A list of before the first load is of another chatbot, so to say.
+  if (stopped !== null || interrupted || late || miscounts || guarded.isFirstLoad) return false
+  if (outcomes.failed + outcomes.unknown + outcomes.skipped + guarded.held + guarded.trips.length > 0) return false
+  if (!listed.complete || plan.isDoubtful || plan.others.rival !== null || plan.lostAt !== past.lostAt) return false
+  for (const { change } of workspace.changes('hold')) if (!isKnown(change)) return false
+  return true
+}
+
+/** Keeps the list that a run went by for the next one, if it left nothing open. */
+export async function keepList(feed: Feed, { lists, store, workspace }: Writers, run: Run): Promise<void> {
+  if (lists === undefined || run.prepared === null || !isClear(run, workspace)) return
+  const { startedAt, lookUps, pages, listings } = run.prepared.listed
+  const last = await store.runs.last(feed.name)
+  if (last !== null)
+    lists.set(feed.name, {
+      at: lookUps?.listedAt ?? startedAt,
+      pages,
+      listings,
+      basis: basisOf(feed),
+      run: last.number,
+    })
+}
+
+/** The list that a run may go by. It is taken, so that a run which does not end clear leaves none. */
+export function takeList({ name }: Feed, { lists }: Pick<Writers, 'lists'>): LastList | null {
+  const last = lists?.get(name) ?? null
+  lists?.delete(name)
+  return last
+}

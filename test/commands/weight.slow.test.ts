@@ -1,0 +1,55 @@
+/** What commands load: nobody waits for what their command, or their kind of store, does not need. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { homes, zillowFeed } from '../support/homes.ts'
+import { command } from '../support/program.ts'
+import { RunWorld } from '../support/run-world.ts'
+
+let world: RunWorld
+beforeAll(async () => {
+  world = await RunWorld.start()
+  world.deliver(zillowFeed(homes(1, 3)))
+})
+afterAll(() => world.end())
+
+/** Says at the end which modules were loaded, each by its address; CommonJS ones, too. */
+const watcher = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  import { writeFileSync } from 'node:fs'
+  const loaded = []
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+  process.on('exit', () => writeFileSync(process.env.LOADED_FILE, loaded.join('\\n')))
+`)}`
+
+async function loadedBy(...words: string[]): Promise<string[]> {
+  const file = join(world.folder, 'loaded')
+  const env = { LISTING_SYNC_CONFIG: world.configFile, LOADED_FILE: file, NODE_OPTIONS: `--import=${watcher}` }
+  const { status, stderr } = await command(words, { env })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return readFileSync(file, 'utf8').split('\n')
+}
+
+const among = (loaded: readonly string[], what: RegExp): string[] => loaded.filter((url) => what.test(url))
+
+test('with a file as store, nothing of PostgreSQL is loaded', async () => {
+  const loaded = [
+    ...(await loadedBy('sync')),
+    ...(await loadedBy('status')),
+    ...(await loadedBy('backup', join(world.folder, 'copy'))),
+  ]
+  expect(among(loaded, /better-sqlite3/)).not.toEqual([])
+  expect(among(loaded, /node_modules\/(?:pg|graphile)|store\/(?:postgres|migrate\.)/)).toEqual([])
+})
+
+test('status loads neither runs nor the client of HTTP; --help no configuration', async () => {
+  const status = await loadedBy('status')
+  expect(among(status, /src\/config\//)).not.toEqual([])
+  expect(
+    among(
+      status,
+      /node_modules\/(?:undici|fast-xml-parser|papaparse)|src\/(?:run\/re|apply|service\/client|sync|workspace)/,
+    ),
+  ).toEqual([])
+  expect(among(await loadedBy('--help'), /src\/config\/|node_modules\/(?!commander|node-)/)).toEqual([])
+})

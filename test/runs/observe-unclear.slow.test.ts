@@ -1,0 +1,114 @@
+/** Runs that read no list of the service: what makes the next one read it. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { App } from '../../src/app/app.ts'
+import { openApp } from '../../src/app/open.ts'
+import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
+import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import type { Home } from '../support/homes.ts'
+import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const all = homes(1, 24)
+const [first] = all
+const last = all.at(-1)!
+/** Pages of two, so that a look-up takes fewer calls than the list. */
+const service = { profile: { pageSize: 2 }, attempts: 2 }
+const north = { observe: '7d', volatile: { refresh: '365d' } }
+
+let world: RunWorld
+let daemon: App
+beforeEach(async () => {
+  world = await RunWorld.start({ feeds: { north }, service })
+  daemon = openApp(world.context, { logLevel: 'error' })
+  for (const _ of ['the first load', 'a list of it']) await run(all)
+})
+afterEach(async () => {
+  await daemon.close()
+  await world.end()
+})
+
+/** A run of the daemon on these homes, a quarter of an hour after the last one. */
+function run(some: readonly Home[] = all, command: 'sync' | 'diff' | 'backfill' = 'sync'): Promise<ReadReport> {
+  world.deliver(zillowFeed(some))
+  world.clock.advance(15 * minute)
+  return world.run(command, 'north', daemon)
+}
+
+const changed = (...some: Home[]): Home[] => all.map((one) => (some.includes(one) ? dearer(one) : one))
+const readsTheList = { observed: { lookedUp: null } }
+const readsNone = { observed: { lookedUp: expect.any(Number) } }
+
+describe('the list is read after', () => {
+  const failing = (operation: 'Create' | 'Update' | 'Delete', fault: FaultRuleInput['fault'], times = 1) =>
+    world.standIn.addFault({ operations: [operation], times, fault })
+  const feed = [...changed(first).filter((one) => one !== last), home(25)]
+  test.each<[string, () => unknown]>([
+    ['an update was refused', () => failing('Update', { kind: 'refuse' }, 2)],
+    [
+      'an update was answered at the second attempt',
+      () => failing('Update', { kind: 'reset', when: 'after-carrying-out' }),
+    ],
+    ['an update was confirmed and ignored', () => failing('Update', { kind: 'pretend' })],
+    ['a create got no answer', () => failing('Create', { kind: 'reset', when: 'after-reading' })],
+    ['a delete was answered at the second attempt', () => failing('Delete', { kind: 'reset', when: 'after-reading' })],
+    ['a delete was refused', () => failing('Delete', { kind: 'refuse' })],
+    [
+      'a look at what was written failed',
+      () => {
+        const fault = { kind: 'status', status: 500 } as const
+        for (const nth of [2, 3])
+          world.standIn.addFault({ operations: ['List'], mlsNumber: first.mlsNumber, page: 1, nth, fault })
+      },
+    ],
+  ])('%s', async (_, happens) => {
+    happens()
+    expect(await run(feed)).toMatchObject(readsNone)
+    expect(await run(feed)).toMatchObject(readsTheList)
+  })
+
+  test('the guard held something, and as long as it does', async () => {
+    expect(await run(all.slice(0, 12))).toMatchObject({ result: 'held' })
+    expect(await run(all.slice(0, 12))).toMatchObject({ result: 'held', ...readsTheList })
+    expect(await run()).toMatchObject({ result: 'ok', ...readsTheList })
+    expect(await run()).toMatchObject({ result: 'ok', ...readsNone })
+  })
+
+  test('a run failed', async () => {
+    rmSync(join(world.folder, 'north.xml'))
+    expect(await world.run('sync', 'north', daemon)).toMatchObject({ result: 'failed' })
+    expect(await run()).toMatchObject(readsTheList)
+  })
+
+  test('a run of another process', async () => {
+    world.clock.advance(minute)
+    expect(await world.run()).toMatchObject(readsTheList)
+    expect(await run()).toMatchObject(readsTheList)
+  })
+
+  test('a backfill, which reads it itself, as does every dry run', async () => {
+    expect(await run(all, 'diff')).toMatchObject(readsTheList)
+    expect(await run()).toMatchObject(readsNone)
+    expect(await run(all, 'backfill')).toMatchObject(readsTheList)
+    expect(await run()).toMatchObject(readsTheList)
+  })
+
+  test.each<[string, object, object?]>([
+    ['its plan', { drift: 'keep' }],
+    ['its mapping', { fields: { YearBuilt: { value: 1990 } } }],
+    ['its filter', { where: { City: ['nowhere'] } }],
+    ['its keys', {}, { secretKey: 'another-key' }],
+  ])('the feed changed in the configuration: %s', async (_, changes, keys) => {
+    world.configure({ north: { ...north, ...changes } }, { ...service, ...keys })
+    await daemon.reload(() => [])
+    expect(await run()).toMatchObject(readsTheList)
+  })
+
+  test('the clock was set back', async () => {
+    world.clock.advance(-hour)
+    expect(await run()).toMatchObject(readsTheList)
+  })
+})
