@@ -1275,7 +1275,7 @@ const unlisted: Defence[] = [
     file: 'src/run/look.ts',
     from: 'lists?.delete(name)',
     to: '',
-    tests: ['test/runs/observe-unclear.slow.test.ts'],
+    tests: ['test/runs/observe.test.ts'],
   },
   {
     name: 'without a list: another process ran since',
