@@ -19,7 +19,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['500', 5] },
   growth: { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
   firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
-  memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['500', 1] },
+  memory: { file: 'memory', whole: ['1000,10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['250', 1] },
   observe: { file: 'observe', whole: ['10000', 5], quick: ['1000', 5] },
   rate: { file: 'rate', whole: ['60', 1], quick: ['5', 1] },
