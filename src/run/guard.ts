@@ -76,7 +76,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
   const isIncomplete = !summary.complete || !listed.complete
-  const isWhole = settings.deletes && !isIncomplete && listed.lookUps === null
+  const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
   const stillHeld = isWhole ? 0 : past.waiting
   if (stillHeld > counted.held)
@@ -93,7 +93,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     sentences,
     isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
     isWhole,
-    absenceProven: isWhole && settings.mode === 'full',
+    // What only the list shows to be ours is absent from it, and not noted again without it.
+    absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,
     estimate: estimated(feed, past, counts, lookUps, listed, runtime.clock.now()),
     notes,
     today: past.moment.today,

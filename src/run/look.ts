@@ -140,7 +140,7 @@ export async function keepList(feed: Feed, { lists, store, workspace }: Writers,
 }
 
 /** The list that a run may go by. It is taken, so that a run which does not end clear leaves none. */
-export function takeList({ name }: Feed, { lists }: Pick<Writers, 'lists'>): LastList | null {
+export function takeList({ name }: Pick<Feed, 'name'>, { lists }: Pick<Writers, 'lists'>): LastList | null {
   const last = lists?.get(name) ?? null
   lists?.delete(name)
   return last

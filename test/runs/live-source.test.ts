@@ -1,5 +1,6 @@
 /** A live source (RESO Web API) in whole runs: load, changes, a walk of all keys, and what must never be deleted. */
 import { afterEach, expect, test } from 'vitest'
+import { openApp } from '../../src/app/open.ts'
 import type { ProfileName } from '../../src/stand-in/reso/profiles.ts'
 import { addHomes, startReso } from '../../src/stand-in/reso/server.ts'
 import type { ResoFault } from '../../src/stand-in/reso/world.ts'
@@ -128,6 +129,23 @@ test('another filter is loaded anew: nothing goes before a walk of it that the g
   expect(first.notes.join()).toContain('is loaded anew, and nothing is deleted for being absent')
   expect(await world.run('sync')).toMatchObject({ counts: { delete: 2 } })
   expect(world.listings()).toHaveLength(38)
+})
+
+test('a walk over all keys has the list of the service read, too: only marks may show what is gone', async () => {
+  await started('generic', 30, { observe: '7d' })
+  const daemon = openApp(world.context, { logLevel: 'error' })
+  try {
+    const lookedUp = async (after: number): Promise<number | null | undefined> => {
+      world.clock.advance(after)
+      return (await world.run('sync', 'north', daemon)).observed?.lookedUp
+    }
+    for (const _ of ['the load', 'a walk', 'what is left']) await lookedUp(60_000)
+    expect(await lookedUp(60_000)).toBe(0)
+    expect(await lookedUp(day + 1)).toBeNull()
+    expect(await lookedUp(60_000)).toBe(0)
+  } finally {
+    await daemon.close()
+  }
 })
 
 test('homes that come under new keys and numbers, as an MLS that moved has them, are held', async () => {

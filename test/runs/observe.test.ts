@@ -4,6 +4,7 @@ import type { App } from '../../src/app/app.ts'
 import { openApp } from '../../src/app/open.ts'
 import { nextTurn } from '../../src/core/turn.ts'
 import { minuteIn } from '../../src/core/zone.ts'
+import { takeList } from '../../src/run/look.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
 import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
@@ -79,6 +80,15 @@ describe('between two lists', () => {
     expect(await run(all)).toMatchObject({ counts: { update: 7 }, ...readsTheList })
   })
 
+  test('a hold of what the feed delivered twice ends once it is right', async () => {
+    const heldNow = async (): Promise<number> =>
+      (JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { held: unknown[] }).held.length
+    expect(await run([...all, dearer(first)])).toMatchObject({ counts: { hold: 2 }, ...readsNone })
+    expect(await heldNow()).toBe(1)
+    expect(await run()).toMatchObject({ counts: { unchanged: 24 }, ...readsNone })
+    expect(await heldNow()).toBe(0)
+  })
+
   test('an edit of what the feed leaves as it is stays until the list is read', async () => {
     world.standIn.edit(chatbot, last.mlsNumber, { Bedrooms: 9 })
     const { observed } = await run(changed(first))
@@ -139,6 +149,12 @@ describe('without a setting', () => {
     await run()
     expect((await run()).observed).toEqual(observed && expect.objectContaining(observed))
   })
+})
+
+test('a list that a run goes by is taken: one of which nothing was recorded leaves none', () => {
+  const list = { at: 1, pages: 2, listings: 3, basis: '', run: 4 }
+  const lists = new Map([['north', list]])
+  expect([takeList({ name: 'north' }, { lists }), takeList({ name: 'north' }, { lists })]).toEqual([list, null])
 })
 
 test('report, status and check tell when the list is read', async () => {
