@@ -41,6 +41,7 @@ if (newEnough) {
   const kept = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
   if (kept && process.env.NODE_COMPILE_CACHE === undefined && isMade(kept) && isMade(`${kept}/listing-sync`))
     enableCompileCache?.(`${kept}/listing-sync`)
+  await import('./small-heap.mjs')
   const { main } = await import(builtIsNewer() ? '../dist/program/main.js' : '../src/main.ts')
   await main()
 } else {

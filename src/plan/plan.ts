@@ -6,7 +6,6 @@ import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings } from './inputs.ts'
-import { Look } from './proof.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
@@ -18,7 +17,7 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   const facts = noFacts()
   for await (const chunk of situations(inputs, settings.feed)) {
     const unseen = presume(chunk, settings)
-    const decisions = await decideAll(chunk, inputs, settings)
+    const decisions = await decideAll(chunk, unseen, inputs, settings)
     const asks: Ask[] = []
     const made = decisions.flatMap((decision, i) => {
       const situation = chunk[i]
@@ -48,6 +47,7 @@ const notAtHand = new Error('what was sent last is not at hand')
 /** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
 async function decideAll(
   chunk: readonly Situation[],
+  unseen: ReadonlyMap<string, Ask>,
   inputs: PlanInputs,
   settings: PlanSettings,
 ): Promise<readonly Decision[]> {
@@ -56,8 +56,8 @@ async function decideAll(
     asked.push(id)
     throw notAtHand
   }
-  const unseen = { ...settings, remote: noList }
-  const settingsOf = ({ key }: Situation): PlanSettings => (Look.of(settings, key) === null ? unseen : settings)
+  const withoutList = { ...settings, remote: noList }
+  const settingsOf = ({ key }: Situation): PlanSettings => (unseen.has(key) ? withoutList : settings)
   const decisions = chunk.map((situation) => {
     try {
       return decide(caseOf(situation, settingsOf(situation), ask))

@@ -74,11 +74,13 @@ export async function recorded(
         () => undefined,
       )
     }
-    // The signal lives as long as the daemon: left there, the listener would keep everything of a failed run.
-    signal.addEventListener('abort', stop, { once: true, signal: finished.signal })
+    signal.addEventListener('abort', stop, { once: true })
     try {
       await work(run)
     } finally {
+      // The signal lives as long as the daemon: left there, the listener would keep everything of the run. By the option
+      // `signal` it is not always taken away: of several on one signal, Node forgets all but the last once it collects garbage.
+      signal.removeEventListener('abort', stop)
       finished.abort()
     }
   }

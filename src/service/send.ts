@@ -203,7 +203,9 @@ class StreamExchange extends Exchange<StreamResponse> {
     this.#heardAt = clock.now()
     const interrupt = (): void => this.end('The call was interrupted')
     if (signal?.aborted) interrupt()
-    signal?.addEventListener('abort', interrupt, { signal: this.#over.signal })
+    signal?.addEventListener('abort', interrupt)
+    // Not by the option `signal`: of several on one signal, Node forgets all but the last once it collects garbage.
+    this.#over.signal.addEventListener('abort', () => signal?.removeEventListener('abort', interrupt))
     void this.#listen(timeout, idle)
   }
 

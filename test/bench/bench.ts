@@ -19,7 +19,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['500', 5] },
   growth: { file: 'nochange', whole: ['100000', 5], quick: ['2000', 5] },
   firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
-  memory: { file: 'memory', whole: ['10000,100000', 1], quick: ['500', 1] },
+  memory: { file: 'memory', whole: ['1000,10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['250', 1] },
   observe: { file: 'observe', whole: ['10000', 5], quick: ['1000', 5] },
   rate: { file: 'rate', whole: ['60', 1], quick: ['5', 1] },
@@ -28,6 +28,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
   feeds: { file: 'feeds', whole: ['1000', 3], quick: ['120', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
+  workers: { file: 'workers', whole: ['100', 20], quick: ['5', 2] },
   presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
 }
 

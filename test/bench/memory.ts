@@ -1,11 +1,11 @@
 /**
- * P4: peak resident memory of whole runs of the program, built, without flags, each in a process of its
- * own against a stand-in in another: the backfill of an empty service, a sync in which nothing changed, and one in which
- * one listing in a hundred did.
+ * P4, and how all that a run costs grows: peak resident memory, time, calls and the store's bytes of whole runs of the
+ * program, built, without flags, each in a process of its own against a stand-in in another: the backfill of an empty
+ * service, a sync in which nothing changed, and one in which one listing in a hundred did.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expected, figure, inFolder, quickDisk, writeFeed } from './measure.ts'
@@ -32,11 +32,14 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<void> {
           { store: join(quick, 'store.db') },
         )
         const { megabytes, seconds, report } = await measured(folder, config, words)
+        const { calls } = await service.told()
         for (const [kind, count] of Object.entries(counts)) expected(kind, report.counts[kind], count)
         found.push(megabytes)
-        figure('P4', `${format.toUpperCase()}, ${size} listings, ${what} (${seconds.toFixed(1)} s)`, megabytes, 'MB', {
-          most: 200,
-        })
+        const where = `${format.toUpperCase()}, ${size} listings, ${what}`
+        figure('P4', `${where}: memory`, megabytes, 'MB', { most: 200 })
+        figure('growth', `${where}: time`, seconds, 's')
+        figure('growth', `${where}: calls`, sum(calls), '')
+        figure('store', `${where}: the store`, statSync(join(quick, 'store.db')).size / size, 'bytes a listing')
       }
       const changed = Math.ceil(size / 1000) * 10
       await peak('backfill', feeds.same, [here('backfill.mjs'), built], { create: size })
@@ -48,6 +51,10 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<void> {
     }, quickDisk),
   )
   await service.end()
+}
+
+function sum(calls: Readonly<Record<string, number>>): number {
+  return Object.values(calls).reduce((all, one) => all + one, 0)
 }
 
 /** Runs Node on these words, without any flag, and gives the peak that the process itself reports at its end. */

@@ -65,3 +65,19 @@ test('runs that hang give their places to others after a minute, and not all of 
   await turns.idle()
   expect(turns.has('a')).toBe(false)
 })
+
+test('a run that is through leaves no timer behind', async () => {
+  const clock = new ManualClock(start)
+  const ended: string[] = []
+  const sleeping: Pick<ManualClock, 'now' | 'sleep'> = {
+    now: () => clock.now(),
+    sleep: (milliseconds, signal) => {
+      signal?.addEventListener('abort', () => ended.push('timer'))
+      return clock.sleep(milliseconds, signal)
+    },
+  }
+  const turns = new Turns(sleeping)
+  turns.take({ name: 'a', chatbot: 'a' }, async () => undefined)
+  await turns.idle()
+  expect(ended).toEqual(['timer'])
+})

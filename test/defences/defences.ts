@@ -48,8 +48,8 @@ const time: Defence[] = [
   {
     name: 'a reading that takes too long in all is ended',
     file: 'src/feed/format/budget.ts',
-    from: 'const whole = AbortSignal.timeout(total)',
-    to: 'const whole = AbortSignal.timeout(total + 86_400_000)',
+    from: 'timeLimit(total,',
+    to: 'timeLimit(total + 86_400_000,',
     tests: ['test/runs/read-budget.test.ts'],
   },
   {
@@ -72,8 +72,8 @@ const machine: Defence[] = [
   {
     name: 'more values in a record than maxFields',
     file: 'src/feed/format/bounded.ts',
-    from: 'if (valuesIn(fields, maxFields) > maxFields)',
-    to: 'if (valuesIn(fields, maxFields) > Infinity)',
+    from: 'valuesIn(fields, maxFields) > maxFields)',
+    to: 'valuesIn(fields, maxFields) > Infinity)',
     tests: ['test/feed/format/bounded.test.ts'],
   },
   {

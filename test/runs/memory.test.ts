@@ -1,10 +1,9 @@
 /** What a run had in memory goes with it: a daemon makes thousands of runs. */
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { Scratch } from '../simulation/scratch.ts'
 import { Office, day } from '../years/office.ts'
 import { OfficeProgram, bytesOf } from '../years/program.ts'
+import { collected } from '../support/collected.ts'
 import { loadWorld } from '../years/world.ts'
 
 const start = Date.UTC(2026, 0, 1)
@@ -26,13 +25,3 @@ test('a delivery is not kept after its run', async () => {
   await collected()
   expect(deliveries.map((each) => each.deref() === undefined)).toEqual([true, true, true])
 })
-
-/** Garbage is collected, in a turn of its own: a `WeakRef` that was looked at holds for the turn. */
-async function collected(): Promise<void> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  for (let round = 0; round < 3; round++) {
-    await new Promise((resolve) => setImmediate(resolve))
-    collect()
-  }
-}

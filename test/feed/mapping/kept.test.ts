@@ -1,10 +1,9 @@
 /** A mapping that nobody uses keeps next to nothing: a daemon has one for each of its feeds. */
 import { readFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createMapping } from '../../../src/feed/mapping/create-mapping.ts'
 import { loadPreset } from '../../../src/feed/mapping/load-preset.ts'
+import { collected } from '../../support/collected.ts'
 
 test('an unused mapping holds less than 20 kB, and maps as before', async () => {
   const file = new URL('../../../config/presets/zillow.yaml', import.meta.url)
@@ -21,13 +20,8 @@ test('an unused mapping holds less than 20 kB, and maps as before', async () => 
   expect(mappings[7].normalise(listing, 'here', moment)).toEqual(first)
 })
 
-/** Bytes in use once garbage is collected, in a turn of its own: a `WeakRef` that was looked at holds for the turn. */
+/** Bytes in use. */
 async function heap(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  for (let round = 0; round < 3; round++) {
-    await new Promise((resolve) => setImmediate(resolve))
-    collect()
-  }
+  await collected()
   return process.memoryUsage().heapUsed
 }

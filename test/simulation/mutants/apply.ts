@@ -91,8 +91,8 @@ export const applyMutants: readonly Mutant[] = [
   {
     name: 'a run leaves a listener behind',
     file: 'src/run/record.ts',
-    from: '{ once: true, signal: finished.signal }',
-    to: '{ once: true }',
+    from: "signal.removeEventListener('abort', stop)",
+    to: '',
   },
   {
     name: 'the plan is taken all at once',
