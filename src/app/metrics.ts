@@ -10,14 +10,33 @@ import type { App } from './app.ts'
 
 type Ran = Pick<RunRecord, 'startedAt' | 'finishedAt' | 'result' | 'figures'>
 
+/**
+ * How often the figures of all feeds are looked up for the file, in milliseconds: where a thousand feeds run every minute,
+ * looking for all after each run would take more than the runs.
+ */
+const lookEvery = 5000
+
 /** Never throws: the first failure of a kind is logged. */
 export function createMetrics(app: App) {
   // A run that could not be recorded because another holds the lease.
   const ran = new Map<string, Ran>()
   let failure: string | null = null
-  const figures = async () => {
+  let known = new Map<string, FeedMetrics>()
+  let lookedAt = -Infinity
+  /** `changed`: only this feed's are looked up for certain; left out: those of all. */
+  const figures = async (changed?: string) => {
     const now = app.runtime.clock.now()
-    const metrics = app.config.feeds.map((feed) => metricsOf(app.store(), feed, ran.get(feed.name), now))
+    if (changed === undefined || now >= lookedAt + lookEvery || now < lookedAt) {
+      known = new Map()
+      lookedAt = now
+    }
+    const into = known
+    const metrics = app.config.feeds.map(async (feed) => {
+      const before = feed.name === changed ? undefined : into.get(feed.name)
+      const found = before ?? (await metricsOf(app.store(), feed, ran.get(feed.name), now))
+      into.set(feed.name, found)
+      return found
+    })
     return { feeds: await Promise.all(metrics), isConfigRefused: app.refusedReload !== null }
   }
   return {
@@ -29,7 +48,7 @@ export function createMetrics(app: App) {
       if (report !== undefined) ran.set(report.feed, ranOf(report))
       if (file === null) return
       try {
-        app.doors.replace(file, await figures(), exposition)
+        app.doors.replace(file, await figures(report?.feed), exposition)
         failure = null
       } catch (error) {
         const problem = messageOf(error)

@@ -28,6 +28,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
   feeds: { file: 'feeds', whole: ['1000', 3], quick: ['120', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
+  workers: { file: 'workers', whole: ['100', 20], quick: ['5', 2] },
   presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
 }
 

@@ -32,11 +32,14 @@ export function flood(
   return starts
 }
 
-export function mostInOneSecond(starts: readonly number[]): number {
+export const mostInOneSecond = (starts: readonly number[]): number => mostWithin(1000, starts)
+
+/** The most of these times within so many milliseconds. */
+export function mostWithin(milliseconds: number, starts: readonly number[]): number {
   const sorted = starts.toSorted((a, b) => a - b)
   let most = 0
   for (let first = 0, last = 0; last < sorted.length; last++) {
-    while (sorted[last] - sorted[first] >= 1000) first++
+    while (sorted[last] - sorted[first] >= milliseconds) first++
     most = Math.max(most, last - first + 1)
   }
   return most

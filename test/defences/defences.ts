@@ -48,8 +48,8 @@ const time: Defence[] = [
   {
     name: 'a reading that takes too long in all is ended',
     file: 'src/feed/format/budget.ts',
-    from: 'const whole = AbortSignal.timeout(total)',
-    to: 'const whole = AbortSignal.timeout(total + 86_400_000)',
+    from: 'timeLimit(total,',
+    to: 'timeLimit(total + 86_400_000,',
     tests: ['test/runs/read-budget.test.ts'],
   },
   {
@@ -72,8 +72,8 @@ const machine: Defence[] = [
   {
     name: 'more values in a record than maxFields',
     file: 'src/feed/format/bounded.ts',
-    from: 'if (valuesIn(fields, maxFields) > maxFields)',
-    to: 'if (valuesIn(fields, maxFields) > Infinity)',
+    from: 'valuesIn(fields, maxFields) > maxFields)',
+    to: 'valuesIn(fields, maxFields) > Infinity)',
     tests: ['test/feed/format/bounded.test.ts'],
   },
   {
@@ -1220,7 +1220,31 @@ const live: Defence[] = [
   },
 ]
 
+/** Played by histories of the simulation. */
+const played = ['test/simulation/seldom-listed.slow.test.ts']
+
 const unlisted: Defence[] = [
+  {
+    name: 'without a list, played: it is due again',
+    file: 'src/run/last-list.ts',
+    from: 'return every === 0 ? null : nextTurn(chatbot, at, every)',
+    to: 'return every === 0 ? null : Infinity',
+    tests: played,
+  },
+  {
+    name: 'without a list, played: what is to be changed was looked for',
+    file: 'src/plan/plan.ts',
+    from: '(!ask.isUnclear && leavesAll(decision))',
+    to: 'leavesAll !== null',
+    tests: played,
+  },
+  {
+    name: 'without a list, played: a run that left something open leaves no list',
+    file: 'src/run/look.ts',
+    from: 'run.prepared === null || !isClear(run, workspace)',
+    to: 'run.prepared === null || isClear.length < 1',
+    tests: played,
+  },
   {
     name: 'without a list: it is due again',
     file: 'src/run/last-list.ts',

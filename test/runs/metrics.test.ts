@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { openApp } from '../../src/app/open.ts'
 import { exposition } from '../../src/report/metrics.ts'
 import type { FeedMetrics } from '../../src/report/metrics.ts'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -186,6 +187,29 @@ describe('the file', () => {
     configure({ north: {}, south: {} })
     expect((await world.executed('sync')).status).toBe(0)
     expect(readdirSync(world.folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test('after a run, the figures of that feed are looked up, and those of all every few seconds', async () => {
+    const names = ['a', 'b', 'c', 'd']
+    configure(Object.fromEntries(names.map((name) => [name, { chatbot: name, source: 'north.xml' }])))
+    world.deliver(homes(1, 2))
+    const app = openApp(world.context)
+    try {
+      const looks = vi.spyOn(app.store().snapshot, 'count')
+      for (const feed of app.config.feeds) (await app.sync(feed, 'sync')).close()
+      expect(names.map((feed) => metric('listings', { feed }))).toEqual([2, 2, 2, 2])
+      const before = looks.mock.calls.length
+      const [feed] = app.config.feeds
+      world.deliver(homes(1, 2, 3))
+      ;(await app.sync(feed, 'sync')).close()
+      expect(looks.mock.calls.slice(before)).toEqual([['a', 'a']])
+      world.clock.advance(5000)
+      ;(await app.sync(feed, 'sync')).close()
+      expect(looks.mock.calls.slice(before + 1).map(([chatbot]) => chatbot)).toEqual(names)
+      expect(names.map((feed) => metric('listings', { feed }))).toEqual([3, 2, 2, 2])
+    } finally {
+      await app.close()
+    }
   })
 
   test('is written by no dry run, and only where it is asked for', async () => {

@@ -221,7 +221,7 @@ const quarrel = 'the queue of runs has trouble with the database'
 function loggerTo(log: Log) {
   const { Logger } = library()
   return new Logger(() => (level, problem) => {
-    if (level === 'error' || level === 'warning') log.warn({ problem }, quarrel)
+    if (level === 'error') log.warn({ problem }, quarrel)
   })
 }
 
