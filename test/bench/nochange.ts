@@ -6,6 +6,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { hash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { XMLParser } from 'fast-xml-parser'
 import Papa from 'papaparse'
 import { SaxesParser } from 'saxes'
 import { shortHash } from '../../src/core/hash.ts'
@@ -85,10 +86,14 @@ async function pass(file: string): Promise<number> {
   return passed
 }
 
-/** What every import plug-in does: parse each record, normalise it, hash the result and look it up. */
+/** What every import plug-in does: parse each record with fast-xml-parser, normalise it, hash the result and look it up. */
 async function parsingAll(file: string, found: Set<string>): Promise<void> {
-  const reading = receiving({ mapping }, file)
-  for await (const batch of reading.records) for (const record of batch) add(reading.parse(record), found)
+  const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@', parseTagValue: false })
+  for await (const batch of receiving({ mapping }, file).records)
+    for (const { raw } of batch) {
+      const document = parser.parse(raw.toString()) as Record<string, RecordFields>
+      for (const fields of Object.values(document)) add(fields, found)
+    }
 }
 
 function add(fields: RecordFields, found: Set<string>): void {

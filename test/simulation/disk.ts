@@ -16,6 +16,9 @@ import { hour } from './time.ts'
 
 type Value = string | number
 
+/** Makes a disk of a backup, with the note beside it if there is one. */
+export type PutBack = (withNote: boolean) => Disk
+
 /** A store, and what is asked of it past its code; what a store of another kind says otherwise is its own. */
 export abstract class Disk {
   abstract readonly store: Store
@@ -31,6 +34,9 @@ export abstract class Disk {
 
   /** Closes the store; what only this held is gone. */
   abstract close(): Promise<void>
+
+  /** Left out: its bytes are its backup. The store must be at rest. */
+  backUp?(): Promise<PutBack>
 
   /** Whether a record without MLSNumber came after this listing had gone: it can't be what went (docs/guard.md). */
   abstract cameKeylessAfter(feed: string, key: string): boolean
@@ -63,6 +69,13 @@ export abstract class Disk {
   /** MLSNumbers that it remembers as confirmed. */
   owned(feed: string): string[] {
     return this.all<{ key: string }>('SELECT key FROM listing WHERE feed = $1 AND owned', feed).map(({ key }) => key)
+  }
+
+  /** MLSNumbers of which it can't know whether a create of a feed was carried out. */
+  maybeCreated(feed: string): string[] {
+    return this.all<{ key: string }>(`SELECT key FROM listing WHERE feed = $1 AND flight = 'create'`, feed).map(
+      ({ key }) => key,
+    )
   }
 
   /** What deltas of a feed said and no run has carried out, by MLSNumber. */
@@ -157,7 +170,6 @@ export class SqliteDisk extends Disk {
 export class Shelf {
   readonly #folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'listing-sync-store-'))
   readonly #file = join(this.#folder, 'store.db')
-  readonly #backups: { store: Buffer; note: Buffer | null }[] = []
 
   /** The store of these bytes; what lay there before must be closed. */
   open(bytes: Buffer): SqliteDisk {
@@ -167,21 +179,14 @@ export class Shelf {
     return new SqliteDisk(this.#file)
   }
 
-  /** Gives its number. */
-  backUp(store: Buffer): number {
-    const note = `${this.#file}.serial`
-    return this.#backups.push({ store, note: existsSync(note) ? readFileSync(note) : null }) - 1
-  }
-
-  get backups(): number {
-    return this.#backups.length
-  }
-
-  /** A backup put back, with the note that lay beside it, or with the one that lies there now. */
-  putBack(number: number, withNote: boolean): SqliteDisk {
-    const { store, note } = this.#backups[number]
-    if (withNote && note !== null) writeFileSync(`${this.#file}.serial`, note)
-    return this.open(store)
+  /** Gives what puts it back, with the note that lay beside it, or with the one that lies there by then. */
+  backUp(store: Buffer): PutBack {
+    const noteFile = `${this.#file}.serial`
+    const note = existsSync(noteFile) ? readFileSync(noteFile) : null
+    return (withNote) => {
+      if (withNote && note !== null) writeFileSync(noteFile, note)
+      return this.open(store)
+    }
   }
 
   clear(): void {

@@ -157,7 +157,7 @@ class History {
     const { service } = this.#program
     const isMarked = names.every((name) => service.rows.some((row) => row.feed === name && service.isListed(row)))
     if (isMarked && choices.mishap('the store is lost', swarm.lostStore)) await this.#program.loseStore()
-    this.#program.backUp()
+    await this.#program.backUp()
     await letHappen(between, swarm.mishaps, { choices, program: this.#program, delivery })
     if (choices.mishap('a dry run comes first', swarm.dryRun)) await this.#program.run(delivery, {}, 'diff')
     await this.#untilEnded(delivery, feedName, this.#source)

@@ -2,6 +2,7 @@
 import { openPostgres } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Disk } from './disk.ts'
+import type { PutBack } from './disk.ts'
 import type { VirtualTime } from './time.ts'
 import type { Window } from './window.ts'
 
@@ -23,14 +24,14 @@ export class PostgresDisk extends Disk {
   readonly #name = `simulated_${++databases}`
   readonly #address: string
 
-  /** An empty store in a database of its own. No time passes while it works. */
-  constructor(site: Site, time: VirtualTime) {
+  /** An empty store in a database of its own, or one from a backup. No time passes while it works. */
+  constructor(site: Site, time: VirtualTime, backup: string | null = null) {
     super()
     this.#site = site
     this.#time = time
     this.#address = site.address.replace(/[^/]+$/, this.#name)
-    site.window.ask(site.address, `CREATE DATABASE ${this.#name} TEMPLATE ${site.empty}`)
-    this.all("UPDATE meta SET lineage = replace(gen_random_uuid()::text, '-', '')")
+    site.window.ask(site.address, `CREATE DATABASE ${this.#name} TEMPLATE ${backup ?? site.empty}`)
+    if (backup === null) this.all("UPDATE meta SET lineage = replace(gen_random_uuid()::text, '-', '')")
     this.store = this.#open()
   }
 
@@ -72,10 +73,27 @@ export class PostgresDisk extends Disk {
     return came.length > 0
   }
 
-  async close(): Promise<void> {
+  /** A copy of the database; the one that is made from it later is found out by the place where it lies. */
+  async backUp(): Promise<PutBack> {
+    const backup = `simulated_${++databases}`
     await this.store.close()
     this.#site.window.ask(this.#address, null)
-    this.#site.window.ask(this.#site.address, `DROP DATABASE ${this.#name}`)
+    this.#site.window.ask(this.#site.address, `CREATE DATABASE ${backup} TEMPLATE ${this.#name}`)
+    this.store = this.#open()
+    return () => new PostgresDisk(this.#site, this.#time, backup)
+  }
+
+  close(): Promise<void> {
+    return this.store.close()
+  }
+
+  /** Removes all databases of a site that histories have left. */
+  static clear({ window, address }: Site): void {
+    const left = window.ask<{ name: string }>(
+      address,
+      "SELECT datname AS name FROM pg_database WHERE datname LIKE 'simulated%'",
+    )
+    for (const { name } of left) window.ask(address, `DROP DATABASE ${name} WITH (FORCE)`)
   }
 }
 

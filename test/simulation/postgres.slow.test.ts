@@ -37,6 +37,7 @@ describe.skipIf(noPostgres !== null || isShifted)('histories on PostgreSQL', () 
     for (const seed of numbersInTime(from, histories, 'histories', signal)) {
       const trace: string[] = []
       const told = await runHistory(seed, { signal, trace, disks: (time) => new PostgresDisk(site, time) })
+      PostgresDisk.clear(site)
       if (told.violation !== null) expect.fail([`seed ${seed}: ${told.violation}`, ...trace].join('\n'))
       writes += told.calls
       played++

@@ -14,7 +14,7 @@ import { Checker, noMemory } from './checker.ts'
 import type { Memory } from './checker.ts'
 import type { Choices } from './choices.ts'
 import { SqliteDisk, emptyStore, Shelf, outlastsPowerCuts } from './disk.ts'
-import type { Disk } from './disk.ts'
+import type { Disk, PutBack } from './disk.ts'
 import { lineFormat, mappingOf, openDelivery, openEndedFormat } from './feed.ts'
 import type { Delivery } from './feed.ts'
 import { share } from './guard-model.ts'
@@ -72,10 +72,12 @@ export class Program {
   points = 0
   diesAt: number | null = null
   readonly #shelf: Shelf | null
+  /** Whether a backup may be put back in this history. */
+  readonly #isKept: boolean
   /** How many stores there were so far. */
   #stores = 0
-  /** What the checker knew at each backup. */
-  readonly #knownAt: Memory[] = []
+  /** And what the checker knew at each. */
+  readonly #backups: { putBack: PutBack; known: Memory }[] = []
   #place: { disk: Disk }
   /** Another program with a store of its own, and what that can know. */
   #other: { place: { disk: Disk }; memory: Memory; lists: LastLists } | null = null
@@ -106,7 +108,7 @@ export class Program {
 
   /**
    * `signal` ends it wherever it is: what it is at then throws the signal's reason. `close` must follow. `disks`: where its
-   * stores are of another kind; no backup of those is put back.
+   * stores are of another kind.
    */
   constructor(
     choices: Choices,
@@ -122,8 +124,8 @@ export class Program {
     this.checker = new Checker(trace, this.time)
     this.service = new ModelService(swarm, choices, this.time, this.checker)
     this.checker.service = this.service
-    const isKept = Object.keys(swarm.mishaps).some((name) => name.includes('put back'))
-    this.#shelf = isKept && disks === null ? new Shelf() : null
+    this.#isKept = Object.keys(swarm.mishaps).some((name) => name.includes('put back'))
+    this.#shelf = this.#isKept && disks === null ? new Shelf() : null
     this.#place = { disk: this.#newStore() }
     this.checker.place = this.#place
   }
@@ -139,7 +141,7 @@ export class Program {
 
   /** Whether a run may come upon a store that knows nothing of the last ones. */
   get hasOlderStores(): boolean {
-    return this.#shelf !== null || this.#other !== null
+    return this.#isKept || this.#other !== null
   }
 
   #newStore(): Disk {
@@ -175,24 +177,26 @@ export class Program {
   }
 
   /** Keeps a copy of the store, if one may be put back in this history. */
-  backUp(): void {
+  async backUp(): Promise<void> {
+    const { disk } = this.#place
     // One from before the first good run says nothing: it is as none.
-    const known = this.#place.disk.known()
-    const isKnown = ({ feed }: Row): boolean => feed === null || known.has(feed)
-    if (this.#shelf === null || known.size === 0 || !this.service.rows.every(isKnown)) return
-    this.#shelf.backUp(this.#place.disk.bytes())
-    this.#knownAt.push(this.checker.memory())
+    const good = disk.known()
+    const isKnown = ({ feed }: Row): boolean => feed === null || good.has(feed)
+    if (!this.#isKept || good.size === 0 || !this.service.rows.every(isKnown)) return
+    const known = this.checker.memory()
+    const putBack = this.#shelf?.backUp(disk.bytes()) ?? (await disk.backUp!())
+    this.#backups.push({ putBack, known })
   }
 
   /** One of the backups takes the place of the store; `which`: from 0 for the oldest to 1. */
   async putBack(which: number, withNote: boolean): Promise<void> {
-    if (this.#knownAt.length === 0) return
-    const number = Math.floor(which * this.#knownAt.length)
-    this.checker.trace(`backup ${number} of ${this.#knownAt.length} is put back${withNote ? ', its note too' : ''}`)
+    if (this.#backups.length === 0) return
+    const number = Math.floor(which * this.#backups.length)
+    const { putBack, known } = this.#backups[number]
+    this.checker.trace(`backup ${number} of ${this.#backups.length} is put back${withNote ? ', its note too' : ''}`)
     await this.#place.disk.close()
-    this.#insert(this.#shelf!.putBack(number, withNote))
-    this.#lists.clear()
-    this.checker.storePutBack(this.#knownAt[number])
+    this.#insert(putBack(withNote))
+    this.checker.storePutBack(known)
   }
 
   /** The power is cut: the store is what the disk has of it. */

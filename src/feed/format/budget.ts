@@ -13,7 +13,7 @@ export type ReadBudget = ReturnType<typeof readBudget>
  */
 const fewest = 32
 const most = 512
-const stepTime = 16
+const stepTime = 32
 const mostBytes = 1024 * 1024
 
 /** As many times a record is read while the machine gives this process less than half of its time. */
