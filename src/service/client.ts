@@ -30,6 +30,7 @@ import {
 } from './operations.ts'
 import type { KeyType, ListingOperation, Operation } from './operations.ts'
 import { Breaker, Caller } from './retry.ts'
+import type { Exchange } from './retry.ts'
 import type { ConnectionSettings, Connections, SendRequest } from './send.ts'
 import type { Chatbot } from './service.ts'
 import { settingsProblems } from './settings.ts'
@@ -296,7 +297,7 @@ export class ServiceClient {
     operation: Operation<unknown>,
     body: { SerialNumber?: unknown; serialNumber?: unknown },
     options: ListingCallOptions,
-    exchange: () => Promise<T>,
+    exchange: Exchange<T>,
   ): Promise<T> {
     const chatbot = body.SerialNumber ?? body.serialNumber
     try {
@@ -322,11 +323,11 @@ export class ServiceClient {
     body: object,
     options: ListingCallOptions,
     heardVersion: VersionCheck,
-  ): Promise<() => Promise<T>> {
+  ): Promise<Exchange<T>> {
     const request = this.#request(operation, body, options)
     const { send } = await this.#endpoint.connect()
-    return async () => {
-      const response = await send(request)
+    return async (sent) => {
+      const response = await send({ ...request, sent })
       options.answered?.(response.status)
       const { value, version } = readAnswer(response, operation, this.#runtime.clock.now(), this.#clean)
       heardVersion(version)

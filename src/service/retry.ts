@@ -19,6 +19,9 @@ const failuresInARow = 10
  */
 const longestPause = 3_600_000
 
+/** Makes one attempt and reads its answer; `sent` is to be called when the request is written, as it may wait for a connection. */
+export type Exchange<T> = (sent: () => void) => Promise<T>
+
 export interface Repetition {
   /** How attempts are counted. */
   kind: keyof Calls | 'edit' | 'ask'
@@ -106,7 +109,7 @@ export class Caller {
    */
   async carryOut<T>(
     { kind, repeatable }: Repetition,
-    exchange: () => Promise<T>,
+    exchange: Exchange<T>,
     beforeSend?: BeforeSend,
   ): Promise<Answer<T>> {
     const { attempts, backoff } = this.#settings
@@ -132,11 +135,7 @@ export class Caller {
     }
   }
 
-  async #attempt<T>(
-    kind: Repetition['kind'],
-    exchange: () => Promise<T>,
-    beforeSend: BeforeSend | undefined,
-  ): Promise<T> {
+  async #attempt<T>(kind: Repetition['kind'], exchange: Exchange<T>, beforeSend: BeforeSend | undefined): Promise<T> {
     const [limiter, lane] = [this.#limiter, this.#lane]
     const { clock, meter } = this.#runtime
     const cameAt = clock.now()
@@ -154,8 +153,7 @@ export class Caller {
       const sentAt = clock.now()
       const measure = (answer: string): void => meter?.called(kind, answer, Math.max(0, clock.now() - sentAt) / 1000)
       try {
-        // It is written by now, or waits for its connection.
-        const [value] = await Promise.all([exchange(), Promise.resolve().then(sent)])
+        const value = await exchange(sent)
         measure('ok')
         this.#breaker?.answered()
         return value

@@ -19,6 +19,8 @@ export interface SendRequest {
   idle?: number | undefined
   /** Ends the exchange early. */
   signal: AbortSignal | undefined
+  /** Called when the request is written to its connection. */
+  sent?: (() => void) | undefined
 }
 
 /** Header names are in lower case. */
@@ -70,8 +72,8 @@ export function openConnections(
     void pool.dispatch({ path: prefix + path, method: 'POST', headers, body }, exchange)
   return {
     async send(request) {
-      const { timeout, signal } = request
-      const exchange = new WholeExchange(clock)
+      const { timeout, signal, sent } = request
+      const exchange = new WholeExchange(clock, sent)
       const interrupt = () => exchange.end('The call was interrupted')
       signal?.addEventListener('abort', interrupt)
       deadlines.add(exchange, timeout)
@@ -114,9 +116,11 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
   #reject!: (error: ServiceError) => void
   #controller: Dispatcher.DispatchController | null = null
   #isOver = false
+  readonly #sent: (() => void) | undefined
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, sent?: () => void) {
     this.clock = clock
+    this.#sent = sent
     this.#begun = clock.now()
     this.response = new Promise((resolve, reject) => {
       this.resolve = resolve
@@ -133,8 +137,9 @@ abstract class Exchange<T> implements Dispatcher.DispatchHandler {
     // A process that was frozen meanwhile may no longer have the right to make this call.
     if (this.clock.now() - this.#begun > longestConnect) this.end(`It took longer than ${longestConnect / 1000} s`)
     // Ended while waiting for the connection: abort() keeps undici from writing, so effect "none" stays true.
-    if (this.#isOver) controller.abort(new Error('ended before it was sent'))
-    else this.#controller = controller
+    if (this.#isOver) return controller.abort(new Error('ended before it was sent'))
+    this.#controller = controller
+    this.#sent?.()
   }
 
   onResponseEnd(): void {

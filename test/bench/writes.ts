@@ -20,7 +20,7 @@ const vocabulary = Array.from({ length: 1500 }, () =>
 const text = (words: number): string => Array.from({ length: words }, () => pick(vocabulary)).join(' ')
 const hex = (): string => Math.floor(random() * 2 ** 40).toString(16)
 
-/** About 3 kB of JSON. */
+/** About 2.5 kB of JSON. */
 const listing = (key: string) => ({
   SaleType: 'for_sale',
   Status: 'Active',
@@ -64,7 +64,7 @@ for (const parallel of [8, 64]) {
     // Eight at once wait for the disk twice each: what that allows is the disk's.
     parallel === 64 ? { least: 2000 } : null,
   )
-  if (parallel === 8) figure('store', 'bytes of the store a listing of 3 kB', bytes, 'bytes', { most: 1500 })
+  if (parallel === 8) figure('store', 'bytes of the store a listing of 2.5 kB', bytes, 'bytes', { most: 1500 })
 }
 
 function confirmed(key: string): Confirmation {

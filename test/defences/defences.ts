@@ -1220,7 +1220,31 @@ const live: Defence[] = [
   },
 ]
 
+/** Played by histories of the simulation. */
+const played = ['test/simulation/seldom-listed.slow.test.ts']
+
 const unlisted: Defence[] = [
+  {
+    name: 'without a list, played: it is due again',
+    file: 'src/run/last-list.ts',
+    from: 'return every === 0 ? null : nextTurn(chatbot, at, every)',
+    to: 'return every === 0 ? null : Infinity',
+    tests: played,
+  },
+  {
+    name: 'without a list, played: what is to be changed was looked for',
+    file: 'src/plan/plan.ts',
+    from: '(!ask.isUnclear && leavesAll(decision))',
+    to: 'leavesAll !== null',
+    tests: played,
+  },
+  {
+    name: 'without a list, played: a run that left something open leaves no list',
+    file: 'src/run/look.ts',
+    from: 'run.prepared === null || !isClear(run, workspace)',
+    to: 'run.prepared === null || isClear.length < 1',
+    tests: played,
+  },
   {
     name: 'without a list: it is due again',
     file: 'src/run/last-list.ts',

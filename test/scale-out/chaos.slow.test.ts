@@ -22,9 +22,16 @@ const events = 14
 let world: ScaleWorld
 afterEach(() => world.end())
 
+/** Real milliseconds: ends what will never happen. */
+const longest = 240_000
+
 /** Waits for what asks the database or the service; both may be away for a moment. */
 async function until(happened: () => Promise<boolean>): Promise<void> {
-  while (!(await happened().catch(() => false))) await delay(500)
+  const began = performance.now()
+  while (!(await happened().catch(() => false))) {
+    if (performance.now() - began > longest) throw new Error(`it did not happen within ${longest / 1000} s`)
+    await delay(500)
+  }
 }
 
 test.skipIf(noPostgres !== null || process.env['SHIFT_DAYS'] !== undefined)(

@@ -252,8 +252,11 @@ describe('ends from our side', () => {
   test('what is ended before it could be written is never written', async () => {
     const server = await startServer(({ body }) => (body.number === 3 ? { body: success(1) } : 'silence'))
     const pool = openConnections({ baseUrl: server.baseUrl, ca: null, maxAnswerBytes: 2 ** 25 }, new ManualClock())
-    const begin = (number: number, signal?: AbortSignal) =>
-      pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 1000, signal })
+    const written: number[] = []
+    const begin = (number: number, signal?: AbortSignal) => {
+      const sent = () => void written.push(number)
+      return pool.send({ path: '/x', headers: {}, body: JSON.stringify({ number }), timeout: 1000, signal, sent })
+    }
     const stops = [new AbortController(), new AbortController()]
     const sent = begin(1, stops[0].signal)
     await server.received(1)
@@ -264,6 +267,7 @@ describe('ends from our side', () => {
     await expect(sent).rejects.toMatchObject({ kind: 'transient', effect: 'unknown' })
     await expect(begin(3)).resolves.toMatchObject({ status: 200 })
     expect(server.seen.map(({ body }) => body.number)).toEqual([1, 3])
+    expect(written).toEqual([1, 3])
     await pool.close()
     await server.close()
   })

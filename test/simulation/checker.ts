@@ -167,13 +167,16 @@ export class Checker implements Witness {
       swarm.ownership === 'mirror' || (by === 'us' && whose === feed)
     const ours = this.service.rows.filter(isOurs)
     // What a person made in the place of ours is taken for ours where nothing says whose it is.
+    const maybeCreated = new Set(this.disk.maybeCreated(feed))
     const inPlace = this.service.rows.filter(
-      ({ by, listing }) => by === 'person' && this.#everListed.has(listing.MLSNumber),
+      ({ by, listing: { MLSNumber: key } }) => by === 'person' && (this.#everListed.has(key) || maybeCreated.has(key)),
     )
     // Without marks nothing tells whose it is that came when nobody waited any more.
     const known = ours.filter(({ onlyByMark }) => !onlyByMark || swarm.ownership !== 'snapshot')
     // Under an incomplete list the program goes by what it remembers.
-    this.#ours = [keysOf(known), keysOf([...ours, ...inPlace]), new Set([...keysOf(ours), ...this.disk.owned(feed)])]
+    const created = inPlace.filter(({ listing }) => maybeCreated.has(listing.MLSNumber))
+    const remembered = new Set([...keysOf([...ours, ...created]), ...this.disk.owned(feed)])
+    this.#ours = [keysOf(known), keysOf([...ours, ...inPlace]), remembered]
     this.#owned = new Set(this.disk.owned(feed))
     const hasMark = (row: Row): boolean => swarm.ownership === 'snapshot' || ownerOf(row) === feed
     const isSure = (row: Row): boolean => {
@@ -431,8 +434,8 @@ export class Checker implements Witness {
     const known = this.#known.get(call)!
     if (feed === this.feed && at >= this.#startedAt) this.#taken.add(key)
     this.#letGo.delete(`${feed} ${key}`)
-    // What was sent before the store was lost is in no ledger.
-    if (at <= this.#lostAt) return
+    // What was sent before the store was lost, or by another program, is in no ledger of this one.
+    if (at <= this.#lostAt || call.program !== this.place) return
     const isBelieved = (this.#goneSince.get(`${feed} ${key}`) ?? clock) <= clock - believedAfter
     const isFree = isBelieved || known.approved.has(`delete ${key}`)
     const isRenumbered = known.delivery.holds.has(otherSpelling(key))

@@ -71,6 +71,13 @@ export abstract class Disk {
     return this.all<{ key: string }>('SELECT key FROM listing WHERE feed = $1 AND owned', feed).map(({ key }) => key)
   }
 
+  /** MLSNumbers of which it can't know whether a create of a feed was carried out. */
+  maybeCreated(feed: string): string[] {
+    return this.all<{ key: string }>(`SELECT key FROM listing WHERE feed = $1 AND flight = 'create'`, feed).map(
+      ({ key }) => key,
+    )
+  }
+
   /** What deltas of a feed said and no run has carried out, by MLSNumber. */
   pending(feed: string): Map<string, Delivered[]> {
     const rows = this.all<{ key: string; delivered: string }>(

@@ -1,11 +1,13 @@
 /** What a history is made of, and what goes wrong in it: each switches a subset of its own on (swarm testing). */
 import type { Choices } from './choices.ts'
 import { hour } from './time.ts'
-import { drawShare, drawShares } from './mishap.ts'
+import { drawShare, drawShares, inEach } from './mishap.ts'
 import type { Shares } from './mishap.ts'
 import { between } from './between.ts'
 import { serviceMishaps } from './service-mishaps.ts'
 
+/** Of histories in which not every run reads the service's list. */
+export const seldomListed = 'the list is read now and then'
 export const chatbot = 'SN-1'
 export const feedName = 'north'
 /** Another feed of the same chatbot, which has some listings of its own and wants one that is the first's. */
@@ -116,7 +118,8 @@ export function drawSwarm(choices: Choices): Swarm {
   const yes = (name: string): boolean => choices.unit(`swarm ${name}`) < 0.3
   const ownership = choices.pick('swarm ownership', ['tag', 'tag', 'tag', 'snapshot', 'snapshot', 'mirror'] as const)
   const marks = ownership !== 'snapshot'
-  const observe = drawShare(choices, 'the list is read now and then', [0, 0, 0, 0, 0, 0, hour, 6 * hour, 24 * hour])
+  // In their crowded lists more happens within a run than elsewhere: they are played by themselves.
+  const observe = inEach.has(seldomListed) ? choices.pick(`swarm ${seldomListed}`, [hour, 6 * hour, 24 * hour]) : 0
   return {
     observe,
     ownership,

@@ -75,12 +75,6 @@ export const planMutants: readonly Mutant[] = [
     to: '',
   },
   {
-    name: 'what nobody looked at is changed by what the snapshot has',
-    file: 'src/plan/plan.ts',
-    from: '(!ask.isUnclear && leavesAll(decision))',
-    to: 'leavesAll !== null',
-  },
-  {
     name: 'a lost store goes unnoticed',
     file: 'src/run/plan.ts',
     from: '(past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0',
