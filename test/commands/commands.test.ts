@@ -307,6 +307,8 @@ test.each([
   [['sync', '--everything']],
   [['approve']],
   [['stand-in', '--port', 'http']],
+  [['daemon', '--workers', '0']],
+  [['daemon', '--workers', 'many']],
 ])('wrong usage %j → 64', async (words: string[]) => {
   const { status, stdout, stderr } = await world.executed(...words)
   expect(status).toBe(64)
