@@ -34,6 +34,8 @@ const add = `graphile_worker.add_job('run', json_build_object('name', p.name, 'd
   run_at := p.at, job_key := p.name)`
 const jobs = 'graphile_worker._private_jobs'
 const queues = 'graphile_worker._private_job_queues'
+/** Whatever the environment says of graphile-worker's own. */
+const schema = 'graphile_worker'
 const timeOf = (milliseconds: string): string => `to_timestamp(${milliseconds}::float8 / 1000)`
 
 /** A name that graphile-worker takes. */
@@ -207,11 +209,16 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
  */
 function library(): typeof Library {
   const folder = process.cwd()
+  const { HOME } = process.env
   process.chdir(import.meta.dirname)
+  // It looks as far up as there, and ends the program for a user who has none.
+  process.env['HOME'] = import.meta.dirname
   try {
     return createRequire(import.meta.url)('graphile-worker') as typeof Library
   } finally {
     process.chdir(folder)
+    if (HOME === undefined) delete process.env['HOME']
+    else process.env['HOME'] = HOME
   }
 }
 
@@ -231,7 +238,7 @@ async function makeTables(asker: Asker, address: string, log: Log): Promise<void
   await asker.run('SELECT pg_advisory_xact_lock($1)', [lockNumber])
   const pgPool = await openPool(address, { most: 1 })
   try {
-    await runMigrations({ pgPool, logger: loggerTo(log) })
+    await runMigrations({ pgPool, schema, logger: loggerTo(log) })
   } finally {
     await pgPool.end()
   }
@@ -254,6 +261,9 @@ async function workUntilTrouble(
   try {
     const runner = await run({
       pgPool,
+      schema,
+      // A file `crontab` in the working folder is none of this program's.
+      parsedCronItems: [],
       concurrency: Math.max(1, concurrency),
       noHandleSignals: true,
       pollInterval,
