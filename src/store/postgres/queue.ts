@@ -262,8 +262,6 @@ async function workUntilTrouble(
     const runner = await run({
       pgPool,
       schema,
-      // A file `crontab` in the working folder is none of this program's.
-      parsedCronItems: [],
       concurrency: Math.max(1, concurrency),
       noHandleSignals: true,
       pollInterval,
