@@ -39,5 +39,20 @@ export function timeLimit(milliseconds: number, reason?: Error): { signal: Abort
   return { signal: limit.signal, end: () => clearTimeout(timer) }
 }
 
+/** Does work with a folder as working folder and home: what a library finds in those of the user it might take for its own. */
+export function atHomeIn<Result>(folder: string, work: () => Result): Result {
+  const before = process.cwd()
+  const { HOME } = process.env
+  process.chdir(folder)
+  process.env['HOME'] = folder
+  try {
+    return work()
+  } finally {
+    process.chdir(before)
+    if (HOME === undefined) delete process.env['HOME']
+    else process.env['HOME'] = HOME
+  }
+}
+
 /** In [0, 1). */
 export const systemRandom = (): number => Math.random()

@@ -11,7 +11,7 @@ import type * as Library from 'graphile-worker'
 import type { TaskList } from 'graphile-worker'
 import { StoreAwayError, messageOf } from '../../core/errors.ts'
 import { shortHash } from '../../core/hash.ts'
-import { systemClock } from '../../core/machine.ts'
+import { atHomeIn, systemClock } from '../../core/machine.ts'
 import type { Log } from '../../core/machine.ts'
 import type { PlannedRun, Queue } from '../queue.ts'
 import { openDoor, openPool } from './door.ts'
@@ -204,23 +204,11 @@ export function openQueue(address: string, log: Log, time = leaseTime): Queue {
 }
 
 /**
- * As it is loaded, graphile-worker carries out what it takes for its configuration in the working folder and above, and anybody
- * may have put that there: it is loaded from the program's own folder, at once.
+ * As it is loaded, graphile-worker carries out what it takes for its configuration in the working folder and above, up to the
+ * user's home, and ends the program for a user who has none: it is loaded as if the program's own folder were both.
  */
-function library(): typeof Library {
-  const folder = process.cwd()
-  const { HOME } = process.env
-  process.chdir(import.meta.dirname)
-  // It looks as far up as there, and ends the program for a user who has none.
-  process.env['HOME'] = import.meta.dirname
-  try {
-    return createRequire(import.meta.url)('graphile-worker') as typeof Library
-  } finally {
-    process.chdir(folder)
-    if (HOME === undefined) delete process.env['HOME']
-    else process.env['HOME'] = HOME
-  }
-}
+const library = (): typeof Library =>
+  atHomeIn(import.meta.dirname, () => createRequire(import.meta.url)('graphile-worker') as typeof Library)
 
 const quarrel = 'the queue of runs has trouble with the database'
 
