@@ -237,11 +237,8 @@ export async function checkService(app: App, feed: FeedConfig, signal: AbortSign
     const filter = { SerialNumber: chatbot, PageNumber: 1, PageSize: 1 }
     const { List } = await client.list(filter, { signal })
     const listings = List.length === 0 ? 'no listing yet' : 'listings'
-    return fine(
-      'service',
-      `${origin} answers; chatbot ${printable(chatbot)} has ${listings}; its list is read whole ${listsInWords(feed)}`,
-      name,
-    )
+    const list = feed.observe ? `; its list is read whole ${listsInWords(feed)}` : ''
+    return fine('service', `${origin} answers; chatbot ${printable(chatbot)} has ${listings}${list}`, name)
   } catch (error) {
     if (!(error instanceof ServiceError || error instanceof UserError)) throw error
     const isRefused = error instanceof ServiceError && error.kind === 'credentials'

@@ -98,7 +98,7 @@ function written({
     if (lastRun.counts !== '') lines.push(`  changes: ${lastRun.counts}`)
   }
   if (nextRun !== null) lines.push(`  next run: ${nextRun.local}`)
-  lines.push(`  ${list.inWords}`)
+  if (list.inWords !== null) lines.push(`  ${list.inWords}`)
   if (age !== null && lastRun?.result === 'failed') lines.push(`  last success ${Math.floor(age / 60)} minutes ago`)
   if (stale !== null && lastRun !== null) lines.push(`  stale: ${stale}`)
   for (const group of heldByRule) lines.push(`  ${group}; now: listing-sync approve ${feed}`)

@@ -130,7 +130,11 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
     every: listsInWords(feed),
     readAt: observed && new Date(observed.at).toISOString(),
     nextAt: observed && new Date(observed.next).toISOString(),
-    inWords: `the service's list is read whole ${listsInWords(feed)}${text === '' ? '' : `; ${text}`}`,
+    // That every run reads it is news for nobody.
+    inWords:
+      feed.observe || observed
+        ? `the service's list is read whole ${listsInWords(feed)}${text === '' ? '' : `; ${text}`}`
+        : null,
   }
 }
 
