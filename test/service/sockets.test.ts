@@ -15,15 +15,25 @@ afterEach(async () => {
 })
 
 /** A client for the server on this port; returns a chatbot for each run. */
-function clientOf(port: number, concurrency = 1, { log } = keepLog()): { chatbot(this: void): Chatbot } {
+function clientOf(
+  port: number,
+  concurrency = 1,
+  { log } = keepLog(),
+  clock = new ManualClock(20_000),
+): { chatbot(this: void): Chatbot } {
   const settings = testSettings(`http://127.0.0.1:${port}`, { concurrency, backoff: { base: 1, max: 1 } })
-  const client = new ServiceClient(settings, { clock: new ManualClock(20_000), random: () => 0.5, log })
+  const client = new ServiceClient(settings, { clock, random: () => 0.5, log })
   closing.push(() => client.close())
   return { chatbot: () => chatbotOf(client, settings, 'SN') }
 }
 
 /** A server that gives each connection to `serve`, and a client that calls it. */
-async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<{ chatbot(this: void): Chatbot }> {
+async function begin(
+  serve: (socket: Socket) => void,
+  concurrency = 1,
+  kept = keepLog(),
+  clock = new ManualClock(20_000),
+): Promise<{ chatbot(this: void): Chatbot }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -32,7 +42,7 @@ async function begin(serve: (socket: Socket) => void, concurrency = 1): Promise<
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const client = clientOf(portOf(server), concurrency)
+  const client = clientOf(portOf(server), concurrency, kept, clock)
   closing.push(async () => {
     for (const socket of sockets) socket.destroy()
     server.close()
@@ -169,6 +179,32 @@ test('an answer in single bytes is read whole', async () => {
     }),
   )
   await expect(chatbot().create(testListing(), nothing)).resolves.toMatchObject({ value: 'id' })
+})
+
+test('a call that the process was frozen before is not sent, and made ready anew', async () => {
+  const clock = new ManualClock(20_000)
+  const came: string[] = []
+  const { chatbot } = await begin(
+    (socket) =>
+      requests(socket, (body) => {
+        came.push(body)
+        socket.write(answerOf('id'))
+      }),
+    1,
+    keepLog(),
+    clock,
+  )
+  let ready = 0
+  const isReady = async (): Promise<void> => {
+    if (++ready > 1) return
+    // After the call has begun, and before its connection is there.
+    void (async () => {
+      for (let i = 0; i < 100; i++) await null
+      clock.skip(10_001)
+    })()
+  }
+  await expect(chatbot().create(testListing(), isReady)).resolves.toMatchObject({ value: 'id' })
+  expect([ready, came.length]).toEqual([2, 1])
 })
 
 /**
