@@ -199,7 +199,7 @@ test('a call that the process was frozen before is not sent, and made ready anew
     if (++ready > 1) return
     // After the call has begun, and before its connection is there.
     void (async () => {
-      for (let i = 0; i < 100; i++) await null
+      for (let i = 0; i < 100; i++) await Promise.resolve()
       clock.skip(10_001)
     })()
   }
