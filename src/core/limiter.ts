@@ -21,10 +21,11 @@ const longestRest = 0.75
 const longestSlack = 50
 /** A step of recovery, and the lowest rate, as a share of the configured rate. */
 const smallestShare = 1 / 16
-/** A call is made ready so long before its slot, in milliseconds: time for a slow disk, and few calls are ready in vain. */
-const readyAhead = 250
-/** What was made ready is made so again where the slot comes later than that, in milliseconds. */
-const readyFor = 2000
+/**
+ * A call is made ready so long before its slot: time for a slow disk, and few calls are ready in vain. What was made ready is
+ * made so again where the slot comes later than `for`. Milliseconds.
+ */
+export const ready = { ahead: 250, for: 2000 }
 
 /** No calls start until then; `length`, as a clock may be set back meanwhile. */
 interface Pause {
@@ -215,9 +216,9 @@ export class Limiter {
       if (lane.running >= lane.most) continue
       const wait = Math.max(freeAt, endOf(lane.pause, now)) - now
       const due = Math.max(0, wait) + ahead * slot
-      if (due <= readyAhead && !this.#isReady(one, now)) this.#prepare(one)
+      if (due <= ready.ahead && !this.#isReady(one, now)) this.#prepare(one)
       if (!this.#isReady(one, now)) {
-        if (one.preparing === null) soonest = Math.min(soonest, due - readyAhead)
+        if (one.preparing === null) soonest = Math.min(soonest, due - ready.ahead)
       } else if (wait <= 0) {
         this.#waiting.delete(one)
         one.start(this.#start(lane, now))
@@ -226,14 +227,14 @@ export class Limiter {
       } else soonest = Math.min(soonest, wait)
       // Later ones need not be ready before, unless the wait is the lane's own.
       if (lane.pause.until > now) continue
-      if (due > readyAhead) break
+      if (due > ready.ahead) break
       ahead++
     }
     if (soonest < Infinity) this.#wakeAfter(soonest)
   }
 
   #isReady({ prepare, preparing, readyAt }: Waiting, now: number): boolean {
-    return prepare === null || (preparing === null && now - readyAt <= readyFor)
+    return prepare === null || (preparing === null && now - readyAt <= ready.for)
   }
 
   #prepare(one: Waiting): void {

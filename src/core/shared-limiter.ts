@@ -2,7 +2,7 @@
  * The limiter of a service that several processes call: each keeps its own line, and all take their slots from one pace. A call
  * goes out at its slot, or takes another one: what comes late would crowd the slots of others.
  */
-import { Limiter, TooLongPause } from './limiter.ts'
+import { Limiter, TooLongPause, ready } from './limiter.ts'
 import type { CallLimiter, Lane } from './limiter.ts'
 import type { Clock } from './machine.ts'
 
@@ -23,9 +23,6 @@ export interface Pace {
 export const mostLate = 50
 /** Slots that may be missed in a row: a database that is further away can't tell the time better. */
 const mostMissed = 3
-/** A call is made ready so long before its slot, and again where it was made ready earlier than that before it; milliseconds. */
-const ready = { ahead: 250, for: 2000 }
-
 interface Asking {
   resolve(slot: { at: number }): void
   reject(error: unknown): void

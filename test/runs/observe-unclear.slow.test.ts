@@ -1,46 +1,27 @@
 /** Runs that read no list of the service: what makes the next one read it. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { App } from '../../src/app/app.ts'
-import { openApp } from '../../src/app/open.ts'
+import { describe, expect, test } from 'vitest'
 import type { FaultRuleInput } from '../../src/stand-in/faults.ts'
-import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
-import type { Home } from '../support/homes.ts'
-import { RunWorld } from '../support/run-world.ts'
-import type { ReadReport } from '../support/run-world.ts'
+import { home } from '../support/homes.ts'
+import {
+  all,
+  beginEach,
+  changed,
+  daemon,
+  first,
+  hour,
+  last,
+  minute,
+  north,
+  readsNone,
+  readsTheList,
+  run,
+  service,
+  world,
+} from './seldom-listed.ts'
 
-const minute = 60_000
-const hour = 60 * minute
-const all = homes(1, 24)
-const [first] = all
-const last = all.at(-1)!
-/** Pages of two, so that a look-up takes fewer calls than the list. */
-const service = { profile: { pageSize: 2 }, attempts: 2 }
-const north = { observe: '7d', volatile: { refresh: '365d' } }
-
-let world: RunWorld
-let daemon: App
-beforeEach(async () => {
-  world = await RunWorld.start({ feeds: { north }, service })
-  daemon = openApp(world.context, { logLevel: 'error' })
-  for (const _ of ['the first load', 'a list of it']) await run(all)
-})
-afterEach(async () => {
-  await daemon.close()
-  await world.end()
-})
-
-/** A run of the daemon on these homes, a quarter of an hour after the last one. */
-function run(some: readonly Home[] = all, command: 'sync' | 'diff' | 'backfill' = 'sync'): Promise<ReadReport> {
-  world.deliver(zillowFeed(some))
-  world.clock.advance(15 * minute)
-  return world.run(command, 'north', daemon)
-}
-
-const changed = (...some: Home[]): Home[] => all.map((one) => (some.includes(one) ? dearer(one) : one))
-const readsTheList = { observed: { lookedUp: null } }
-const readsNone = { observed: { lookedUp: expect.any(Number) } }
+beginEach()
 
 describe('the list is read after', () => {
   const failing = (operation: 'Create' | 'Update' | 'Delete', fault: FaultRuleInput['fault'], times = 1) =>

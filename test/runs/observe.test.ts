@@ -1,50 +1,34 @@
 /** Runs that read no list of the service: what they look up instead, and when they read it. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { App } from '../../src/app/app.ts'
-import { openApp } from '../../src/app/open.ts'
+import { describe, expect, test } from 'vitest'
 import { nextTurn } from '../../src/core/turn.ts'
 import { minuteIn } from '../../src/core/zone.ts'
 import { takeList } from '../../src/run/look.ts'
 import type { StandInListing } from '../../src/stand-in/fields.ts'
-import { dearer, home, homes, zillowFeed } from '../support/homes.ts'
+import { dearer, home } from '../support/homes.ts'
 import type { Home } from '../support/homes.ts'
-import { RunWorld, chatbot } from '../support/run-world.ts'
-import type { ReadReport } from '../support/run-world.ts'
+import { chatbot } from '../support/run-world.ts'
+import {
+  all,
+  beginEach,
+  changed,
+  daemon,
+  first,
+  hour,
+  last,
+  minute,
+  readsNone,
+  readsTheList,
+  run,
+  service,
+  world,
+} from './seldom-listed.ts'
 
-const minute = 60_000
-const hour = 60 * minute
-const all = homes(1, 24)
-const [first] = all
-const last = all.at(-1)!
-/** Pages of two: twelve, and the one that shows that no more come. */
-const service = { profile: { pageSize: 2 }, attempts: 2 }
+beginEach()
+
+/** Calls for the whole list. */
 const walk = 13
-const north = { observe: '7d', volatile: { refresh: '365d' } }
-
-let world: RunWorld
-let daemon: App
-beforeEach(async () => {
-  world = await RunWorld.start({ feeds: { north }, service })
-  daemon = openApp(world.context, { logLevel: 'error' })
-  for (const _ of ['the first load', 'a list of it']) await run(all)
-})
-afterEach(async () => {
-  await daemon.close()
-  await world.end()
-})
-
-/** A run of the daemon on these homes, a quarter of an hour after the last one. */
-function run(some: readonly Home[] = all, command: 'sync' | 'diff' | 'backfill' = 'sync'): Promise<ReadReport> {
-  world.deliver(zillowFeed(some))
-  world.clock.advance(15 * minute)
-  return world.run(command, 'north', daemon)
-}
-
-const changed = (...some: Home[]): Home[] => all.map((one) => (some.includes(one) ? dearer(one) : one))
 const copies = ({ mlsNumber }: Home): number => world.listings().filter((one) => one['MLSNumber'] === mlsNumber).length
 const rowOf = ({ mlsNumber }: Home): StandInListing => world.listing(mlsNumber) as unknown as StandInListing
-const readsTheList = { observed: { lookedUp: null } }
-const readsNone = { observed: { lookedUp: expect.any(Number) } }
 
 describe('between two lists', () => {
   test('a run on the same feed calls nobody', async () => {

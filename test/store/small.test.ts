@@ -7,7 +7,8 @@ import type { Listing } from '../../src/core/listing.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
 import { packedSince } from '../../src/store/packed.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
-import type { Confirmation, StoreReader } from '../../src/store/store.ts'
+import type { StoreReader } from '../../src/store/store.ts'
+import { confirmation } from '../contract/store.ts'
 import { freshFolder } from './folder.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)
@@ -22,23 +23,7 @@ const listing = (key: string): Listing =>
     MLSNumber: key,
   }) as Listing
 
-const confirmed = (key: string): Confirmation => ({
-  key,
-  feed: 'north',
-  sent: { listing: listing(key), moving: {} },
-  content: 'content',
-  record: { raw: key, parts: 1 },
-  mapping: 'one',
-  home: null,
-  bornAt: null,
-  movesAt: null,
-  at: now,
-  suspectUntil: null,
-  isPutRight: false,
-  baseline: null,
-  ignored: false,
-  identifier: key,
-})
+const confirmed = (key: string) => confirmation(key, { sent: { listing: listing(key), moving: {} }, identifier: key })
 
 /** What lies in the file itself. */
 function inFile(file: string, sql: string): unknown {

@@ -7,7 +7,7 @@ import { parsed, rowColumns } from '../listing-row.ts'
 import type { Payload } from '../listing-row.ts'
 import { knownHashes } from '../known-hashes.ts'
 import type { KnownRow } from '../known-hashes.ts'
-import type { Snapshot } from '../store.ts'
+import type { KnownHashes, Snapshot } from '../store.ts'
 import { distinct, inOrder, jsonOf, walk } from './door.ts'
 import type { Asker, Door } from './door.ts'
 import { storeError } from './failure.ts'
@@ -29,6 +29,17 @@ export function lookedFor(listing: Listing): { address: string | null; offer: st
 
 export function createSnapshot(door: Door): Snapshot {
   const parsedUnder = 'FROM listing WHERE chatbot = $1 AND feed = $2 AND mapping = $3 AND owned AND raw IS NOT NULL'
+  /** Of all rows of a query, which takes the last key and a number of rows after its values. */
+  async function hashesOf(sql: string, values: string[]): Promise<KnownHashes> {
+    const known: KnownRow[] = []
+    const pages = walk(
+      (after, most) =>
+        door.all<{ key: string; hash: string; parts: number; id: number }>(sql, [...values, after, most]),
+      20_000,
+    )
+    for await (const page of pages) for (const { hash, parts, id } of page) known.push([hash, parts, id])
+    return knownHashes(known.length, known)
+  }
   return {
     rows: (chatbot) =>
       walk((after, most) =>
@@ -60,33 +71,18 @@ export function createSnapshot(door: Door): Snapshot {
       ),
     isEmpty: async (chatbot, feed) =>
       (await door.get('SELECT 1 FROM listing WHERE chatbot = $1 AND feed = $2 LIMIT 1', [chatbot, feed])) === undefined,
-    async knownRecords(chatbot, feed, mapping) {
-      const known: KnownRow[] = []
-      const pages = walk(
-        (after, most) =>
-          door.all<{ key: string; raw: string; parts: number; id: number }>(
-            `SELECT key, raw, parts, id ${parsedUnder} AND key > $4 ORDER BY key LIMIT $5`,
-            [chatbot, feed, mapping, after, most],
-          ),
-        20_000,
-      )
-      for await (const page of pages) for (const { raw, parts, id } of page) known.push([raw, parts, id])
-      return knownHashes(known.length, known)
-    },
-    async knownItems(chatbot, feed) {
-      const known: KnownRow[] = []
-      const pages = walk(
-        (after, most) =>
-          door.all<{ key: string; baseline: string; id: number }>(
-            `SELECT key, baseline, id FROM listing WHERE chatbot = $1 AND feed = $2 AND owned AND NOT ignored AND flight IS NULL
-            AND baseline IS NOT NULL AND key > $3 ORDER BY key LIMIT $4`,
-            [chatbot, feed, after, most],
-          ),
-        20_000,
-      )
-      for await (const page of pages) for (const { baseline, id } of page) known.push([baseline, 1, id])
-      return knownHashes(known.length, known)
-    },
+    knownRecords: (chatbot, feed, mapping) =>
+      hashesOf(`SELECT key, raw AS hash, parts, id ${parsedUnder} AND key > $4 ORDER BY key LIMIT $5`, [
+        chatbot,
+        feed,
+        mapping,
+      ]),
+    knownItems: (chatbot, feed) =>
+      hashesOf(
+        `SELECT key, baseline AS hash, 1 AS parts, id FROM listing WHERE chatbot = $1 AND feed = $2 AND owned AND NOT ignored
+        AND flight IS NULL AND baseline IS NOT NULL AND key > $3 ORDER BY key LIMIT $4`,
+        [chatbot, feed],
+      ),
     async recall(ids) {
       const found = await door.all<Payload & { id: number }>(
         'SELECT id, listing, moving FROM payload WHERE id = ANY ($1) AND listing IS NOT NULL',
