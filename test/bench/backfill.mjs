@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [, , folder] = process.argv
-await import(pathToFileURL(join(folder, 'bin/small-heap.mjs')).href)
-const load = (name) => import(pathToFileURL(join(folder, 'dist/program', `${name}.js`)).href)
+const { keepHeapSmall } = await import(pathToFileURL(join(folder, 'bin/small-heap.mjs')).href)
+keepHeapSmall(['backfill'])
+const load = (name) => import(pathToFileURL(join(folder, 'dist/program', `${name}.cjs`)).href)
 const [{ openApp }, { createDoors }] = [await load('app-open'), await load('app-doors')]
 const configFile = process.env.LISTING_SYNC_CONFIG
 const app = openApp({ configFile, env: process.env, signal: new AbortController().signal, doors: createDoors() })
