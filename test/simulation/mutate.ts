@@ -42,7 +42,10 @@ export async function runMutants(histories: number, from: number, only: string):
     const found =
       mutant.test === undefined ? await look(mutant, histories, from) : await lookByTest(mutant, mutant.test)
     all.push(found)
-    const after = found.after === null ? `NOT FOUND in ${histories}` : `found by ${found.after}`
+    const after =
+      found.after === null
+        ? `NOT FOUND in ${histories}`
+        : `found by ${found.after === 'a test' ? '' : 'history '}${found.after}`
     process.stdout.write(`${mutant.name}: ${after}, ${found.seconds.toFixed(0)} s: ${found.violation}\n`)
     if (only === '') writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   }
