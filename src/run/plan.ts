@@ -125,8 +125,10 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // Without a list nothing is known anew of other stores.
   const stores = listed.lookUps === null ? past : { ...past, writers: new Map() }
   const others = othersIn(listed.writers, listed.startedAt, stores, now, feed.plan.settle)
-  const isLost =
-    (past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0
+  // What a store that was put back knows nothing of may have had a run after the backup.
+  const isPutBack = past.lastLostAt !== null && now < past.lastLostAt + feed.plan.settle
+  const isUnknown = past.isEmpty && past.lostAt === null && (listed.marked > 0 || isPutBack)
+  const isLost = isUnknown || others.isBehind || others.found.length > 0
   const lostAt = isLost ? now : past.lostAt
   const settings = planSettings(feed, known, lostAt)
   // Of what was there before the store was lost a delta tells nothing again: it stays unknown for as long as that takes.

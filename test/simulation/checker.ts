@@ -303,8 +303,11 @@ export class Checker implements Witness {
   ignored({ keys }: WriteCall): void {
     for (const key of keys) {
       this.#ignored.add(key)
-      // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form.
-      for (const row of this.service.living(key)) if (!row.seen) row.tainted = judged
+      // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form. Without marks
+      // nor does anything where a person edited it within the run.
+      const isSinceEdited = ({ editedAt }: Row): boolean =>
+        this.#swarm.ownership === 'snapshot' && editedAt >= this.#startedAt
+      for (const row of this.service.living(key)) if (!row.seen || isSinceEdited(row)) row.tainted = judged
     }
   }
 
