@@ -132,4 +132,32 @@ export const applyMutants: readonly Mutant[] = [
     from: "if (openHouseUntil > now) current.Tours = 'OpenHouse'",
     to: 'if (openHouseUntil > now) return current',
   },
+  {
+    name: "one listing's edit is a form of all",
+    test: "test/runs/look-at-written.test.ts › nor is one listing's edit a form of all the others, where the second write was ignored, too",
+    file: 'src/apply/look-at-written.ts',
+    from: 'if (isSentTwice && before > 0)',
+    to: 'if (isSentTwice)',
+  },
+  {
+    name: 'a mark of an earlier write tells nothing',
+    test: 'test/runs/look-at-written.test.ts › a field that was to be cleared, and that an ignored update left, is no form either: the mark tells',
+    file: 'src/apply/look-at-written.ts',
+    from: 'fields.length > 0 && isOfEarlierWrite(context, shown)',
+    to: 'false',
+  },
+  {
+    name: 'a refresh without a mark is taken for ignored',
+    test: 'test/runs/look-at-written.test.ts › without marks a refresh changes nothing of what is shown, and an edit that is kept stays (looks that fail: %i)',
+    file: 'src/apply/outcomes.ts',
+    from: "cause !== 'refresh' || service.mark !== null",
+    to: 'true',
+  },
+  {
+    name: 'a delta is thought to tell again what a lost store knew',
+    test: 'test/runs/delta.test.ts › of what a lost store knew a delta tells nothing again: each create is looked up, however long ago that was',
+    file: 'src/run/plan.ts',
+    from: "lostAt !== null && delivery.mode === 'delta'",
+    to: 'false',
+  },
 ]

@@ -77,7 +77,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'a lost store goes unnoticed',
     file: 'src/run/plan.ts',
-    from: '(past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0',
+    from: 'isUnknown || others.isBehind || others.found.length > 0',
     to: 'others.isBehind',
   },
   {
