@@ -14,7 +14,7 @@ import { keepingFacts, updateOne } from './calls.ts'
 import { callsToLookAgain } from './context.ts'
 import type { ApplyContext } from './context.ts'
 import { listAgain } from './look-again.ts'
-import { outgoingOf, shownOtherwise } from './outcomes.ts'
+import { isToShow, outgoingOf, shownOtherwise } from './outcomes.ts'
 
 type Written = Stored<Create | Update>
 /** null: it is not there, or more than once. */
@@ -87,7 +87,8 @@ async function baselineOf(
   if (fields.some(isUnknown)) {
     const before = change.kind === 'update' ? change.shownHash : context.foundBefore.get(key)
     const isAsBefore = before === shown.hash
-    if (isAsBefore && change.cause !== 'unseen') return { key, hash: shown.hash, ignored: true, isAtRest: false }
+    if (isAsBefore && change.cause !== 'unseen')
+      return { key, hash: shown.hash, ignored: isToShow(context, change), isAtRest: false }
     // Nobody looked at what was written before this, and that may not have been ours: only a second write of this run tells.
     const sent = asUpdate(change)
     for (const { field, to } of fields) if (to === null) cleared.add(field)
@@ -100,12 +101,21 @@ async function baselineOf(
     if (shown === null) return null
     fields = otherwise(shown)
   }
+  if (fields.length > 0 && isOfEarlierWrite(context, shown))
+    return { key, hash: shown.hash, ignored: true, isAtRest: false }
   for (const one of fields) {
     const times = isToBeCleared(one) ? found.uncleared : found.forms
-    times[one.field] = (times[one.field] ?? 0) + 1
-    if (isSentTwice || one.to !== null) known.add(one.field)
+    const before = times[one.field] ?? 0
+    times[one.field] = before + 1
+    // What was sent twice and ignored looks the same, and would make a form of one person's edit.
+    if (isSentTwice && before > 0) known.add(one.field)
   }
   return { key, hash: shown.hash, ignored: false, isAtRest: false }
+}
+
+/** By its mark. Without one, or where it can't be read, nothing tells. */
+function isOfEarlierWrite({ service: { stamp } }: ApplyContext, { by }: Shown): boolean {
+  return by !== undefined && (by.store !== stamp?.store || by.run !== stamp.run)
 }
 
 /** Sent as it was sent before: the listing is there, and what Create answered stays with it. */

@@ -68,6 +68,11 @@ export function shownOtherwise({ feed }: ApplyContext, sent: Outgoing, shown: Sh
   return differences(sent.listing, shown, new Set([...feed.plan.volatile.fields, ...placeholdersOf(sent)]))
 }
 
+/** Whether what is shown has to be another item once this is done: what moves by itself is in no hash, but the mark is. */
+export function isToShow({ service }: ApplyContext, { cause }: Action): boolean {
+  return cause !== 'refresh' || service.mark !== null
+}
+
 /**
  * The confirmation of what went out. `unsettled`: an attempt may still land late, so no baseline is taken before `settle`.
  * `made`: by which call it came to be, if not by an update of what the row stands for.
@@ -98,7 +103,7 @@ export function confirmation(
     isPutRight: isPutRight(change),
     ...made,
     baseline: before,
-    ignored: before !== null,
+    ignored: before !== null && isToShow(context, change),
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a person knows a listing by: where it is, what it is for, and its price. */
-import type { Listing } from './listing.ts'
+import type { FieldName, Listing } from './listing.ts'
 
 export interface Home {
   readonly address: string | null
@@ -12,8 +12,19 @@ export interface Home {
   readonly price: { readonly from: number | null; readonly to: number | null }
 }
 
+/** The fields of a listing that `homeOf` reads. */
+export const homeFields = [
+  'Address',
+  'City',
+  'SaleType',
+  'CurrencySymbol',
+  'AreaUnit',
+  'SalePrice',
+  'RentPrice',
+] as const satisfies FieldName[]
+
 /** A listing as far as it is known; a side of a change on which it is not there is null. */
-export type Known = Partial<Listing> | null
+export type Known = Partial<Pick<Listing, (typeof homeFields)[number]>> | null
 
 /** Of what a listing was and will be. null: neither is known. */
 export function homeOf(before: Known, after: Known): Home | null {

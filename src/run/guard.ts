@@ -266,6 +266,8 @@ function* storeNotes(past: Past, { lostAt, others, listed }: Plan, feed: Feed): 
   if (past.isBehind) return
   if (others.isBehind)
     yield `The service shows listings that a later state of this store wrote: it was put back from a backup. ${wait}`
+  else if (past.isEmpty && lostAt !== past.lostAt && listed.marked === 0)
+    yield `The store was lost or put back a moment ago, and knows nothing of this feed. ${wait}`
   else if (past.isEmpty && lostAt !== past.lostAt)
     yield `The store is empty, but the service shows ${listed.marked} listings of this feed: they are adopted. ${wait}`
   else if (others.found.length > 0)

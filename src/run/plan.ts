@@ -38,8 +38,8 @@ export interface Plan {
 /** How long a store is doubted after its loss, in milliseconds. */
 const day = 86_400_000
 
-/** It was held before, so this list may hide something: another feed's row of it, for one. What that feed had is not new. */
-function heldBefore(planned: Create | Update, { wasElsewhere }: Remembered): Create | Update {
+/** This list may hide something: another feed's row of it, for one. What that feed had is not new. */
+function doubted(planned: Create | Update, { wasElsewhere }: Remembered): Create | Update {
   const change = { ...planned, lookUp: true }
   return change.kind === 'create' && wasElsewhere ? { ...change, isBack: true, counts: [] } : change
 }
@@ -125,10 +125,14 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   // Without a list nothing is known anew of other stores.
   const stores = listed.lookUps === null ? past : { ...past, writers: new Map() }
   const others = othersIn(listed.writers, listed.startedAt, stores, now, feed.plan.settle)
-  const isLost =
-    (past.isEmpty && past.lostAt === null && listed.marked > 0) || others.isBehind || others.found.length > 0
+  // What a store that was put back knows nothing of may have had a run after the backup.
+  const isPutBack = past.lastLostAt !== null && now < past.lastLostAt + feed.plan.settle
+  const isUnknown = past.isEmpty && past.lostAt === null && (listed.marked > 0 || isPutBack)
+  const isLost = isUnknown || others.isBehind || others.found.length > 0
   const lostAt = isLost ? now : past.lostAt
   const settings = planSettings(feed, known, lostAt)
+  // Of what was there before the store was lost a delta tells nothing again: it stays unknown for as long as that takes.
+  const tellsOnce = lostAt !== null && delivery.mode === 'delta'
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
   const scales = new Scales(policy)
@@ -143,7 +147,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   }
   const weighed = ({ change: planned, remembered }: Planned): Planned => {
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
-    const remembering = isNew && remembered.heldSince !== null ? heldBefore(planned, remembered) : planned
+    const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
     if (change.kind !== 'hold') scales.add(change, remembered)
     else if (change.cause === 'grace') scales.addLeavingLater(remembered, 1)

@@ -21,6 +21,8 @@ export interface Past {
   isBehind: boolean
   /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   lostAt: number | null
+  /** The same, for whichever feed of the store that was last. */
+  lastLostAt: number | null
   /** No run of this feed on this store has ended without failing. */
   isNew: boolean
   /** The same, and it holds nothing of the feed. */
@@ -74,6 +76,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     writers: await learnt.writers(chatbot, name),
     isBehind,
     lostAt,
+    lastLostAt: await runs.lostAt(null),
     isNew,
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
     validators: saysTheSame ? validators : null,

@@ -132,6 +132,7 @@ async function read(
   const joins = await readJoins(feed.joins ?? [], workspace, budget, maxRecordBytes)
   const own = feed.format.read(countedBytes(), {
     ...mapping.formatOptions,
+    reads: mapping.reads,
     encoding,
     maxRecordBytes,
     charset: opened.charset,
@@ -323,7 +324,8 @@ function normalised(
     const delivered = mapping.normalise(fields, record.at, moment, (key) => confirmed.get(key) ?? null)
     if (!mapping.mendsText && mayBeDoubled(record.raw)) doubled.look(fields, delivered[0])
     // Values of a document's header are part of its records, too.
-    if (reading.header !== undefined || mayHoldMarks(record)) marks.look(fields, delivered[0])
+    const hasHeader = Object.keys(reading.header?.() ?? {}).length > 0
+    if (hasHeader || mayHoldMarks(record)) marks.look(fields, delivered[0])
     return delivered
   } catch (error) {
     const problems = [{ field: 'record', value: null, problem: messageOf(error) }]

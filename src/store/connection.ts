@@ -14,6 +14,8 @@ export function connect(
 ): Database.Database {
   const database = openDatabase(path, { ...options, timeout: busyTimeout })
   database.pragma('foreign_keys = ON')
+  // Pages, in kB (16,000 by itself): the system keeps those of the file as well, and gives them up when it has to.
+  database.pragma('cache_size = -8000')
   return database
 }
 

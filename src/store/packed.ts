@@ -16,7 +16,14 @@ const maxOutputLength = 2 ** 26
 /** For texts of a few kB: they become no larger by it, in half the time and a tenth of the memory that zlib takes by itself. */
 const small = { windowBits: 13, memLevel: 5, chunkSize: 4096 }
 
-export const pack = (text: string): Buffer => deflateRawSync(text, { dictionary, ...small })
+/** The bytes of a text that is packed: a buffer for each would be garbage that V8 does not see, and leaves for long. */
+const bytes = Buffer.alloc(65_536)
+
+export function pack(text: string): Buffer {
+  // A character takes three bytes at most.
+  const isSmall = text.length * 3 <= bytes.length
+  return deflateRawSync(isSmall ? bytes.subarray(0, bytes.write(text)) : text, { dictionary, ...small })
+}
 
 /** The text of a listing as `payload` has it, packed or, as versions before left it, not. */
 export function unpack(packed: Uint8Array | null, text: string | null): string | null {

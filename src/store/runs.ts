@@ -61,6 +61,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
   )
   const success = column<number | null>(database, 'SELECT last_success FROM feed WHERE name = ?')
   const lost = column<number | null>(database, 'SELECT lost_at FROM feed WHERE name = ?')
+  const lastLost = column<number | null>(database, 'SELECT max(lost_at) FROM feed')
   const told = column<string | null>(database, 'SELECT told FROM feed WHERE name = ?')
   const accepted = column<number | null>(
     database,
@@ -112,7 +113,7 @@ export function createRuns(connection: Connection, isUnderWay: () => boolean): R
         return row === undefined ? null : { ...(JSON.parse(row.figures) as Omit<Verified, 'at'>), at: row.at }
       },
       told: (feed) => told.get(feed) ?? null,
-      lostAt: (feed) => lost.get(feed) ?? null,
+      lostAt: (feed) => (feed === null ? lastLost.get() : lost.get(feed)) ?? null,
       starts: () => starts.get() ?? { times: 0, at: 0 },
     }),
     ...inTransactions<Writes<Runs, RunsReader>>(connection, {

@@ -305,10 +305,10 @@ export interface RunsReader {
   lastAccepted(feed: string): Promise<number | null>
   /** Of the last run after which the chatbot was asked; null: never. */
   lastVerified(feed: string): Promise<Verified | null>
-  /** When a lost store was noticed for this feed: creates wait for `settle` from then. */
   /** What people were told of the feed, as it was noted; null: nothing. */
   told(feed: string): Promise<string | null>
-  lostAt(feed: string): Promise<number | null>
+  /** When a lost store was noticed for this feed, or last for any (null): creates wait for `settle` from then. */
+  lostAt(feed: string | null): Promise<number | null>
   /** The name of this store and its run under way; the next one, where it is opened for reading only. */
   stamp(): Promise<Stamp>
   /** How many daemons started on this store one after another since the last `noteSteady`, and when the last one did. */

@@ -36,9 +36,9 @@ export function inOneGo<Values extends unknown[], Result>(
 ): (...values: Values) => Result {
   const transaction = database.transaction(work)
   return (...values) => {
-    const { maxScratchBytes = Infinity, keepFree = 0 } = limits.get(database) ?? {}
+    const { maxScratchBytes = Infinity, keepFree = null } = limits.get(database) ?? {}
     // Looked at each time, as others write to the disk as well.
-    assertRoom(dirname(database.name), 0, keepFree)
+    if (keepFree !== null) assertRoom(dirname(database.name), 0, keepFree)
     try {
       return transaction(...values)
     } catch (error) {

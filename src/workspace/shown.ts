@@ -1,5 +1,6 @@
 /** The service's list items in the workspace, and what was sent of listings last. */
 import type Database from 'better-sqlite3'
+import { homeFields } from '../core/home.ts'
 import type { Shown } from '../core/listing.ts'
 import { SeenRows } from './delivery.ts'
 import type { ShownRow } from '../plan/inputs.ts'
@@ -31,8 +32,7 @@ export function createShown(database: Database.Database) {
   const noted = database.prepare<[string], string>('SELECT listing FROM noted_listing WHERE key = ?').pluck()
   return {
     noteListings: inOneGo(database, (listings: Parameters<Workspace['noteListings']>[0]) => {
-      for (const listing of listings)
-        note.run(listing.MLSNumber, JSON.stringify({ ...listing, Description: undefined, ExtensionColumn: undefined }))
+      for (const listing of listings) note.run(listing.MLSNumber, JSON.stringify(listing, [...homeFields]))
     }),
     notedListing(key: string): ReturnType<Workspace['notedListing']> {
       const listing = noted.get(key)

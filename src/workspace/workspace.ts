@@ -2,6 +2,7 @@
  * The scratch side: one run's delivery, pages and plan, thrown away afterwards. It keeps memory flat; every list can be
  * read while another is written.
  */
+import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
 import type { Pair } from '../plan/guard/hold.ts'
@@ -64,10 +65,10 @@ export interface Workspace {
   shown(): Iterable<ShownRow>
   /** The items with this MLSNumber, without what was noted by its snapshot row. */
   shownAs(key: string): Pick<ShownRow, 'hash' | 'shown'>[]
-  /** Notes what was sent last of listings, for reports. */
+  /** Notes of listings as they were sent last by what a person knows them (`homeFields`), for reports. */
   noteListings(listings: readonly Listing[]): void
   /** null: nothing was noted of it. */
-  notedListing(key: string): Listing | null
+  notedListing(key: string): Known
   /**
    * `sides`: what was known of delivery and list; by it a change by absence is proven again when it is read back.
    */

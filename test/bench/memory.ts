@@ -1,7 +1,8 @@
 /**
  * P4, and how all that a run costs grows: peak resident memory, time, calls and the store's bytes of whole runs of the
- * program, built, without flags, each in a process of its own against a stand-in in another: the backfill of an empty
- * service, a sync in which nothing changed, and one in which one listing in a hundred did.
+ * program, built, as it is started and without flags, each in a process of its own against a stand-in in another: the
+ * backfill of an empty service, at the highest rate that a configuration may ask for, a sync in which nothing changed, and
+ * one in which one listing in a hundred did.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +10,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expected, figure, inFolder, quickDisk, writeFeed } from './measure.ts'
-import { built, configure, feedOf, programFile, startService } from './world.ts'
+import { configure, feedOf, programFile, startService } from './world.ts'
 
 const sizes = process.argv[3].split(',').map(Number)
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -42,9 +43,9 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<void> {
         figure('store', `${where}: the store`, statSync(join(quick, 'store.db')).size / size, 'bytes a listing')
       }
       const changed = Math.ceil(size / 1000) * 10
-      await peak('backfill', feeds.same, [here('backfill.mjs'), built], { create: size })
+      const [backfill, sync] = ['backfill', 'sync'].map((command) => [programFile, command, '--format', 'json'])
+      await peak('backfill', feeds.same, backfill, { create: size })
       // The first sync after a load notes how the service shows what it was sent.
-      const sync = [programFile, 'sync', '--format', 'json']
       await peak('first sight', feeds.same, sync, { unchanged: size })
       await peak('nothing changed', feeds.same, sync, { unchanged: size })
       await peak('one in a hundred changed', feeds.changed, sync, { update: changed })

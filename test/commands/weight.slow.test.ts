@@ -60,7 +60,7 @@ const afterFlag = `data:text/javascript,${encodeURIComponent(`
   import { writeFileSync } from 'node:fs'
   let before = null
   const { setFlagsFromString } = v8
-  v8.setFlagsFromString = (flag) => (before = new Set(process.moduleLoadList), setFlagsFromString(flag))
+  v8.setFlagsFromString = (flag) => (before ??= new Set(process.moduleLoadList), setFlagsFromString(flag))
   const later = () => process.moduleLoadList.filter((name) => /^NativeModule (?!internal)/.test(name) && !before.has(name))
   process.on('exit', () => writeFileSync(process.env.LOADED_FILE, before === null ? 'no flag' : later().join('\\n')))
 `)}`

@@ -1171,11 +1171,13 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
 
       it('note a lost store, whether a run of the feed is on record or not', async () => {
+        expect(await runs.lostAt(null)).toBeNull()
         await runs.recordLost('north', now)
         expect(await runs.lostAt('north')).toBe(now)
         await runs.record(runRecord({ feed: 'south' }))
         await runs.recordLost('south', now + 1)
         expect(await runs.lostAt('south')).toBe(now + 1)
+        expect(await runs.lostAt(null)).toBe(now + 1)
         expect(await runs.lastSuccess('south')).toBe(now)
       })
 

@@ -65,6 +65,16 @@ async function isDone(): Promise<void> {
   expect(world.calls()).toMatchObject({ Create: 0, Update: 0, Delete: 0 })
 }
 
+test('of what a lost store knew a delta tells nothing again: each create is looked up, however long ago that was', async () => {
+  world.loseStore()
+  expect((await delta([])).notes).toContainEqual(expect.stringContaining('The store is empty'))
+  const last = all[19]
+  world.standIn.addFault({ operations: ['List'], times: 1, fault: { kind: 'hide' } })
+  await delta([dearer(last)], 3 * day)
+  expect(there()).toEqual(keys(all))
+  expect(priceOf(last)).toBe(dearer(last).price)
+})
+
 describe('what the guard holds of a delta', () => {
   const six = all.slice(0, 6)
 

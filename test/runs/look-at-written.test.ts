@@ -36,8 +36,8 @@ test('its own form is learnt at once and said once, and the next run makes no ca
   expect(first.notes).toContainEqual(
     expect.stringContaining('Description is shown otherwise than sent in 12 listings, right after it was sent'),
   )
-  // One listing was sent twice to make sure of it.
-  expect(world.calls()).toMatchObject({ Create: 12, Update: 1 })
+  // Two listings were sent twice to make sure of it.
+  expect(world.calls()).toMatchObject({ Create: 12, Update: 2 })
   for (let times = 1; times <= 2; times++) {
     const next = await world.run()
     expect(next).toMatchObject({ result: 'ok', counts: { unchanged: 12, update: 0 } })
@@ -155,6 +155,58 @@ test('nor is it made a form of where the listing was adopted after the store was
   expect((await world.run()).notes).toEqual([])
   expect(world.listing(mlsNumber)).toMatchObject({ SalePrice: price })
 })
+
+test("nor is one listing's edit a form of all the others, where the second write was ignored, too", async () => {
+  await begin()
+  whileItEnds(cheap)
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  await world.run()
+  world.calls()
+  await world.run()
+  const { List: first } = world.calls()
+  // An update that nobody looks at, and an edit after it.
+  world.deliver(zillowFeed([all[0], dearer(all[1]), ...all.slice(2)]))
+  for (let more = 1; more <= 10; more++)
+    world.standIn.addFault({ operations: ['List'], nth: first + more, fault: { kind: 'status', status: 500 } })
+  await world.run()
+  world.standIn.clearFaults()
+  world.standIn.edit(chatbot, all[1].mlsNumber, { SalePrice: 7 })
+  await world.run()
+  expect(world.listing(all[1].mlsNumber)).toMatchObject({ SalePrice: dearer(all[1]).price })
+})
+
+test('a field that was to be cleared, and that an ignored update left, is no form either: the mark tells', async () => {
+  await begin()
+  await world.run()
+  world.standIn.edit(chatbot, mlsNumber, { Tours: '3D' })
+  world.standIn.addFault({ operations: ['Update'], times: 1, fault: { kind: 'pretend' } })
+  expect(await world.run()).toMatchObject({ counts: { update: 1 }, notes: [] })
+  expect((await world.run()).changes).toMatchObject([{ kind: 'hold', cause: 'not-converging' }])
+  world.clock.advance(24 * 3_600_000)
+  await world.run()
+  expect(world.listing(mlsNumber)).not.toHaveProperty('Tours', '3D')
+})
+
+test.each([[0], [1]])(
+  'without marks a refresh changes nothing of what is shown, and an edit that is kept stays (looks that fail: %i)',
+  async (fail) => {
+    await begin({}, { ownership: 'snapshot', drift: 'keep' })
+    await world.run()
+    world.standIn.edit(chatbot, mlsNumber, { Tours: '3D' })
+    expect((await world.run()).notes).toMatchObject([expect.stringContaining('stay so')])
+    world.clock.advance(8 * 24 * 3_600_000)
+    if (fail > 0)
+      world.standIn.addFault({ operations: ['List'], nth: 2, times: 1, fault: { kind: 'status', status: 500 } })
+    expect((await world.run()).counts).toMatchObject({ update: 12 })
+    for (let days = 1; days <= 2; days++) {
+      const { result, changes } = await world.run()
+      expect(result).toBe('ok')
+      expect(changes.filter(({ cause }) => cause !== 'refresh')).toEqual([])
+      world.clock.advance(25 * 3_600_000)
+    }
+    expect(world.listing(mlsNumber)).toMatchObject({ Tours: '3D' })
+  },
+)
 
 test('a list that lags behind is no reason to take the old state for a form', async () => {
   await begin()

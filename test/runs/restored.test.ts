@@ -104,6 +104,26 @@ describe('a restored backup', () => {
     await comesRight(feed)
   })
 
+  test('from before the first run of another feed: what that created may still land, too', async () => {
+    await backUp()
+    world.configure({ north, south: north }, {}, data)
+    world.standIn.addFault({ operations: ['Create'], times: 1, fault: { kind: 'late', requests: 1000 } })
+    world.deliver(zillowFeed([home(50)]), 'south.xml')
+    expect(await world.run('sync', 'south')).toMatchObject({ applied: { outcomes: { unknown: 1 } } })
+    restore['over the files that are there'](files['everything of the folder'])
+    await world.run()
+    for (let times = 1; times <= 2; times++) {
+      const { counts, notes, changes } = await world.run('sync', 'south')
+      expect([counts, notes.length]).toMatchObject([{ create: 0, hold: 1 }, 2 - times])
+      expect(changes).toMatchObject([{ kind: 'hold', cause: 'lost-store' }])
+      world.clock.advance(minute)
+    }
+    world.standIn.landLateCalls()
+    world.clock.advance(16 * minute)
+    expect((await world.run('sync', 'south')).counts).toMatchObject({ create: 0, hold: 0 })
+    expect(numbers().filter((number) => number === home(50).mlsNumber)).toHaveLength(1)
+  })
+
   test('in which no file tells, as where a disk was set back: the marks do', async () => {
     // The file is the very file, and its time that of the note beside it.
     const time = 1_700_000_000

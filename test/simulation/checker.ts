@@ -112,6 +112,8 @@ export class Checker implements Witness {
   /** MLSNumbers of which the last update was confirmed and not carried out: now, and as the run began. */
   readonly #ignored = new Set<string>()
   #wasIgnored: ReadonlySet<string> = new Set()
+  /** MLSNumbers of which its list showed what was there when an update of this run came. */
+  #shownTruly = new Set<string>()
   /** MLSNumbers that this run looked up. */
   #lookedUp = new Set<string>()
   /** Approved deletes count for nothing. */
@@ -156,6 +158,7 @@ export class Checker implements Witness {
     this.dry = dry
     this.#keysRefused = false
     this.#affected = new Set()
+    this.#shownTruly = new Set()
     this.#lookedUp = new Set()
     this.#wasIgnored = new Set(this.#ignored)
     // Of deletes the program's own word is not enough: a person must have seen this one held, and nothing said otherwise since.
@@ -300,8 +303,11 @@ export class Checker implements Witness {
   ignored({ keys }: WriteCall): void {
     for (const key of keys) {
       this.#ignored.add(key)
-      // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form.
-      for (const row of this.service.living(key)) if (!row.seen) row.tainted = judged
+      // Sent again as nobody had looked, and shown as before: nothing tells that from the service's own form. Without marks
+      // nor does anything where a person edited it within the run.
+      const isSinceEdited = ({ editedAt }: Row): boolean =>
+        this.#swarm.ownership === 'snapshot' && editedAt >= this.#startedAt
+      for (const row of this.service.living(key)) if (!row.seen || isSinceEdited(row)) row.tainted = judged
     }
   }
 
@@ -359,6 +365,8 @@ export class Checker implements Witness {
       else if (kind !== 'delete' && !this.delivery.holds.has(key))
         this.fail(`${kind} of ${key}, which the feed does not hold`)
       if (kind === 'create') this.#judgeCreate(key)
+      else if (kind === 'update' && this.service.living(key).every(({ shownAt }) => shownAt >= this.#startedAt))
+        this.#shownTruly.add(key)
       const entry = this.delivery.listings.get(key)
       if (call.listing !== null && entry !== undefined && !entry.isPartial) this.#judgeMoving(entry, call.listing)
     }
@@ -402,7 +410,7 @@ export class Checker implements Witness {
    * delete takes a listing that comes again, a create may make it a second one. That one has to be told from then on, and
    * all else about it stays as strict.
    */
-  landed(call: WriteCall): void {
+  landed(call: WriteCall, isOther: boolean): void {
     const { kind, keys, program } = call
     const isAnothers = (row: Row): boolean => row.by === 'us' && row.program !== program
     // What Create answered never came, so neither of two programs can take this copy off: it has to be told.
@@ -413,8 +421,10 @@ export class Checker implements Witness {
       if (kind === 'create') this.#mayBeTwice.add(key)
       const rows = this.service.living(key)
       if (kind === 'create') rows.at(-1)!.onlyByMark = true
+      // What it brings back looks as if our later update had been ignored.
+      if (kind === 'update') this.#ignored.add(key)
       for (const row of kind === 'update' ? rows : []) {
-        Object.assign(row, { edited: true, editedAt: this.#time.now })
+        Object.assign(row, { edited: true, editedAt: isOther ? this.#time.now : row.editedAt })
         if (!row.seen) row.tainted = judged
       }
     }
@@ -459,7 +469,9 @@ export class Checker implements Witness {
     const sizes = ours.map((some) => new Set([...some, ...left]).size)
     // Of so few that a list shows, all may change.
     const least = Math.min(...sizes, this.#isListTrue ? Infinity : 2)
-    return Array.from({ length: Math.max(...sizes) - least + 1 }, (_, more) => least + more)
+    // The list of the run shows also what a person made since it began.
+    const made = this.service.rows.filter(({ by, writtenAt }) => by === 'person' && writtenAt >= this.#startedAt)
+    return Array.from({ length: Math.max(...sizes) + made.length - least + 1 }, (_, more) => least + more)
   }
 
   /** What left up to a moment and within 24 hours before it: after the clock was set back, also what it says is still to come. */
@@ -628,7 +640,8 @@ export class Checker implements Witness {
       const isApproved = this.approved.has(`${kind} ${mlsNumber}`) && stillApproved.has(`${kind} ${mlsNumber}`)
       if (outcome?.result === 'done' && isApproved && (isWhole || kind === 'delete'))
         this.fail(`approval: ${kind} of ${mlsNumber} is done, and approved once more`)
-      const isSentAgain = this.#wasIgnored.has(mlsNumber)
+      // What an old list shows once more looks as if our update had been ignored, too.
+      const isSentAgain = this.#wasIgnored.has(mlsNumber) || !this.#shownTruly.has(mlsNumber)
       if (kind === 'update' && cause === 'drifted' && this.#swarm.drift !== 'overwrite' && !isSentAgain)
         this.fail(`drift: update of ${mlsNumber} against drift: ${this.#swarm.drift}`)
       if (kind === 'delete' && cause === 'absent' && !report.remote.complete)

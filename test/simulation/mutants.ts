@@ -1,4 +1,6 @@
-/** Ways to break the program, each of which the simulation must find. */
+/** Ways to break the program, each of which the simulation, or a test of its own, must find. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { applyMutants } from './mutants/apply.ts'
 import { guardMutants } from './mutants/guard.ts'
 import { placesOf } from './mutants/mutant.ts'
@@ -18,4 +20,15 @@ export function patched(mutant: Mutant, read: (file: string) => string): Map<str
     texts.set(file, parts.join(to))
   }
   return texts
+}
+
+const root = join(import.meta.dirname, '../..')
+
+/** What the files of the mutant named by SIMULATION_MUTANT are read as, by their paths. Throws where none is of that name. */
+export function brokenSources(): Map<string, string> {
+  const name = process.env['SIMULATION_MUTANT']
+  const mutant = mutants.find((one) => one.name === name)
+  if (mutant === undefined) throw new Error(`no mutant is named ${name}`)
+  const texts = patched(mutant, (file) => readFileSync(join(root, file), 'utf8'))
+  return new Map([...texts].map(([file, text]) => [join(root, file), text]))
 }

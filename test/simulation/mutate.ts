@@ -1,6 +1,6 @@
 /**
  * Whether the simulation would notice: runs histories over the program broken in each of the ways of `mutants`, each in a
- * process of its own, until one fails. A patch that no longer fits exactly once stops everything, so that the list stays true.
+ * process of its own, until one fails; or the test that a mutant names. A patch that no longer fits exactly once stops everything, so that the list stays true.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -24,8 +24,8 @@ interface Brief {
 /** What became of one mutant. */
 interface Found {
   mutant: Mutant
-  /** Histories until it was found; null: it was not. */
-  after: number | null
+  /** Histories until it was found; 'a test': by the one that it names; null: it was not. */
+  after: number | 'a test' | null
   violation: string
   mishaps: string[]
   seconds: number
@@ -39,9 +39,13 @@ export async function runMutants(histories: number, from: number, only: string):
   for (const mutant of mutants) patched(mutant, (file) => readFileSync(join(root, file), 'utf8'))
   const all: Found[] = []
   const examine = async (mutant: Mutant): Promise<void> => {
-    const found = await look(mutant, histories, from)
+    const found =
+      mutant.test === undefined ? await look(mutant, histories, from) : await lookByTest(mutant, mutant.test)
     all.push(found)
-    const after = found.after === null ? `NOT FOUND in ${histories}` : `found by history ${found.after}`
+    const after =
+      found.after === null
+        ? `NOT FOUND in ${histories}`
+        : `found by ${found.after === 'a test' ? '' : 'history '}${found.after}`
     process.stdout.write(`${mutant.name}: ${after}, ${found.seconds.toFixed(0)} s: ${found.violation}\n`)
     if (only === '') writeFileSync(join(import.meta.dirname, 'MUTANTS.md'), tableOf(all, histories, from))
   }
@@ -67,48 +71,65 @@ async function look(mutant: Mutant, histories: number, from: number): Promise<Fo
   return { mutant, after: null, violation: '', mishaps: [], seconds: (performance.now() - began) / 1000 }
 }
 
+async function lookByTest(mutant: Mutant, test: string): Promise<Found> {
+  const began = performance.now()
+  const [file, title] = test.split(' › ')
+  const name = title.replaceAll(/[()?.*+]/g, '.').replaceAll(/%[si]/g, '.+')
+  const config = ['--config', 'test/simulation/broken.config.ts', '--reporter', 'tap-flat']
+  const { output, errors } = await broken(mutant, [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    ...config,
+    mutant.runs ?? file,
+    '-t',
+    name,
+  ])
+  const ran = output.split('\n').filter((line) => /^(not )?ok /.test(line) && !line.includes('# SKIP'))
+  if (ran.length === 0) throw new Error(`${mutant.name}: its test did not run\n${output}${errors}`)
+  const after = ran.some((line) => line.startsWith('not ok')) ? 'a test' : null
+  return { mutant, after, violation: test, mishaps: [], seconds: (performance.now() - began) / 1000 }
+}
+
 /** What a process finds whose program is broken so. */
 async function simulated(mutant: Mutant, histories: number, from: number): Promise<Brief> {
-  const run = spawn(
-    process.execPath,
-    [
-      '--import',
-      import.meta.resolve('./break.ts'),
-      'test/simulation/run.ts',
-      '--histories',
-      `${histories}`,
-      '--from',
-      `${from}`,
-      '--brief',
-    ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SIMULATION_MUTANT: mutant.name } },
-  )
-  let output = ''
-  let errors = ''
-  run.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  run.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-  await new Promise((resolve) => {
-    run.on('close', resolve)
-  })
+  const numbers = ['--histories', `${histories}`, '--from', `${from}`, '--brief']
+  const loader = ['--import', import.meta.resolve('./break.ts')]
+  const { output, errors } = await broken(mutant, [...loader, 'test/simulation/run.ts', ...numbers])
   if (!output.startsWith('{')) throw new Error(`${mutant.name}: the simulation did not run\n${output}${errors}`)
   return JSON.parse(output) as Brief
 }
 
-function summaryOf(all: readonly Found[]): string {
-  const after = all.flatMap((one) => one.after ?? []).toSorted((a, b) => a - b)
-  if (after.length === 0) return 'none found'
-  return `${after.length} of ${all.length} mutants found; half of them within ${after[(after.length - 1) >> 1]} histories, the last after ${after.at(-1)}`
+async function broken({ name }: Mutant, command: readonly string[]): Promise<{ output: string; errors: string }> {
+  const env = { ...process.env, SIMULATION_MUTANT: name }
+  const run = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env })
+  const said = { output: '', errors: '' }
+  run.stdout.on('data', (chunk: Buffer) => (said.output += chunk.toString()))
+  run.stderr.on('data', (chunk: Buffer) => (said.errors += chunk.toString()))
+  await new Promise((resolve) => {
+    run.on('close', resolve)
+  })
+  return said
 }
+
+function summaryOf(all: readonly Found[]): string {
+  const after = all.flatMap((one) => (typeof one.after === 'number' ? one.after : [])).toSorted((a, b) => a - b)
+  const byTest = all.filter((one) => one.after === 'a test').length
+  const found = `${after.length + byTest} of ${all.length} mutants found, ${byTest} of them by a test of their own`
+  if (after.length === 0) return found
+  return `${found}; of the others half within ${after[(after.length - 1) >> 1]} histories, the last after ${after.at(-1)}`
+}
+
+const rankOf = ({ after }: Found): number => (typeof after === 'number' ? after : Infinity)
 
 function tableOf(all: readonly Found[], histories: number, from: number): string {
   const rows = all
-    .toSorted((a, b) => (a.after ?? Infinity) - (b.after ?? Infinity))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
     .map(({ mutant, after, violation, mishaps }) => {
       const cells = [
         mutant.name,
         mutant.file,
         after ?? `not in ${histories}`,
-        after === null && mutant.test !== undefined ? `noticed by ${mutant.test}` : violation,
+        violation,
         briefly(mishaps.filter((one) => !one.startsWith('feed begins with'))),
       ]
       return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
@@ -117,7 +138,7 @@ function tableOf(all: readonly Found[], histories: number, from: number): string
 
 Written by \`npm run simulate -- --mutants --histories ${histories} --from ${from}\`; don't edit. Each row is a defect put into the
 program on purpose (\`mutants/\`), the number of histories until one broke an invariant, what it said, and what went wrong in
-the shortest such history that was looked for. What random histories hardly meet is noticed by a test of its own.
+the shortest such history that was looked for. What random histories hardly meet has a test, which was seen to fail with it.
 
 ${summaryOf(all)}.
 

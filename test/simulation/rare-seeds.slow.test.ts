@@ -6,7 +6,9 @@ import { expect, test } from 'vitest'
 import { runHistory } from './history.ts'
 import { explain } from './shrink.ts'
 
-test.each([840, 9100180, 9101724, 4096, 2326, 9100511, 9101265, 9101888])('seed %i', async (seed) => {
+const seeds = [840, 9100180, 9101724, 4096, 2326, 9100511, 9101265, 9101888, 90100, 2000219, 2001018, 2001258, 2002021]
+
+test.each(seeds)('seed %i', async (seed) => {
   const told = await runHistory(seed)
   if (told.violation !== null) expect.fail(await explain(told))
 })

@@ -70,8 +70,8 @@ export interface Witness {
   arrived(call: WriteCall): void
   /** A call without answer takes effect now, some time after it was made. */
   landsLate(call: WriteCall): void
-  /** It has. */
-  landed(call: WriteCall): void
+  /** It has; `isOther`: what is shown is another item now. */
+  landed(call: WriteCall, isOther: boolean): void
   /** A call took this row away. */
   deleted(key: string, call: WriteCall): void
   /** A create or update had an effect on a row of this MLSNumber. */
@@ -290,9 +290,11 @@ export class ModelService {
       this.underWay.delete(call)
       this.#witness.landsLate(call)
       this.#witness.trace(`  a late ${call.kind} of ${call.keys.join()} lands`)
+      const items = (): string => JSON.stringify(this.living(key).map(shownOf))
+      const before = items()
       this.#carryOut(call, body)
       this.remember()
-      this.#witness.landed(call)
+      this.#witness.landed(call, items() !== before)
     })
   }
 
@@ -449,6 +451,9 @@ export class ModelService {
     for (const id of this.#hidden) this.#hiddenNow.add(id)
   }
 }
+
+/** But for what moves by itself. */
+const shownOf = (row: Row): object => ({ ...itemOf(row, 'as-sent'), DaysOnMarket: null })
 
 /** The mark of ownership on a row, where there is one. */
 export function ownerOf(row: Row): string | null {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
-import { packedSince } from '../../src/store/packed.ts'
+import { pack, packedSince, unpack } from '../../src/store/packed.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
 import type { StoreReader } from '../../src/store/store.ts'
 import { confirmation } from '../contract/store.ts'
@@ -54,6 +54,11 @@ test('listings are packed, and what is left free goes back with the next runs', 
   await again.close()
   expect(statSync(file).size).toBeLessThan(full / 2)
   expect(inFile(file, 'PRAGMA integrity_check')).toBe('ok')
+})
+
+test('a text of any length is packed whole, and alone', () => {
+  const texts = [1, 100, 21_845, 21_846, 65_537, 10, 0].map((length) => '€'.repeat(length))
+  expect(texts.filter((text) => unpack(pack(text), null) !== text)).toEqual([])
 })
 
 /** A store of the version before, with a listing for each key, a mark and a hold. */

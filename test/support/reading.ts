@@ -4,10 +4,10 @@ import type { Mapping } from '../../src/feed/mapping/mapping.ts'
 
 /** A document as a feed of this mapping reads it; nothing outside it says its encoding, and all of it came. */
 export function readingOf(
-  { format, formatOptions }: Pick<Mapping, 'format' | 'formatOptions'>,
+  { format, formatOptions, reads }: Pick<Mapping, 'format' | 'formatOptions' | 'reads'>,
   bytes: AsyncIterable<Buffer>,
   options: Partial<ReadOptions> = {},
 ): Reading {
   const usual = { encoding: null, charset: null, maxRecordBytes: 1_000_000, lengthProven: () => true }
-  return formats[format].read(bytes, { ...formatOptions, ...usual, ...options })
+  return formats[format].read(bytes, { ...formatOptions, ...usual, reads, ...options })
 }

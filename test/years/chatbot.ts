@@ -1,5 +1,5 @@
 /** The chatbot of an office in memory: what runs see of a service that answers everything, without HTTP, pages and retries. */
-import type { Listing, Shown } from '../../src/core/listing.ts'
+import type { Glimpse, Listing, Shown } from '../../src/core/listing.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
 import { listingBody } from '../../src/service/chatbot.ts'
 import type { Answer, BeforeSend, Chatbot } from '../../src/service/service.ts'
@@ -10,8 +10,9 @@ export const volatile = new Set(['DaysOnMarket'] as const)
 
 interface Row {
   readonly listing: Listing
-  /** As a list shows it. */
   readonly shown: Shown
+  /** As a list shows it. */
+  readonly item: Glimpse
 }
 
 const profile = profileSchema.parse({})
@@ -44,7 +45,7 @@ export class MemoryChatbot implements Chatbot {
   sign(): void {}
 
   async observe(sink: Parameters<Chatbot['observe']>[0]) {
-    const items = Array.from(this.#rows.values(), ({ shown }) => ({ ...shown, whole: () => shown }))
+    const items = Array.from(this.#rows.values(), ({ item }) => item)
     for (let i = 0; i < items.length; i += pageSize) await sink.add(items.slice(i, i + pageSize), [])
     const pages = Math.ceil(items.length / pageSize)
     return { complete: true, reasons: [], pages, listings: items.length, startedAt: this.#now() }
@@ -81,7 +82,8 @@ export class MemoryChatbot implements Chatbot {
 
   #put(listing: Listing, id: number): void {
     const body = listingBody(listing, this.mark, [], 'omit') as unknown as Listing
-    const item = listItem({ id, listing: body } as unknown as Parameters<typeof listItem>[0], profile)
-    this.#rows.set(listing.MLSNumber, { listing, shown: readItem(item)!.whole() })
+    const page = listItem({ id, listing: body } as unknown as Parameters<typeof listItem>[0], profile)
+    const shown = readItem(page)!.whole()
+    this.#rows.set(listing.MLSNumber, { listing, shown, item: { ...shown, whole: () => shown } })
   }
 }

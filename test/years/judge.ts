@@ -10,18 +10,18 @@ const moving = new Set(['DaysOnMarket', 'Url', 'ExtensionColumn'])
 const told = fieldNames.filter((name) => !moving.has(name))
 const looks = new WeakMap<Listing, readonly string[]>()
 
+const inWords = (value: Listing[keyof Listing]): string =>
+  value === undefined || (Array.isArray(value) && value.length === 0) ? '' : JSON.stringify(value)
+
 /** All that a visitor sees of a listing, field by field; nothing of what moves by itself. */
 function lookOf(listing: Listing): readonly string[] {
   let look = looks.get(listing)
-  if (look === undefined) {
-    look = told.map((name) => {
-      const { [name]: value } = listing
-      return value === undefined || (Array.isArray(value) && value.length === 0) ? '' : JSON.stringify(value)
-    })
-    looks.set(listing, look)
-  }
+  if (look === undefined) looks.set(listing, (look = told.map((name) => inWords(listing[name]))))
   return look
 }
+
+const looksLike = (one: Listing, other: Listing): boolean =>
+  told.every((name) => one[name] === other[name] || inWords(one[name]) === inWords(other[name]))
 
 type Shown = ReadonlyMap<string, { readonly listing: Listing }>
 
@@ -30,9 +30,7 @@ export function isEqual(shown: Shown, truth: readonly Entry[]): boolean {
   if (shown.size !== truth.length) return false
   return truth.every(({ listing }) => {
     const row = shown.get(listing.MLSNumber)
-    if (row === undefined) return false
-    const look = lookOf(row.listing)
-    return lookOf(listing).every((value, i) => value === look[i])
+    return row !== undefined && looksLike(row.listing, listing)
   })
 }
 

@@ -44,7 +44,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
       rest = rest.length === 0 ? block : Buffer.concat([rest, block])
       if (head === null) {
         refuseOthers(rest, 'BLM', ['an HTML page', 'XML', 'JSON'])
-        head = headOf(rest, options.requiredHeaders)
+        head = headOf(rest, options)
         if (head === null) continue
         rest = rest.subarray(head.size)
       }
@@ -118,7 +118,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
 }
 
 /** Reads the sections before the data; null: incomplete so far. Throws `FeedError` for anything else. */
-function headOf(window: Buffer, required: string[]) {
+function headOf(window: Buffer, options: ReadOptions & HeaderOptions) {
   const text = window.toString('latin1', 0, longestHead)
   if (!/^\s*(?:#|$)/.test(text)) throw new FeedError('the document is not BLM: it does not begin with #HEADER#')
   const sections = /^\s*#HEADER#([^]*?)#DEFINITION#([^]*?)#DATA#/i.exec(text)
@@ -133,7 +133,7 @@ function headOf(window: Buffer, required: string[]) {
   }
   const names = sections[2].trim().split(record)[0].split(field)
   const count = /^[ \t]*Property Count[ \t]*:[ \t]*(\d{1,9})[ \t\r]*$/im.exec(sections[1])
-  const columns = headerColumns(names, required)
+  const columns = headerColumns(names, options)
   return {
     /** The declared ends of fields and records: bytes, as Latin-1. */
     field,

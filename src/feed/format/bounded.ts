@@ -1,4 +1,4 @@
-import { RecordError } from './format.ts'
+import { tooManyValues } from './format.ts'
 import type { FormatOptions, RawRecord, Reader, RecordFields, RecordNode } from './format.ts'
 
 /** A reader that stops after so many records, and takes no record of more values. */
@@ -32,8 +32,7 @@ export function bounded<Own extends FormatOptions>(
           // A value takes a byte at least: most records are too short for so many.
           const { raw, outside = '' } = record
           const most = raw.length + outside.length + Object.keys(reading.header?.() ?? {}).length + 1
-          if (most > maxFields && valuesIn(fields, maxFields) > maxFields)
-            throw new RecordError(`the record has more than ${maxFields} values (maxFields)`)
+          if (most > maxFields && valuesIn(fields, maxFields) > maxFields) throw tooManyValues(maxFields)
           return fields
         },
       }

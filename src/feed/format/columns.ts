@@ -1,8 +1,8 @@
 /** Names the cells of a row, by a header or by position, for every format whose records are rows. */
 import { z } from 'zod'
 import { FeedError } from '../../core/errors.ts'
-import { RecordError } from './format.ts'
-import type { RecordFields } from './format.ts'
+import { RecordError, tooManyValues } from './format.ts'
+import type { ReadOptions, RecordFields } from './format.ts'
 
 export const requiredHeaders = z.array(z.string()).default([]).describe('Headers of which at least one must be there.')
 export const headerOptions = z.object({ requiredHeaders })
@@ -21,11 +21,15 @@ const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 /** Most cells kept under one name: a header that repeats one name would cost quadratic time for every row. */
 const mostTwins = 20
 
+/** What of `ReadOptions` and a format's own options concerns the columns. */
+type ColumnOptions = Pick<ReadOptions, 'reads' | 'maxFields'> & HeaderOptions
+
 /**
  * The names of a header row, null for unnamed columns, whose cells are left out, and how a row's cells go under them.
- * Throws `FeedError` if it has none of `required`.
+ * Throws `FeedError` if it has none of `requiredHeaders`.
  */
-export function headerColumns(header: string[], required: string[]) {
+export function headerColumns(header: string[], options: ColumnOptions) {
+  const { requiredHeaders: required, reads, maxFields = Infinity } = options
   const names = header.map((cell) => {
     const name = cell.trim()
     return name === '' || unsafeNames.has(name) ? null : name
@@ -33,6 +37,9 @@ export function headerColumns(header: string[], required: string[]) {
   const named = names.filter((name) => name !== null)
   const known: ReadonlySet<string> = new Set(named)
   const hasTwins = known.size < named.length
+  // A second cell of a name goes under a name of its own, which may be read.
+  const isRead = (name: string): boolean => hasTwins || reads === undefined || reads(name)
+  const read = names.flatMap((name, column) => (name !== null && isRead(name) ? [{ name, column }] : []))
   const keys = new Set(named.map(matchingKey))
   if (required.length > 0 && !required.some((name) => keys.has(matchingKey(name)))) {
     const found = named.slice(0, 12).map(shown).join(', ') + (named.length > 12 ? ` and ${named.length - 12} more` : '')
@@ -70,11 +77,11 @@ export function headerColumns(header: string[], required: string[]) {
       if (cells.length > names.length && cells.slice(names.length).some((cell) => cell.trim() !== '')) {
         throw new RecordError(`the row has ${cells.length} cells where the header has ${names.length}`)
       }
+      if (named.length > maxFields && names.slice(0, cells.length).filter((name) => name !== null).length > maxFields)
+        throw tooManyValues(maxFields)
       const fields: RecordFields = Object.create(null)
-      const columns = Math.min(cells.length, names.length)
-      for (let column = 0; column < columns; column++) {
-        const name = names[column]
-        if (name === null) continue
+      for (const { name, column } of read) {
+        if (column >= cells.length) break
         if (hasTwins && fields[name] !== undefined) addTwin(fields, name, cells[column])
         else fields[name] = cells[column]
       }

@@ -168,7 +168,7 @@ function csvRecords(cells: (raw: Buffer) => string[], options: ReadOptions & Csv
     }
     if (options.columns !== undefined) return positionColumns(names, options.columns)
     headerRow = Buffer.from(row.raw)
-    return headerColumns(names, options.requiredHeaders)
+    return headerColumns(names, options)
   }
 
   function isRemark(row: Row): boolean {

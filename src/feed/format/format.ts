@@ -60,6 +60,8 @@ export type ReadOptions = {
   maxRecordBytes: number
   /** Most values of one record: one of more may be refused before it is parsed. */
   maxFields?: number
+  /** Whether a column of a table is read; left out: all are. Records may lack the others. */
+  reads?: ((column: string) => boolean) | undefined
   /** Whether the transport guarantees the length; asked at the end, for a last CSV row without line break. */
   lengthProven(): boolean
 }
@@ -141,6 +143,9 @@ export interface Format<Own extends FormatOptions = FormatOptions> extends Reade
 export class RecordError extends Error {
   override name = 'RecordError'
 }
+
+export const tooManyValues = (maxFields: number): RecordError =>
+  new RecordError(`the record has more than ${maxFields} values (maxFields)`)
 
 export function brokenRecord(at: string, problem: string): RawRecord {
   return { at, raw: Buffer.alloc(0), problem }

@@ -53,7 +53,7 @@ function read(bytes: AsyncIterable<Buffer>, options: ReadOptions & HeaderOptions
     const cells = decodeEntities(source.text(raw)).split(splitter.delimiter)
     const framed: Columns['framed'] = [cells[0].trim() === '', (cells.at(-1) ?? '').trim() === '']
     const names = cells.slice(framed[0] ? 1 : 0, framed[1] ? -1 : undefined)
-    const header = headerColumns(names, options.requiredHeaders)
+    const header = headerColumns(names, options)
     const context = JSON.stringify([header.names, framed, splitter.delimiter])
     columns = { raw, delimiter: splitter.delimiter, framed, header, context }
     return columns

@@ -87,6 +87,11 @@ export function createMapping(
       return making.listing
     },
   }
+  if (!formats[preset.format].nested)
+    mapping.reads = (column) => {
+      const { compiled, variants } = parts()
+      return [compiled, ...variants].some(({ paths }) => paths.means?.(column))
+    }
   const { join, placeholders } = options
   if (join !== undefined) mapping.joins = parts().compiled.joined.joins
   if (preset.stub !== undefined || placeholders !== undefined || join !== undefined)
@@ -284,7 +289,7 @@ function finished(
     if (flag instanceof Unreadable) problems.push(problemOf('Address', flag))
     else if (flag) making.hidden = true
   }
-  const street = hiddenStreet(listing.Address)
+  const street = making.hidden ? hiddenStreet(listing.Address) : null
   if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
   const left = compiled.where?.(record, listing, before !== null) ?? null

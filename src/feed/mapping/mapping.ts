@@ -24,6 +24,8 @@ export interface Mapping {
   formatOptions: FormatOptions
   /** Second tables whose rows stand beside the records (`join`). */
   joins?: readonly Join[]
+  /** Whether it reads a column of a table, for `ReadOptions.reads`; left out: its records are no rows. */
+  reads?: (column: string) => boolean
   /** Whether text that was encoded twice is repaired before it is read (`repair: double-utf8`). */
   mendsText?: boolean
   /**

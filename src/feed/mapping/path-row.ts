@@ -4,7 +4,7 @@
  * `image[0].url`, or as JSON in one cell, `[{"url": …}]`; one file may mix both (Meta).
  */
 import type { RecordNode } from '../format/format.ts'
-import { PathError, childrenOf, textOf, textsOf } from './path.ts'
+import { PathError, childrenOf, textsOf } from './path.ts'
 import type { Paths, Select } from './path.ts'
 import { wordKey } from './vocabulary.ts'
 
@@ -43,6 +43,7 @@ export function rowPaths(byPosition = false): Paths {
 
   return {
     nested: false,
+    means: (name) => meaningsOf(name).length > 0,
     compile(path) {
       const present = slots.get(path)
       if (present) return present.select
@@ -126,8 +127,12 @@ function rowSelect(path: string, headers: () => string[]): Select {
   return {
     path,
     first(row) {
-      for (const name of headers())
-        for (const cell of childrenOf(row, name)) if (textOf(cell) !== '') return textOf(cell)
+      if (typeof row === 'string') return ''
+      for (const name of headers()) {
+        const cell = row[name]
+        const text = typeof cell === 'string' ? cell.trim() : (textsOf(childrenOf(row, name))[0] ?? '')
+        if (text !== '') return text
+      }
       return ''
     },
     all: (row) => textsOf(nodes(row)),

@@ -31,6 +31,8 @@ export interface Paths {
   /** Throws `PathError`. */
   compile: (path: string) => Select
   prepare: (record: RecordFields) => void
+  /** Whether any path may mean a column of this name; left out: records are no rows. */
+  means?: (column: string) => boolean
 }
 
 /** An invalid path. */

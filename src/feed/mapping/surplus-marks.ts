@@ -4,9 +4,16 @@ import type { Delivered } from '../../core/listing.ts'
 import { hasSurplusMarks, shorten } from '../../core/text.ts'
 import type { RawRecord, RecordFields, RecordNode } from '../format/format.ts'
 
-/** A quick test on bytes that settles most rows of a table: there are no marks in ASCII without escapes (`&#x301;`, `\u0301`). */
+/** A quick test on bytes that settles most records: in ASCII each mark is an escape (`&#x301;`, `\u0301`). */
 export function mayHoldMarks({ raw, outside }: RawRecord): boolean {
-  return outside !== undefined || !isAscii(raw) || raw.includes('&') || raw.includes('\\')
+  return outside !== undefined || !isAscii(raw) || hasMany(raw, 0x26) || hasMany(raw, 0x5c)
+}
+
+/** Whether this byte, `&` or a backslash, stands in it more than thirty times. */
+function hasMany(raw: Buffer, byte: number): boolean {
+  let many = 0
+  for (let at = raw.indexOf(byte); at >= 0 && many <= 30; at = raw.indexOf(byte, at + 1)) many++
+  return many > 30
 }
 
 export class SurplusMarks {

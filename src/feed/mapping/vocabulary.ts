@@ -4,10 +4,21 @@
  */
 const plainWord = /^[a-z\d]*$/
 
+/** Feeds have few words, and say them in every record. */
+const keysOfWords = new Map<string, string>()
+const [mostWords, longestWord] = [2000, 60]
+
 /** The form in which two words are compared: case folded, letters and digits only. */
 export function wordKey(text: string): string {
   const folded = text.toLowerCase()
-  return plainWord.test(folded) ? folded : folded.replaceAll(/[^\p{L}\p{N}]{1,1000}/gu, '')
+  if (plainWord.test(folded)) return folded
+  const known = folded.length > longestWord ? undefined : keysOfWords.get(folded)
+  if (known !== undefined) return known
+  const key = folded.replaceAll(/[^\p{L}\p{N}]{1,1000}/gu, '')
+  if (folded.length > longestWord) return key
+  if (keysOfWords.size >= mostWords) keysOfWords.clear()
+  keysOfWords.set(folded, key)
+  return key
 }
 
 function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyMap<string, Target> {
@@ -21,10 +32,13 @@ const missingTexts: ReadonlySet<string> = new Set(
   'n/a,n.a.,null,none,nan,not specified,non précisé,keine_angabe,endereço não informado'.split(','),
 )
 
+/** How all of these begin: asked of every value. */
+const beginsMissing = /^[-–—nke]/i
+
 /** Whether a trimmed text means absent: empty, dashes, `N/A`, `null` … */
 export function saysNothing(text: string): boolean {
   if (text.length === 0) return true
-  if (text.length > 22 || (text >= '0' && text < ':')) return false
+  if (text.length > 22 || !beginsMissing.test(text)) return false
   return /^[-–—]+$/.test(text) || missingTexts.has(text.toLowerCase())
 }
 
@@ -39,7 +53,8 @@ const noPublicPrice = new Set(
 
 /** Whether a text in place of a price means that it is not shown. */
 export function hidesPrice(text: string): boolean {
-  return noPublicPrice.has(wordKey(text))
+  // None of them begins with a digit, as nearly every price does.
+  return !(text >= '0' && text < ':') && noPublicPrice.has(wordKey(text))
 }
 
 const booleans = new Map<string, boolean>([

@@ -80,7 +80,10 @@ export function createRuns(
       return row === undefined ? null : { ...row.verified, at: row.at }
     },
     told: (feed) => of(feed, 'told'),
-    lostAt: (feed) => of(feed, 'lost_at'),
+    lostAt: async (feed) =>
+      feed === null
+        ? (await door.get<{ at: number | null }>('SELECT max(lost_at) AS at FROM feed'))!.at
+        : of(feed, 'lost_at'),
     starts: async () =>
       (await door.get<{ times: number; at: number }>('SELECT times, at FROM start')) ?? { times: 0, at: 0 },
     begin(run) {

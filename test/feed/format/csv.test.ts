@@ -118,6 +118,18 @@ describe('headers', () => {
     expect({}).not.toHaveProperty('bad')
   })
 
+  test('that nobody reads are left out, but for those of a table in which a name comes twice', async () => {
+    const reads = (name: string): boolean => name === 'b' || name === 'd'
+    const { records } = await read(csv, 'a,b,c,d\n1,2,3,4\n1,2\n1,2,3,4,5\n', { reads })
+    expect(records).toEqual([{ b: '2', d: '4' }, { b: '2' }, 'the row has 5 cells where the header has 4'])
+    expect((await read(csv, 'a,a,b\n1,2,3\n', { reads })).records).toEqual([{ a: '1', a_2: '2', b: '3' }])
+  })
+
+  test('that nobody reads count as values of a row', async () => {
+    const { records } = await read(csv, 'a,b,c,\n1,2\n1,2,3\n', { reads: (name) => name === 'a', maxFields: 2 })
+    expect(records).toEqual([{ a: '1' }, 'the record has more than 2 values (maxFields)'])
+  })
+
   test('of another table are refused by name', async () => {
     await expect(read(csv, 'Region,Median\n1,2\n', { requiredHeaders: ['MLS#'] })).rejects.toThrow(
       'the header row has none of the columns "MLS#"; it has "Region", "Median"',

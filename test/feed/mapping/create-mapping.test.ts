@@ -269,6 +269,18 @@ variants:
   })
 })
 
+describe('columns that are read', () => {
+  it('are those of any rule, of the feed and of variants too; records of elements have none', () => {
+    const variant = { when: { template: '{Kind}' }, suffix: '-x', fields: { Location: 'Quarter' } }
+    const options = { fields: { City: 'Town{n}' }, where: { Region: ['North'] } }
+    const mapping = createMapping({ ...reso, variants: [variant] }, options)
+    const read = ['ListPrice', 'list price', 'Town2', 'Region', 'Kind', 'Quarter', 'InternetEntireListingDisplayYN']
+    expect(read.filter((column) => !mapping.reads?.(column))).toEqual([])
+    expect(['LocalField1', 'City', 'Town'].filter((column) => mapping.reads?.(column))).toEqual([])
+    expect(createMapping(zillow, {})).not.toHaveProperty('reads')
+  })
+})
+
 describe('version', () => {
   it('changes with the preset and with every option, and with nothing else', () => {
     const version = (options: MappingOptions, preset = zillow) => createMapping(preset, options).version

@@ -10,6 +10,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: "somebody's edit is the service's spelling",
+    test: 'test/runs/look-at-written.test.ts › an edit while the run ends is put right at once, and no form is made of it',
     file: 'src/apply/look-at-written.ts',
     from: 'if (fields.some(isUnknown)) {',
     to: 'if (false) {',
@@ -78,6 +79,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'an adoption takes a baseline while an attempt may land',
+    test: 'test/simulation/found.test.ts › what is adopted while an update of it may still land is not taken for known',
     file: 'src/apply/outcomes.ts',
     from: 'baseline: change.unsettled ? null :',
     to: 'baseline:',
@@ -122,6 +124,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'what was shown before an update is forgotten',
+    test: 'test/runs/look-at-written.test.ts › so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
     file: 'src/apply/outcomes.ts',
     from: '? change.shownHash : null',
     to: '? null : null',
@@ -131,5 +134,33 @@ export const applyMutants: readonly Mutant[] = [
     file: 'src/core/listing.ts',
     from: "if (openHouseUntil > now) current.Tours = 'OpenHouse'",
     to: 'if (openHouseUntil > now) return current',
+  },
+  {
+    name: "one listing's edit is a form of all",
+    test: "test/runs/look-at-written.test.ts › nor is one listing's edit a form of all the others, where the second write was ignored, too",
+    file: 'src/apply/look-at-written.ts',
+    from: 'if (isSentTwice && before > 0)',
+    to: 'if (isSentTwice)',
+  },
+  {
+    name: 'a mark of an earlier write tells nothing',
+    test: 'test/runs/look-at-written.test.ts › a field that was to be cleared, and that an ignored update left, is no form either: the mark tells',
+    file: 'src/apply/look-at-written.ts',
+    from: 'fields.length > 0 && isOfEarlierWrite(context, shown)',
+    to: 'false',
+  },
+  {
+    name: 'a refresh without a mark is taken for ignored',
+    test: 'test/runs/look-at-written.test.ts › without marks a refresh changes nothing of what is shown, and an edit that is kept stays (looks that fail: %i)',
+    file: 'src/apply/outcomes.ts',
+    from: "cause !== 'refresh' || service.mark !== null",
+    to: 'true',
+  },
+  {
+    name: 'a delta is thought to tell again what a lost store knew',
+    test: 'test/runs/delta.test.ts › of what a lost store knew a delta tells nothing again: each create is looked up, however long ago that was',
+    file: 'src/run/plan.ts',
+    from: "lostAt !== null && delivery.mode === 'delta'",
+    to: 'false',
   },
 ]

@@ -18,6 +18,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'an approval outlasts another content',
     test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
+    runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
     from: 'decision = iif(${isSame}, decision, NULL)',
     to: 'decision = decision',
@@ -25,6 +26,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'a clock outlasts another content',
     test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
+    runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
     from: 'clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock)',
     to: 'clock = coalesce(clock, excluded.clock)',

@@ -7,6 +7,8 @@ export interface Mutant {
   to: string
   /** A test that fails with it, of what random histories hardly meet: `file › name`. */
   test?: string
+  /** The file that runs it, where it is of a shared suite. */
+  runs?: string
   /** Where one place is not enough; in `file`, unless another is named. */
   also?: readonly { file?: string; from: string; to: string }[]
 }

@@ -89,7 +89,7 @@ const never = Infinity
  * the longest of them begins that has come to each state.
  */
 function numberAndUnit(found: string): [number: string, unit: string] {
-  if (found.length > longest) return [found, '']
+  if (found.length > longest || /^[\d.,]+$/.test(found)) return [found, '']
   let [first, apart, word] = [never, never, never]
   let index = 0
   for (const character of found) {

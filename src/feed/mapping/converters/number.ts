@@ -10,11 +10,14 @@ export function numberReader({ decimal, group }: Numbers): (text: string) => num
   const literal = (mark: string) => (mark === ' ' ? '[ \\u00a0\\u202f]' : `\\${mark}`)
   const grouped = group === '' ? '' : `|\\d{1,3}(?:${literal(group)}\\d{3})+`
   const form = new RegExp(`^[-+]?(?:(?:\\d+${grouped})(?:${literal(decimal)}\\d*)?|${literal(decimal)}\\d+)$`)
+  // Most numbers are written so, and JavaScript reads them as they are.
+  const plain = decimal === '.' ? /^\d{1,15}(?:\.\d{0,15})?$/ : /^\d{1,15}$/
   return (text) => {
+    if (plain.test(text)) return Number(text)
     if (!form.test(text)) return null
-    let plain = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
-    if (decimal === ',') plain = plain.replace(',', '.')
-    const value = Number(plain)
+    let digits = group === '' ? text : text.replaceAll(group === ' ' ? /[ \u00a0\u202f]/g : group, '')
+    if (decimal === ',') digits = digits.replace(',', '.')
+    const value = Number(digits)
     return Number.isFinite(value) ? value : null
   }
 }
@@ -156,9 +159,13 @@ function isText(found: string): boolean {
 const between =
   /^(?:(?:between|from|von|entre|de)\s{1,3})?(.{1,60}?)\s{0,3}(?:[-–—]|\s(?:to|and|bis|und|a|à|et|y)\s)\s{0,3}(.{1,60})$/iu
 
+/** There is one in every range. */
+const betweenMark = /[-–—\s]/
+
 /** Both ends of a range of amounts (`$400,000 - $600,000`, `Between 400k and 600k`); null: it is none. */
 function rangeOf(text: string, read: (text: string) => number | null): [number, number] | null {
-  const match = text.length > longestAmount ? null : between.exec(text)
+  if (text.length > longestAmount || !betweenMark.test(text)) return null
+  const match = between.exec(text)
   const [least, most] = match === null ? [null, null] : [readAmount(match[1], read), readAmount(match[2], read)]
   return least === null || most === null ? null : [least, most]
 }
@@ -184,6 +191,8 @@ const longestAmount = 200
 
 function readAmount(text: string, read: (text: string) => number | null): number | null {
   if (text.length > longestAmount) return null
+  const plain = read(text)
+  if (plain !== null) return plain
   const bare = text.replaceAll(currency, '').trim()
   const suffix = /^(.*\d)\s*(k|mm?|b)$/i.exec(bare)
   if (!suffix) return read(bare)

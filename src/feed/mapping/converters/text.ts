@@ -20,6 +20,8 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u0
 
 /** Most values are printable ASCII on one line without markup or double blanks, and need no cleaning. */
 const needsCare = /[^ -~]|[<&]| {2}/
+const needsTidying = /[^ -~]| {2}/
+const entity = /&[#a-z]/i
 
 function withoutHtml(text: string): string {
   if (!text.includes('<')) return text
@@ -34,7 +36,8 @@ function withoutHtml(text: string): string {
 export function readableLines(text: string): string {
   if (!needsCare.test(text)) return text.trim()
   let clean = withoutHtml(text)
-  if (clean.includes('&')) clean = withoutHtml(entities.decode(clean))
+  if (entity.test(clean)) clean = withoutHtml(entities.decode(clean))
+  if (!needsTidying.test(clean)) return clean.trim()
   return normalForm(clean, 'NFC')
     .replaceAll(controls, '')
     .replaceAll(/(?:[^\S\n]|\u0085)+/g, ' ')
