@@ -15,7 +15,7 @@ function builtIsNewer() {
   if (!existsSync(here('../src/main.ts'))) return true
   // Written last by the build.
   const built = statSync(here('../dist/commit.txt'), { throwIfNoEntry: false })
-  if (built === undefined || !existsSync(here('../dist/program/main.js'))) return false
+  if (built === undefined || !existsSync(here('../dist/program/main.cjs'))) return false
   const sources = readdirSync(here('../src'), { recursive: true }).map((name) => here(`../src/${name}`))
   return sources.every((path) => statSync(path).mtimeMs <= built.mtimeMs)
 }
@@ -41,8 +41,9 @@ if (newEnough) {
   const kept = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
   if (kept && process.env.NODE_COMPILE_CACHE === undefined && isMade(kept) && isMade(`${kept}/listing-sync`))
     enableCompileCache?.(`${kept}/listing-sync`)
-  await import('./small-heap.mjs')
-  const { main } = await import(builtIsNewer() ? '../dist/program/main.js' : '../src/main.ts')
+  if (words.length > 0 && !words.some((word) => /^(-h|--help|help|-V|--version)$/.test(word)))
+    (await import('./small-heap.mjs')).keepHeapSmall(words)
+  const { main } = await import(builtIsNewer() ? '../dist/program/main.cjs' : '../src/main.ts')
   await main()
 } else {
   const bundled = here(`../node_modules/.bin/node${process.platform === 'win32' ? '.exe' : ''}`)

@@ -13,10 +13,27 @@ const entries = [['main', 'main.ts'], ...more.map((one) => one.split('='))]
  */
 const inlined =
   /^(?:@nodable\/entities|commander|fast-xml-parser|node-cron|p-limit|papaparse|pino|undici|yaml|yauzl|zod)(?:\/|$)/
+/** Node's module is loaded at the first call: packages that most commands load import it, and with it comes half of the network. */
+const childProcess = /^(?:node:)?child_process$/
+const calledLate = ['execFileSync', 'fork', 'spawn']
+const late = {
+  name: 'late',
+  resolveId: (id) => (childProcess.test(id) ? '\0child_process' : null),
+  load: (id) =>
+    id === '\0child_process'
+      ? `const late = (name) => (...given) => process.getBuiltinModule('child_process')[name](...given)
+         ${calledLate.map((name) => `export const ${name} = late('${name}')`).join('\n')}
+         export default { ${calledLate.join()} }`
+      : null,
+}
 const bundle = await rolldown({
   input: Object.fromEntries(entries.map(([name, path]) => [name, source(path)])),
   platform: 'node',
-  external: (id, importer) => /^[^./]/.test(id) && !inlined.test(id) && !importer?.includes('/node_modules/'),
+  external: (id, importer) =>
+    /^[^./\0]/.test(id) && !childProcess.test(id) && !inlined.test(id) && !importer?.includes('/node_modules/'),
+  plugins: [late],
 })
-// All in one folder, two below the package's own: it finds its files by where a module lies.
-await bundle.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
+// All in one folder, two below the package's own: it finds its files by where a module lies. CommonJS, as an import of one of
+// Node's modules reads all that it exports, and so loads what it would load later or never.
+const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name]-[hash].cjs' }
+await bundle.write({ dir: folder, format: 'cjs', ...names })

@@ -107,6 +107,7 @@ export function keyProblems(tree: unknown, known: readonly Located[]): Located[]
 
 /** A live source that is right by itself, but whose parts do not fit, or which another setting of the feed is not for. */
 function liveProblems(feed: Record<string, unknown>): Located[] {
+  if (typeof feed.source === 'string') return []
   const source = resoSchema.safeParse(feed.source)
   if (!source.success) return []
   const problems = resoProblems(source.data).map(({ path, problem }) => ({ path: ['source', ...path], problem }))

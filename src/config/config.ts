@@ -117,7 +117,7 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
     readFile: (name) => sources.readFile(resolve(directory, name)),
   })
   sources.learn(filled.flatMap(({ value, isDefault, path }) => (isDefault || isPlain(path.at(-1)) ? [] : value)))
-  const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true })
+  const parsed = configSchema.safeParse(value, { error: issueSentence, reportInput: true, jitless })
   const written = [...problems, ...schemaProblems(parsed.error, problems)]
   const made = makeMappings(value, written, directory, make)
   const files = readSettingsFiles(value, directory, (name) => sources.readFile(name))
@@ -137,6 +137,9 @@ export function loadConfig(file: string, sources: ReferenceSources, make: Mappin
   sources.learn(secretsOf(config))
   return { ...config, literalSecrets: literalSecrets(document.value) }
 }
+
+/** Code that zod would make for a type pays only where it judges many values. */
+const jitless = true
 
 const emptyFile = 'the file is empty; create one with: listing-sync --config FILE inspect --init SOURCE'
 
@@ -170,7 +173,7 @@ function resolved(
   settings: ReadonlyMap<string, ChatbotSettings>,
 ): Omit<Config, 'literalSecrets'> {
   const directory = dirname(file)
-  const service = serviceSchema.parse(written.service)
+  const service = serviceSchema.parse(written.service, { jitless })
   const feeds = Object.entries(data.feeds).map(([name, feed]): FeedConfig => ({
     ...feed,
     name,
@@ -185,7 +188,9 @@ function resolved(
     mapping: mappings.get(name)!,
     settings: typeof feed.settings === 'string' ? settings.get(name)! : (feed.settings ?? null),
     verify: verifySettings(written.verify, mappingOf(mappingOf(written.feeds)[name]).verify),
-    service: serviceSchema.parse(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service)),
+    service: serviceSchema.parse(mergeService(written.service, mappingOf(mappingOf(written.feeds)[name]).service), {
+      jitless,
+    }),
   }))
   return {
     file,

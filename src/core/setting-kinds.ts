@@ -16,6 +16,17 @@ export function text(description: string) {
   return z.string().min(1, 'is empty').meta({ description })
 }
 
+/**
+ * A type that is made when it first has a value to judge: a start makes every other one, and most configurations use few. Only
+ * where none is needed may the value be left out, so it stands under `optional`, or as one of a union.
+ */
+export function later<Schema extends z.ZodType>(make: () => Schema): z.ZodLazy<Schema> {
+  const type = z.lazy(make)
+  // Asked of every type whenever a configuration is read, and answered by what it is made of.
+  Object.defineProperty(type._zod, 'optin', { value: undefined })
+  return type
+}
+
 /** Text that a header can carry: a line break in a key could add further headers. */
 export const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'has characters that a header cannot carry')
 

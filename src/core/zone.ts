@@ -1,5 +1,8 @@
 /** Clock and calendar of an IANA time zone; instants are milliseconds since the epoch. */
 
+/** UTC is told without `Intl`: its first formatter takes longer than most commands do with everything else. */
+const isUtc = (timezone: string, instant: number): boolean => timezone === 'UTC' && Math.abs(instant) <= 8.64e15
+
 /** A formatter for each zone, made once: making one takes as long as many uses of it. */
 function perZone(locale: string, options: Intl.DateTimeFormatOptions): (timezone: string) => Intl.DateTimeFormat {
   const made = new Map<string, Intl.DateTimeFormat>()
@@ -24,6 +27,7 @@ const calendar = perZone('en-CA', { year: 'numeric', month: '2-digit', day: '2-d
 
 /** How far a zone is ahead of UTC, in milliseconds. Throws `RangeError` for an unknown zone. */
 export function offsetAt(instant: number, timezone: string): number {
+  if (isUtc(timezone, instant)) return 0
   const part: Record<string, number> = {}
   for (const { type, value } of clock(timezone).formatToParts(instant)) part[type] = Number(value)
   return Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute) - Math.floor(instant / 60_000) * 60_000
@@ -31,6 +35,10 @@ export function offsetAt(instant: number, timezone: string): number {
 
 /** Local time as "Thu 3 Apr 02:00". Throws `RangeError` for an unknown zone. */
 export function minuteIn(timezone: string, instant: number): string {
+  if (isUtc(timezone, instant)) {
+    const [weekday, day, month, , time] = new Date(instant).toUTCString().split(' ')
+    return `${weekday.slice(0, 3)} ${Number(day)} ${month} ${time.slice(0, 5)}`
+  }
   const part = Object.fromEntries(
     minute(timezone)
       .formatToParts(instant)
@@ -41,5 +49,5 @@ export function minuteIn(timezone: string, instant: number): string {
 
 /** The local day (YYYY-MM-DD). Throws `RangeError` for an unknown zone. */
 export function dayIn(timezone: string, now: number): string {
-  return calendar(timezone).format(now)
+  return isUtc(timezone, now) ? new Date(now).toISOString().slice(0, 10) : calendar(timezone).format(now)
 }

@@ -10,6 +10,7 @@ import {
   duration,
   headerValue,
   judgedBy,
+  later,
   number,
   positiveDuration,
   size,
@@ -92,12 +93,14 @@ function checkFigures(value: string, context: z.core.$RefinementCtx<string>): vo
 }
 
 /** The settings as written, with figures of the feed not yet filled in. */
-export const writtenSettings = z.strictObject(
-  Object.fromEntries(
-    Object.entries(settingRules).map(([name, { kind, description }]) => [
-      name,
-      kinds[kind]().describe(description).optional(),
-    ]),
+export const writtenSettings = later(() =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(settingRules).map(([name, { kind, description }]) => [
+        name,
+        kinds[kind]().describe(description).optional(),
+      ]),
+    ),
   ),
 ) as unknown as z.ZodType<ChatbotSettings, ChatbotSettings>
 

@@ -11,8 +11,6 @@ const many = Number(size)
 const few = Math.max(20, many / 20)
 const rounds = Number(asked)
 const idleSeconds = rounds === 1 ? 5 : 15
-/** V8 goes on tidying up for some seconds after the last run. */
-const settleSeconds = rounds === 1 ? 5 : 12
 
 const service = await startService()
 await inFolder(async (folder) => {
@@ -66,15 +64,31 @@ async function measured(folder: string, name: string, source: string, count: num
     const ready = await daemon.ready
     await daemon.until(() => daemon.ends.length >= count)
     expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
-    await delay(settleSeconds * 1000)
-    const before = daemon.processorTime()
-    await delay(idleSeconds * 1000)
-    const idle = (daemon.processorTime() - before) / idleSeconds
+    await rest(daemon, 2)
     const [resident, peak] = [daemon.memory('VmRSS'), daemon.memory('VmHWM')]
     daemon.child.kill('SIGUSR2')
     await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
-    return { ready, idle, used: Number(readFileSync(memory, 'utf8')), resident, peak }
+    const used = Number(readFileSync(memory, 'utf8'))
+    return { ready, idle: count === many ? await idleOf(daemon) : 0, used, resident, peak }
   } finally {
     await daemon.end()
   }
+}
+
+/** Waits until it has done nothing for so many seconds. One that does not rest within a minute is measured as it is. */
+async function rest(daemon: ReturnType<typeof startDaemon>, calm: number): Promise<void> {
+  for (let seconds = 0, left = 60; seconds < calm && left > 0; left--)
+    seconds = (await takenIn(daemon, 1)) === 0 ? seconds + 1 : 0
+}
+
+/** Seconds of processor time a second while it rests: V8 tidies up for the last time eight seconds after the work. */
+async function idleOf(daemon: ReturnType<typeof startDaemon>): Promise<number> {
+  await rest(daemon, 9)
+  return (await takenIn(daemon, idleSeconds)) / idleSeconds
+}
+
+async function takenIn(daemon: ReturnType<typeof startDaemon>, seconds: number): Promise<number> {
+  const before = daemon.processorTime()
+  await delay(seconds * 1000)
+  return daemon.processorTime() - before
 }

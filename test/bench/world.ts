@@ -15,7 +15,7 @@ import { expected, inFolder, quickDisk } from './measure.ts'
 export const built = process.env['BENCH_BUILT']!
 export const programFile = join(built, 'bin/listing-sync.mjs')
 /** A module of the built program, as `bench.ts` names it. */
-export const load = (name: string) => import(pathToFileURL(join(built, 'dist/program', `${name}.js`)).href)
+export const load = (name: string) => import(pathToFileURL(join(built, 'dist/program', `${name}.cjs`)).href)
 
 /** Items a page, as the service gives them. */
 export const pageSize = 100

@@ -53,3 +53,29 @@ test('status loads neither runs nor the client of HTTP; --help no configuration'
   ).toEqual([])
   expect(among(await loadedBy('--help'), /src\/config\/|node_modules\/(?!commander|node-)/)).toEqual([])
 })
+
+/** Says at the end which of Node's modules were loaded after V8 was told of a flag. */
+const afterFlag = `data:text/javascript,${encodeURIComponent(`
+  import v8 from 'node:v8'
+  import { writeFileSync } from 'node:fs'
+  let before = null
+  const { setFlagsFromString } = v8
+  v8.setFlagsFromString = (flag) => (before ??= new Set(process.moduleLoadList), setFlagsFromString(flag))
+  const later = () => process.moduleLoadList.filter((name) => /^NativeModule (?!internal)/.test(name) && !before.has(name))
+  process.on('exit', () => writeFileSync(process.env.LOADED_FILE, before === null ? 'no flag' : later().join('\\n')))
+`)}`
+
+test('where the heap is kept small, the modules of Node are loaded before, as they are compiled anew after', async () => {
+  const file = join(world.folder, 'later')
+  const later = async (...words: string[]): Promise<string> => {
+    const env = { LISTING_SYNC_CONFIG: world.configFile, LOADED_FILE: file, NODE_OPTIONS: `--import=${afterFlag}` }
+    const { status, stderr } = await command(words, { env })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    return readFileSync(file, 'utf8')
+  }
+  expect([await later('--help'), await later('--version')]).toEqual(['no flag', 'no flag'])
+  // What the sources import as modules loads all that it exports: the build does without.
+  const stray = /^NativeModule (?:process|net|dgram|child_process|diagnostics_channel)$/
+  for (const name of ['status', 'sync', 'runs'])
+    expect((await later(name)).split('\n').filter((one) => one !== '' && !stray.test(one))).toEqual([])
+})

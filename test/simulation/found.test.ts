@@ -266,6 +266,19 @@ describe('found by simulation', () => {
     expect.assertions(2)
   })
 
+  test('what is adopted while an update of it may still land is not taken for known', async () => {
+    const program = world()
+    await program.run(delivers(entry('A', 1), ...others))
+    program.service.loseNext('update', 9 * minute)
+    await program.run(delivers(entry('A', 2), ...others))
+    await program.store.ledger.begin('SN-1', feedName, 'update', [{ key: 'A', counts: [] }], program.time.now)
+    const report = await program.run(delivers(entry('A', 2), ...others))
+    expect([...report!.changes()]).toMatchObject([{ kind: 'adopt', cause: 'settle' }])
+    program.time.pass(20 * minute)
+    expect(program.service.underWay.size).toBe(0)
+    expect(program.checker.violation).toBeNull()
+  })
+
   test('an adoption uses its approval up (seed 549)', async () => {
     const program = world()
     await program.run(delivers(...others, entry('E')))

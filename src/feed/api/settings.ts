@@ -1,6 +1,6 @@
 /** A live source as the configuration of a feed writes it. */
 import { z } from 'zod'
-import { headerValue, positiveDuration, text } from '../../core/setting-kinds.ts'
+import { headerValue, later, positiveDuration, text } from '../../core/setting-kinds.ts'
 import type { Located } from '../../core/schema-words.ts'
 import { anyOf } from '../../core/schema-words.ts'
 import { isLoopback } from '../../core/loopback.ts'
@@ -32,25 +32,29 @@ const fieldNames = (description: string) =>
     .optional()
     .meta({ description })
 
-export const resoSchema = z.strictObject({
-  reso: address('Root of a RESO Web API, such as https://api.cotality.com/trestle/odata: Property is below it'),
-  vendor: z.enum(names).meta({ description: 'Whose API it is: each has rules of its own. generic: the bare standard' }),
-  auth: z
-    .strictObject({
-      token: headerValue.min(1).optional().describe('A token that does not change'),
-      clientId: text('Client credentials: the ID').optional(),
-      clientSecret: text('Client credentials: the secret').optional(),
-      tokenUrl: address('Where client credentials become a token').optional(),
-      scope: text('What the token is asked for').optional(),
-    })
-    .meta({ description: 'token, or clientId with clientSecret' }),
-  filter: text("Which records the source is about, as OData: OriginatingSystemName eq 'maris'").optional(),
-  select: fieldNames('Fields to ask for; default: all'),
-  expand: fieldNames('Resources to have in each record, such as Media'),
-  keys: positiveDuration(
-    'How long after a walk of all keys, which alone tells what is gone, the next one is due',
-  ).prefault('1d'),
-})
+export const resoSchema = later(() =>
+  z.strictObject({
+    reso: address('Root of a RESO Web API, such as https://api.cotality.com/trestle/odata: Property is below it'),
+    vendor: z
+      .enum(names)
+      .meta({ description: 'Whose API it is: each has rules of its own. generic: the bare standard' }),
+    auth: z
+      .strictObject({
+        token: headerValue.min(1).optional().describe('A token that does not change'),
+        clientId: text('Client credentials: the ID').optional(),
+        clientSecret: text('Client credentials: the secret').optional(),
+        tokenUrl: address('Where client credentials become a token').optional(),
+        scope: text('What the token is asked for').optional(),
+      })
+      .meta({ description: 'token, or clientId with clientSecret' }),
+    filter: text("Which records the source is about, as OData: OriginatingSystemName eq 'maris'").optional(),
+    select: fieldNames('Fields to ask for; default: all'),
+    expand: fieldNames('Resources to have in each record, such as Media'),
+    keys: positiveDuration(
+      'How long after a walk of all keys, which alone tells what is gone, the next one is due',
+    ).prefault('1d'),
+  }),
+)
 /** Times in milliseconds. */
 export type ResoSettings = z.output<typeof resoSchema>
 

@@ -1,11 +1,36 @@
-import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
+import * as known from '@nodable/entities'
+
+/** A decoder of every entity that HTML names. Made at its first use, as most commands read no text that has one. */
+export function htmlDecoder(): { decode(text: string): string; reset(): void } {
+  let made: known.EntityDecoder | null = null
+  const decoder = (): known.EntityDecoder => (made ??= new known.EntityDecoder({ namedEntities: namedEntities() }))
+  return { decode: (text) => decoder().decode(text), reset: () => made?.reset() }
+}
+
+/** `ALL_ENTITIES` of the package, which puts nine hundred names together where it is only imported. */
+const namedEntities = (): Record<string, string> => ({
+  ...known.BASIC_LATIN,
+  ...known.LATIN_ACCENTS,
+  ...known.LATIN_EXTENDED,
+  ...known.GREEK,
+
+  ...known.CYRILLIC,
+  ...known.MATH,
+  ...known.MATH_ADVANCED,
+  ...known.ARROWS,
+  ...known.SHAPES,
+  ...known.PUNCTUATION,
+  ...known.CURRENCY,
+  ...known.FRACTIONS,
+  ...known.MISC_SYMBOLS,
+})
 
 /**
  * Named entities of HTML and every numeric one. References to halves of a surrogate pair, as older exporters write an
  * emoji, are joined; a reference to no character becomes U+FFFD.
  */
 export function entityDecoder() {
-  const decoder = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+  const decoder = htmlDecoder()
   return {
     setExternalEntities: () => {},
     addInputEntities: () => {},

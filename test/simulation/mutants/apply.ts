@@ -10,6 +10,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: "somebody's edit is the service's spelling",
+    test: 'test/runs/look-at-written.test.ts › an edit while the run ends is put right at once, and no form is made of it',
     file: 'src/apply/look-at-written.ts',
     from: 'if (fields.some(isUnknown)) {',
     to: 'if (false) {',
@@ -78,6 +79,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'an adoption takes a baseline while an attempt may land',
+    test: 'test/simulation/found.test.ts › what is adopted while an update of it may still land is not taken for known',
     file: 'src/apply/outcomes.ts',
     from: 'baseline: change.unsettled ? null :',
     to: 'baseline:',
@@ -122,6 +124,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'what was shown before an update is forgotten',
+    test: 'test/runs/look-at-written.test.ts › so is one that is ignored while nobody can look, and it is made no form of (drift: %s)',
     file: 'src/apply/outcomes.ts',
     from: '? change.shownHash : null',
     to: '? null : null',

@@ -101,6 +101,7 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: 'forgotten while a create may land',
+    test: 'test/simulation/found.test.ts › a listing is not forgotten while a create of it may still land (seed 391)',
     file: 'src/plan/absent.ts',
     from: 'return mine !== null && (isUnderWay(',
     to: 'return mine !== null && settings.now < 0 && (isUnderWay(',
@@ -131,6 +132,7 @@ export const planMutants: readonly Mutant[] = [
   },
   {
     name: "nobody's row in an incomplete list is updated unseen",
+    test: 'test/simulation/found.test.ts › what an incomplete list shows of nobody is looked up before it is updated, as a copy may be unseen (seed 205837)',
     file: 'src/plan/present.ts',
     from: 'const lookUp = !one.settings.remote.complete && one.mine?.owned !== true',
     to: 'const lookUp = false',

@@ -1,14 +1,14 @@
-import { ALL_ENTITIES, EntityDecoder } from '@nodable/entities'
 import { isLinkLocal } from '../../../core/link-local.ts'
 import { unescapeHtml } from '../../../core/listing.ts'
 import { normalForm } from '../../../core/text.ts'
+import { htmlDecoder } from '../../format/entities.ts'
 import { childNames, childrenOf, textOf } from '../path.ts'
 import type { Rule } from '../rule-keys.ts'
 import { readBoolean, saysNothing } from '../vocabulary.ts'
 import { RuleError, Unreadable } from './converter.ts'
 import type { Converter } from './converter.ts'
 
-const entities = new EntityDecoder({ namedEntities: ALL_ENTITIES })
+const entities = htmlDecoder()
 
 const dropped = /<(script|style)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
 const breaks = /<(?:\/?(?:br|p|div|h[1-6]|section|article|blockquote)|li|tr|dd|dt|\/ul|\/ol|\/table)\b[^<>]*>/gi
