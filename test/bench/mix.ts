@@ -22,7 +22,7 @@ await inFolder(async (folder) => {
   try {
     // Each feed's first run loads it.
     await daemon.until(() => new Set(daemon.ends.map(({ feed }) => feed)).size === many)
-    await delay(2 * seconds * 1000)
+    await delay(seconds * 1000)
     await service.told()
     daemon.ends.length = 0
     daemon.others.length = 0

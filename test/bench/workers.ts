@@ -49,7 +49,7 @@ for (const workers of [1, 2, 4]) {
     told('commits of a create', (loaded.commits - before.commits) / all, '')
     told('WAL of a create', (loaded.wal - before.wal) / all / 1000, 'kB')
     told('size of a listing', (loaded.size - before.size) / all / 1000, 'kB')
-    await delay(5000)
+    await delay(Math.min(seconds, 5) * 1000)
     const [from, began] = [await use(), performance.now()]
     await delay(seconds * 1000)
     const [to, took] = [await use(), (performance.now() - began) / 1000]
