@@ -2,7 +2,9 @@
 // was set are compiled anew, which takes three times as long. So what a command will load is loaded first.
 const always = ['assert', 'crypto', 'os', 'readline/promises', 'timers/promises', 'worker_threads', 'zlib']
 const forCalls = ['console', 'dns', 'dns/promises', 'fs/promises', 'http2', 'perf_hooks', 'stream/web', 'vm']
-const withoutCalls = new Set(['approve', 'backup', 'completion', 'runs', 'status', 'store'])
+const withoutCalls = new Set(['backup', 'store'])
+/** Over before the heap could grow. */
+const brief = new Set(['approve', 'completion', 'runs', 'status'])
 
 /**
  * Keeps the heap's part for young objects as small as it is, a few MB. It grows to a hundred otherwise, while what is read and
@@ -11,6 +13,7 @@ const withoutCalls = new Set(['approve', 'backup', 'completion', 'runs', 'status
  * times that, as it does what lies outside of it. Both cost a run some five per cent of its processor time.
  */
 export function keepHeapSmall(words) {
+  if (words.some((word) => brief.has(word))) return
   const makesCalls = !words.some((word) => withoutCalls.has(word))
   for (const name of makesCalls ? [...always, ...forCalls] : always) process.getBuiltinModule(name)
   const { setFlagsFromString } = process.getBuiltinModule('v8')
