@@ -131,6 +131,7 @@ export const applyMutants: readonly Mutant[] = [
   },
   {
     name: 'an open house that is over stays so',
+    test: 'test/core/listing.test.ts › an open house that a clock which ran ahead has ended is one again',
     file: 'src/core/listing.ts',
     from: "if (openHouseUntil > now) current.Tours = 'OpenHouse'",
     to: 'if (openHouseUntil > now) return current',

@@ -33,6 +33,8 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     name: 'every run begins each clock anew',
+    test: 'test/contract/store.ts › keep their time and their clock while the content is the same, and begin anew with another',
+    runs: 'test/store/sqlite.test.ts',
     file: 'src/store/holds.ts',
     from: 'coalesce(clock, excluded.clock)',
     to: 'excluded.clock',
