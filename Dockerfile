@@ -53,6 +53,5 @@ USER 10001:0
 VOLUME /data
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=1m --timeout=10s --start-period=1m CMD ["node", "bin/listing-sync.mjs", "status", "--health"]
-# Young objects may take 16 MB and no more: by itself V8 lets them grow to 128 MB, which buys next to nothing here.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--optimize-for-size", "bin/listing-sync.mjs"]
+ENTRYPOINT ["node", "bin/listing-sync.mjs"]
 CMD ["daemon"]
