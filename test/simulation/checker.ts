@@ -235,6 +235,9 @@ export class Checker implements Witness {
   approves(feed: string): void {
     this.#guard.approves(feed)
     for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
+    // A run that was killed told nobody what it held; who approves is shown it all the same.
+    if (feed !== this.feed) return
+    for (const key of this.disk.heldDeletes(feed)) if (!isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
   }
 
   /** What the store can know at most. */

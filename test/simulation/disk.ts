@@ -66,6 +66,13 @@ export abstract class Disk {
     return new Set(rows.map(({ what }) => what))
   }
 
+  /** MLSNumbers whose delete is held. */
+  heldDeletes(feed: string): string[] {
+    return this.all<{ key: string }>(`SELECT key FROM hold WHERE feed = $1 AND part = 'delete'`, feed).map(
+      ({ key }) => key,
+    )
+  }
+
   /** MLSNumbers that it remembers as confirmed. */
   owned(feed: string): string[] {
     return this.all<{ key: string }>('SELECT key FROM listing WHERE feed = $1 AND owned', feed).map(({ key }) => key)
