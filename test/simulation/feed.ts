@@ -1,4 +1,5 @@
 /** The source: what it holds, how that changes, and how a delivery of it is spelled. One record is one line of JSON. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Delivered, Listing } from '../../src/core/listing.ts'
 import { RecordError } from '../../src/feed/format/format.ts'
 import type { Reader, Reading, RecordFields } from '../../src/feed/format/format.ts'
@@ -146,9 +147,12 @@ export class Source {
     for (const [key, state] of this.#states) if (state !== 'removal') this.#states.set(key, 'listing')
   }
 
+  /** Whether a delta has told all of it, but for the price: what got lost on the way has to be told again. */
   #isSaid(entry: Entry | undefined): boolean {
-    const said = entry === undefined ? [] : (this.#said.get(entry.key) ?? [])
-    return said.length === 1 && said[0] !== null
+    const [said, ...others] = entry === undefined ? [] : (this.#said.get(entry.key) ?? [])
+    if (entry === undefined || !said || others.length > 0) return false
+    const rest = ({ text, fee, status, listedOn, openUntil }: Entry) => [text, fee, status, listedOn, openUntil]
+    return isDeepStrictEqual(rest(said), rest(entry))
   }
 
   deliver({ feed }: Swarm): Delivery {
