@@ -14,8 +14,6 @@ export function connect(
 ): Database.Database {
   const database = openDatabase(path, { ...options, timeout: busyTimeout })
   database.pragma('foreign_keys = ON')
-  // Pages, in kB (16,000 by itself): the system keeps those of the file as well, and gives them up when it has to.
-  database.pragma('cache_size = -8000')
   return database
 }
 
@@ -52,8 +50,11 @@ export function assertSound(database: Database.Database, file: string): void {
   if (answer !== 'ok') throw storeError(file, damaged(answer.slice(answer.lastIndexOf('\n') + 1)))
 }
 
-/** Turns on what makes a commit survive a power cut, and reads it back. */
+/** Turns on what makes a commit survive a power cut, reads it back, and bounds the cache of pages. */
 export function makeDurable(database: Database.Database, file: string): void {
+  // In kB (16,000 by itself): the system keeps the file's pages as well, and gives them up when it has to. Not where a store
+  // is only read: asked for there, SQLite no longer refused a table whose check calls a function.
+  database.pragma('cache_size = -8000')
   const mode = String(database.pragma('journal_mode = WAL', { simple: true }))
   if (mode !== 'wal') throw storeError(file, `the file system gives journal mode ${mode} where the store needs WAL`)
   database.pragma('synchronous = FULL')

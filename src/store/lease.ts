@@ -41,7 +41,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
   }
 
   const goOn = database.prepare<[string | null]>('UPDATE meta SET serial = serial + 1, place = coalesce(?, place)')
-  const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?')
+  const doubt = database.prepare<[number]>('UPDATE feed SET lost_at = ?, last_key = NULL')
   /** The lease was taken that found the store behind, and is not yet released. */
   let isBehind = false
 
@@ -53,7 +53,8 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
     }
     goOn.run(serial?.place() ?? null)
     if (isBehind) {
-      // What was done since is as unknown as where the store was lost; and another program may go on under the old name.
+      // What was done since is as unknown as where the store was lost, and which delivery came last; and another program may go
+      // on under the old name.
       doubt.run(now)
       renameStore(database)
     }

@@ -53,7 +53,8 @@ export interface Lease {
   readonly token: number
   /**
    * The store is not as this program left it (`StoreReader.isBehind`): what was done last may be lost, or another program may
-   * go on with the store that this is a copy of. Every feed's `lostAt` is now, and the store has a new name in its stamp.
+   * go on with the store that this is a copy of. Every feed's `lostAt` is now, none has a last delivery to compare with
+   * (`lastKey`), and the store has a new name in its stamp.
    */
   readonly isBehind: boolean
   release(): Promise<void>

@@ -2,7 +2,7 @@
  * A table over HTTP without a length, or through a pipe: nothing tells its end from a lost connection, so that what it lacks goes
  * only once two deliveries that end alike have lacked it.
  */
-import { copyFileSync, readdirSync } from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -30,8 +30,8 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/north.csv`
-  world = await RunWorld.start({ feeds: { north: { source, preset, delivery: 'full', volatile, limits: 'off' } } })
+  const north = { source: sourceOf(), preset, delivery: 'full', volatile, limits: 'off' }
+  world = await RunWorld.start({ feeds: { north } })
 })
 afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
@@ -91,6 +91,23 @@ describe('a table that ends with its connection', () => {
     const next = [dearer(all[0]), ...all.slice(2), ...homes(21, 22)]
     expect((await night(next)).counts).toMatchObject({ create: 2, update: 1, delete: 0, hold: 1 })
     expect((await night(next)).counts).toMatchObject({ create: 0, update: 0, delete: 1, hold: 0 })
+  })
+
+  test('deletes nothing by what a backup that was put back knows of the one before, for no feed of it', async () => {
+    const feeds = { north: { source: sourceOf(), preset, delivery: 'full', volatile, limits: 'off' }, south: {} }
+    world.configure(feeds, {}, './data/store.db')
+    world.deliver(zillowFeed(homes(30, 31)), 'south.xml')
+    await loaded()
+    await world.run('sync', 'south')
+    await night(all.slice(2))
+    const [data, backup] = ['data', 'backup'].map((name) => join(world.folder, name))
+    cpSync(data, backup, { recursive: true })
+    await night(all)
+    rmSync(data, { recursive: true })
+    cpSync(backup, data, { recursive: true })
+    await world.run('sync', 'south')
+    expect(await night(all.slice(2))).toMatchObject({ delivery: { complete: false }, counts: { delete: 0, hold: 2 } })
+    expect(there()).toBe(22)
   })
 
   test.each([

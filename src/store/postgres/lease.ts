@@ -86,8 +86,9 @@ export function createLeases(door: () => Door, time: number) {
     const isBehind = lease.place !== null && lease.place !== lease.here
     if (lease.place !== lease.here) await asker.run('UPDATE meta SET place = $1', [lease.here])
     if (isBehind) {
-      // What was done since is as unknown as where the store was lost; and another program may go on under the old name.
-      await asker.run('UPDATE feed SET lost_at = $1', [now])
+      // What was done since is as unknown as where the store was lost, and which delivery came last; and another program may go
+      // on under the old name.
+      await asker.run('UPDATE feed SET lost_at = $1, last_key = NULL', [now])
       await renameStore(asker)
     }
     return { token: lease.token, isBehind }
