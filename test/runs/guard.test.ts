@@ -784,6 +784,13 @@ describe('what leaves too little as it is', () => {
     expect(planned(back)).toEqual({})
   })
 
+  test('counts what its grace still keeps: without grace the site would be as empty', async () => {
+    await loaded(all, { limits: { grace: { runs: 3 } } })
+    const report = await night(changed(1, dearer, all.slice(0, 4)))
+    expect(report).toMatchObject({ result: 'held', counts: { update: 0, delete: 0, hold: 17 } })
+    expect(rules(report)).toEqual(['unrecognisable'])
+  })
+
   test('goes whole once it is approved, with what would only be remembered', async () => {
     await loaded()
     world.standIn.remove(chatbot, all[19].mlsNumber)
