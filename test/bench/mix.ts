@@ -22,7 +22,9 @@ await inFolder(async (folder) => {
   try {
     // Each feed's first run loads it.
     await daemon.until(() => new Set(daemon.ends.map(({ feed }) => feed)).size === many)
-    await delay(seconds * 1000)
+    // All are due at the same second: counted from the middle between two bursts, or a part of one would be.
+    const period = seconds * 1000
+    await delay(period - (Date.now() % period) + period / 2)
     await service.told()
     daemon.ends.length = 0
     daemon.others.length = 0
