@@ -64,7 +64,8 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   const isBehind = await store.isBehind()
   const lostAt = isBehind ? now : await runs.lostAt(name)
   const known = await deliveries.last(name)
-  // A store that was put back knows of a delivery, but not that it was the one before.
+  // A store that was put back knows of a delivery, but not that it was the one before. A lease has it forgotten for every feed; a
+  // dry run takes none.
   const last = isBehind ? { ...known, lastKey: null } : known
   const { validators } = last
   const saysTheSame = validators !== null && validators.basis === (await basisOf(feed, store, lostAt))

@@ -1,6 +1,7 @@
 /**
  * Whether the simulation would notice: runs histories over the program broken in each of the ways of `mutants`, each in a
- * process of its own, until one fails; or the test that a mutant names. A patch that no longer fits exactly once stops everything, so that the list stays true.
+ * process of its own, until one fails; or the test that a mutant names. A patch that no longer fits exactly once stops
+ * everything, so that the list stays true.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
