@@ -27,7 +27,10 @@ interface Told {
 }
 
 export async function startService() {
-  const child = fork(fileURLToPath(new URL('./stand-in.ts', import.meta.url)), [String(pageSize)], { execArgv: [] })
+  const child = fork(fileURLToPath(new URL('./stand-in.ts', import.meta.url)), [String(pageSize)], {
+    // A million listings take more than Node gives a process by itself.
+    execArgv: ['--max-old-space-size=16000'],
+  })
   const [{ url }] = (await once(child, 'message')) as [{ url: string }]
   return {
     url,
