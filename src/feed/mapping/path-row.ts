@@ -6,6 +6,7 @@
 import type { RecordNode } from '../format/format.ts'
 import { PathError, childrenOf, textsOf } from './path.ts'
 import type { Paths, Select } from './path.ts'
+import { unfinished } from './unfinished.ts'
 import { wordKey } from './vocabulary.ts'
 
 interface Slot {
@@ -48,7 +49,7 @@ export function rowPaths(byPosition = false): Paths {
       const present = slots.get(path)
       if (present) return present.select
       if (path.trim() === '') throw new PathError('an empty header name')
-      if (byPosition && !/^[1-9]\d*$/.test(path))
+      if (byPosition && path !== unfinished && !/^[1-9]\d*$/.test(path))
         throw new PathError(`"${path}" can match nothing: columns are numbers here, from '1'`)
       const slot: Slot = { headers: [], finder: finderOf(path), select: rowSelect(path, () => slot.headers) }
       slots.set(path, slot)

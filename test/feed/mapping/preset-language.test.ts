@@ -467,6 +467,10 @@ describe('a path that can match nothing', () => {
       /fields\.City: "Town" can match nothing: columns are numbers/,
     )
     expect(() => preset(rows, { ...own, City: '3' })).not.toThrow()
+    const open = { fields: { City: [{ from: '3' }, '?'] } }
+    expect(() => createMapping(preset(rows, own), open as MappingOptions)).toThrow(
+      /one problem\n {2}fields\.City: is not filled in yet/,
+    )
   })
 })
 
