@@ -39,9 +39,10 @@ function quiet(report: Report, otherwise: string): string {
   const { feed, delivery, counts } = report
   const { records, rejects, listings } = delivery
   if (rejects > 0 && listings === 0) {
-    const why = commonProblem(report)
-    const which = rejects === records ? `all ${many(records, 'record')}` : many(rejects, 'record')
-    return `nothing can be loaded: ${why === null ? `${which} are rejected` : which + why}; run: listing-sync inspect ${printable(feed)}`
+    const isOne = rejects === 1
+    const which = rejects === records && !isOne ? `all ${many(records, 'record')}` : many(rejects, 'record')
+    const why = commonProblem(report, isOne) ?? ` ${isOne ? 'is' : 'are'} rejected`
+    return `nothing can be loaded: ${which}${why}; run: listing-sync inspect ${printable(feed)}`
   }
   if (rejects > 0) return `no change of the ${many(listings, 'listing')} that can be read`
   if (counts.hold > 0) return `${otherwise} now`
@@ -49,7 +50,7 @@ function quiet(report: Report, otherwise: string): string {
 }
 
 /** " lack YearBuilt" or " have the problem …": what every reject has, as far as one walk of some thousands shows; null: nothing. */
-function commonProblem(report: Report): string | null {
+function commonProblem(report: Report, isOne: boolean): string | null {
   let common = null as Set<string> | null
   let looked = 0
   for (const { problems } of report.rejects()) {
@@ -58,9 +59,9 @@ function commonProblem(report: Report): string | null {
     if (common.size === 0 || ++looked === 5000) break
   }
   const lacking = [...(common ?? [])].flatMap((problem) => /^(\w+): is missing/.exec(problem)?.[1] ?? [])
-  if (lacking.length > 0) return ` lack ${listed(lacking)}`
+  if (lacking.length > 0) return ` ${isOne ? 'lacks' : 'lack'} ${listed(lacking)}`
   const [problem] = common ?? []
-  return problem === undefined ? null : ` have the problem: ${shorten(printable(problem), 200)}`
+  return problem === undefined ? null : ` ${isOne ? 'has' : 'have'} the problem: ${shorten(printable(problem), 200)}`
 }
 
 /** The problem without the values in it, so that the same mistake in many records is one. */

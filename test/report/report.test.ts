@@ -102,6 +102,27 @@ describe('JSON', () => {
   })
 })
 
+describe('where nothing can be loaded, the first line says why', () => {
+  const missing = {
+    at: 'record 1',
+    mlsNumber: 'A-1',
+    problems: ['Bedrooms: is missing; give it with defaults or fields'],
+  }
+  const other = { ...missing, problems: ['YearBuilt: is missing; give it with defaults or fields'] }
+  test.each([
+    ['1 record lacks Bedrooms', [missing]],
+    ['all 2 records lack Bedrooms', [missing, missing]],
+    ['all 2 records are rejected', [missing, other]],
+    ['1 record is rejected', [{ ...missing, problems: [] }]],
+  ])('%s', async (says, rejects) => {
+    const report = read('nothing')
+    const { length } = rejects
+    Object.assign(report.delivery, { records: length, rejects: length, listings: 0 })
+    report.rejects = () => rejects
+    expect(await render(forms.txt, report)).toContain(`nothing can be loaded: ${says}; run: listing-sync inspect`)
+  })
+})
+
 describe('very many rows', () => {
   const rows = 200_000
   const update: ReportedChange = { ...[...read('changes').changes()][0], outcome: null }
