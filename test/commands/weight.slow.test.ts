@@ -79,3 +79,23 @@ test('where the heap is kept small, the modules of Node are loaded before, as th
   for (const words of [['sync'], ['backup', join(world.folder, 'another')]])
     expect((await later(...words)).split('\n').filter((one) => one !== '' && !stray.test(one))).toEqual([])
 })
+
+test('what Node made of the program for one command is good after another', async () => {
+  const env = {
+    LISTING_SYNC_CONFIG: world.configFile,
+    XDG_CACHE_HOME: join(world.folder, 'cache'),
+    NODE_COMPILE_CACHE: undefined,
+    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+  } as unknown as Record<string, string>
+  const said = async (what: string): Promise<string> => {
+    const { status, stdout, stderr } = await command([what], { env })
+    expect(status).toBe(0)
+    return stdout + stderr
+  }
+  for (const what of ['status', 'sync', 'status', 'sync']) await said(what)
+  for (const what of ['status', 'sync']) {
+    const told = await said(what)
+    expect(told).toContain('was accepted')
+    expect(told).not.toContain('was rejected')
+  }
+})

@@ -6,17 +6,30 @@ const withoutCalls = new Set(['backup', 'store'])
 /** Over before the heap could grow. */
 const brief = new Set(['approve', 'completion', 'runs', 'status'])
 
+/** The command among the words of a command line; null: none, or only what the program says of itself. */
+function commandOf(words) {
+  if (words.some((word) => /^(-h|--help|help|-V|--version)$/.test(word))) return null
+  return words.find((word, i) => !word.startsWith('-') && !/^--(config|log-level)$/.test(words[i - 1])) ?? null
+}
+
+/** Whether the heap of this command line could grow. */
+function growsHeap(words) {
+  const command = commandOf(words)
+  return command !== null && !brief.has(command)
+}
+
 /**
  * Keeps the heap's part for young objects as small as it is, a few MB. It grows to a hundred otherwise, while what is read and
  * sent passes through it, and is not given back; a run is no faster for it. V8 reads the flag whenever it would grow. And the
  * part for old objects grows by so many per cent of what is in use before it is collected: by itself V8 lets it come to several
  * times that, as it does what lies outside of it. Both cost a run some five per cent of its processor time.
  */
-export function keepHeapSmall(words) {
-  if (words.some((word) => brief.has(word))) return
-  const makesCalls = !words.some((word) => withoutCalls.has(word))
+function keepHeapSmall(words) {
+  const makesCalls = !withoutCalls.has(commandOf(words))
   for (const name of makesCalls ? [...always, ...forCalls] : always) process.getBuiltinModule(name)
   const { setFlagsFromString } = process.getBuiltinModule('v8')
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString('--heap-growing-percent=30')
 }
+
+module.exports = { growsHeap, keepHeapSmall }
