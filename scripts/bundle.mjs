@@ -31,7 +31,7 @@ const late = {
  * Modules that a command may never call, though what it loads imports them: of Node, and packages in files of their own. They
  * are loaded at their first call.
  */
-const lateInNode = 'os|readline/promises|timers/promises|zlib'
+const lateInNode = 'crypto|os|readline/promises|timers/promises|zlib'
 const latePackages = {
   child: /^\0child_process$/,
   cron: /node_modules\/node-cron\//,

@@ -65,3 +65,33 @@ export function makeDurable(database: Database.Database, file: string): void {
   // Takes the write lock once, so that a read-only file or folder shows now and not in the middle of a run.
   database.exec('BEGIN IMMEDIATE; COMMIT')
 }
+
+/**
+ * The connection for what only reads: a statement is prepared when it is first used, as a reader uses few of a hundred. Not for
+ * what writes: a store that has not what a statement names shows before a run, not within.
+ */
+export function preparingLate(database: Database.Database): Database.Database {
+  const prepare = (sql: string): unknown => lateStatement(() => database.prepare(sql))
+  return new Proxy(database, {
+    get(target, name) {
+      if (name === 'prepare') return prepare
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+type Statement = Database.Statement<unknown[]>
+
+function lateStatement(make: () => Statement): unknown {
+  let made: Statement | null = null
+  const statement = (): Statement => (made ??= make())
+  return {
+    pluck: () => lateStatement(() => statement().pluck()),
+    raw: () => lateStatement(() => statement().raw()),
+    get: (...values: unknown[]) => statement().get(...values),
+    all: (...values: unknown[]) => statement().all(...values),
+    run: (...values: unknown[]) => statement().run(...values),
+    iterate: (...values: unknown[]) => statement().iterate(...values),
+  }
+}
