@@ -67,11 +67,11 @@ export function makeDurable(database: Database.Database, file: string): void {
 }
 
 /**
- * The connection for what only reads: a statement is prepared when it is first used, as a reader uses few of a hundred. Not for
- * what writes: a store that has not what a statement names shows before a run, not within.
+ * The connection for what only reads: a statement is prepared at its first use, as a reader uses few of a hundred. Not for what
+ * writes: a store that lacks what a statement names has to show before a run, not within.
  */
 export function preparingLate(database: Database.Database): Database.Database {
-  const prepare = (sql: string): unknown => lateStatement(() => database.prepare(sql))
+  const prepare = (sql: string): LateStatement => late(() => database.prepare(sql))
   return new Proxy(database, {
     get(target, name) {
       if (name === 'prepare') return prepare
@@ -81,17 +81,18 @@ export function preparingLate(database: Database.Database): Database.Database {
   })
 }
 
-type Statement = Database.Statement<unknown[]>
+type LateStatement = Pick<Database.Statement, 'get' | 'all' | 'run' | 'iterate'> &
+  Record<'pluck' | 'raw', () => LateStatement>
 
-function lateStatement(make: () => Statement): unknown {
-  let made: Statement | null = null
-  const statement = (): Statement => (made ??= make())
+function late(make: () => Database.Statement): LateStatement {
+  let made: Database.Statement | null = null
+  const statement = (): Database.Statement => (made ??= make())
   return {
-    pluck: () => lateStatement(() => statement().pluck()),
-    raw: () => lateStatement(() => statement().raw()),
-    get: (...values: unknown[]) => statement().get(...values),
-    all: (...values: unknown[]) => statement().all(...values),
-    run: (...values: unknown[]) => statement().run(...values),
-    iterate: (...values: unknown[]) => statement().iterate(...values),
+    pluck: () => late(() => statement().pluck()),
+    raw: () => late(() => statement().raw()),
+    get: (...values) => statement().get(...values),
+    all: (...values) => statement().all(...values),
+    run: (...values) => statement().run(...values),
+    iterate: (...values) => statement().iterate(...values),
   }
 }
