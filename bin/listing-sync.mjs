@@ -41,7 +41,8 @@ if (newEnough) {
   const { createRequire, enableCompileCache } = await builtIn('module')
   // What is required comes sooner than what is imported.
   const require = createRequire(import.meta.url)
-  const { growsHeap, keepHeapSmall } = require('./small-heap.cjs')
+  const { growsHeap, keepHeapSmall, shareArena } = require('./small-heap.cjs')
+  shareArena(words)
   const grows = growsHeap(words)
   // What Node made of the modules is kept for the next start, where nobody else can put anything: not in the temporary folder.
   // It is good for the flags of V8 under which it was made, so each has a folder of its own.

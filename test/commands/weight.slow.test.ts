@@ -99,3 +99,20 @@ test('what Node made of the program for one command is good after another', asyn
     expect(told).not.toContain('was rejected')
   }
 })
+
+test.runIf(process.platform === 'linux')('a long command has one arena of memory for all threads', async () => {
+  const file = join(world.folder, 'arenas')
+  const noting = `import { writeFileSync } from 'node:fs'
+    process.on('exit', () => writeFileSync(process.env.LOADED_FILE, process.pid + ' ' + process.env.MALLOC_ARENA_MAX))`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(noting)}`
+  const arenas = async (...words: string[]): Promise<string> => {
+    const env = { LISTING_SYNC_CONFIG: world.configFile, LOADED_FILE: file, NODE_OPTIONS }
+    let pid: number | undefined
+    const { status, stderr } = await command(words, { env, onStart: async (child) => void (pid = child.pid) })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    // It is the process that was started, so that whoever stops that one stops the command.
+    return readFileSync(file, 'utf8').replace(String(pid), 'itself')
+  }
+  expect(await arenas('backfill')).toBe('itself 1')
+  expect(await arenas('sync')).toBe('itself undefined')
+})

@@ -400,8 +400,9 @@ export class Checker implements Witness {
     if (at <= this.#lostAt) return
     if (!this.#mayLand(call)) return
     for (const key of keys) {
-      // What lands on nothing changes nothing.
-      if (kind !== 'create' && this.service.living(key).length === 0) continue
+      // What lands on nothing changes nothing; a delete of a copy by its identifier hits no other.
+      const isMeant = ({ id }: Row): boolean => call.rows?.includes(id) ?? true
+      if (kind !== 'create' && !this.service.living(key).some(isMeant)) continue
       const row = this.#known.get(call)!.place.disk.row(key)
       const expected =
         row !== null && row.suspectUntil !== null && row.suspectUntil > this.#time.clock && row.baseline === null
