@@ -141,6 +141,8 @@ export class GuardModel {
     for (const key of keys) {
       this.#calls.set(key, { kind, listing })
       this.#of(feed).sent.delete(key)
+      // It was let go, and what the service leaves of it is held anew.
+      if (kind === 'delete') this.#of(feed).waiting.delete(`leaving ${key}`)
     }
   }
 
