@@ -12,8 +12,9 @@ import { hour, minute } from './time.ts'
 
 /** `limits.share` of every feed, in percent. */
 export const share = 20
-/** After so long what every delivery says is believed (`limits.confirm`), and a feed is rare (`rareAfter`). */
-export const believedAfter = 72 * hour
+/** After so long what every delivery says is believed (`limits.confirm`, and the slack of a run by the clock). */
+export const believedAfter = 72 * hour - 5 * minute
+/** After so long a feed is rare. */
 export const rareAfter = 60 * hour
 /** Where less of the site stays as it is, nobody would recognise it. */
 const recognisable = 0.25
