@@ -9,7 +9,7 @@ import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
 import type { VirtualTime } from './time.ts'
-import { feedName, Violation } from './world.ts'
+import { feedName, otherFeed, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
 import { hour, settle } from './time.ts'
 
@@ -246,6 +246,15 @@ export class Checker implements Witness {
   /** The process died in a run. */
   killed(): void {
     this.#guard.killed(this.feed, this.disk.held(this.feed))
+  }
+
+  /**
+   * The clock was set. By one that is ahead, a list of before is late enough to prove that what has no answer never came:
+   * then only a mark tells whose it is.
+   */
+  clockSet(): void {
+    for (const key of [feedName, otherFeed].flatMap((feed) => this.disk.maybeCreated(feed)))
+      for (const row of this.service.living(key)) row.onlyByMark = true
   }
 
   /** What the store can know at most. */
