@@ -501,6 +501,7 @@ test('a walk that is left early closes what it reads from the store', async () =
   const sides = {
     delivered: [],
     snapshot: rows('snapshot'),
+    rows: async () => new Map(),
     shown: [],
     history: rows('history'),
     seen: () => false,
