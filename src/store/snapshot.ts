@@ -25,6 +25,9 @@ type StoredRow = Omit<SnapshotRow, Flag> & Record<Flag, number>
 const rowIn = (row: StoredRow): SnapshotRow =>
   Object.assign(row, { owned: row.owned === 1, ignored: row.ignored === 1 })
 
+/** Rows that are read in one go for what is held of them in memory. */
+const knownPage = 1000
+
 const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
 /** A field of what was sent. */
 const field = (name: string): string => `json_extract(unpack(payload.packed, payload.listing), '$.${name}')`
@@ -56,12 +59,18 @@ export function createSnapshot(connection: Connection): Snapshot {
   // The index holds all that these two read, so that the table itself is not read.
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
-  const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
+  const known = database
+    .prepare<(string | number)[], KnownRow>(
+      `SELECT raw, parts, id ${parsedUnder} AND (raw, parts, id) > (?, ?, ?) ORDER BY raw, parts, id LIMIT ${knownPage}`,
+    )
+    .raw()
   // Read in the order of the table: by the index each row would be looked up.
   const asBefore =
     'FROM listing WHERE chatbot = ? AND +feed = ? AND owned = 1 AND ignored = 0 AND flight IS NULL AND baseline IS NOT NULL'
   const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
-  const baselinesOf = database.prepare<string[], KnownRow>(`SELECT baseline, 1, id ${asBefore}`).raw()
+  const baselinesOf = database
+    .prepare<string[], KnownRow>(`SELECT baseline, 1, id, key ${asBefore} AND key > ? ORDER BY key LIMIT ${knownPage}`)
+    .raw()
   const payload = database.prepare<[number], Payload>(
     'SELECT unpack(packed, listing) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
   )
@@ -145,8 +154,14 @@ export function createSnapshot(connection: Connection): Snapshot {
       count: (chatbot, feed) => count.get(chatbot, feed)!,
       chatbots: (feed) => chatbots.all(feed),
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
-      knownRecords: (...of) => knownHashes(countKnown.get(...of)!, known.iterate(...of)),
-      knownItems: (...of) => knownHashes(countAsBefore.get(...of)!, baselinesOf.iterate(...of)),
+      knownRecords: database.transaction((...of: [string, string, string]) => {
+        const pages = knownPages(([raw, parts, id]) => known.all(...of, raw, parts, id))
+        return knownHashes(countKnown.get(...of)!, pages)
+      }),
+      knownItems: database.transaction((...of: [string, string]) => {
+        const pages = knownPages(([, , , key]) => baselinesOf.all(...of, key))
+        return knownHashes(countAsBefore.get(...of)!, pages)
+      }),
       recall: (ids) =>
         byKey(ids, (id) => {
           const found = payload.get(id)
@@ -211,6 +226,15 @@ export function createSnapshot(connection: Connection): Snapshot {
           setBaseline.run({ chatbot, now, key, hash, ignored: ignored ? 1 : 0, isAtRest: isAtRest ? 1 : 0 })
       },
     }),
+  }
+}
+
+/** Rows in pages, `page` gives those after one: one after another from SQLite they take twice the time. */
+function* knownPages(page: (last: KnownRow) => KnownRow[]): Generator<KnownRow[]> {
+  for (let last: KnownRow | undefined = ['', 0, 0, '']; last !== undefined;) {
+    const rows = page(last)
+    yield rows
+    last = rows.length < knownPage ? undefined : rows.at(-1)
   }
 }
 

@@ -38,7 +38,7 @@ export function createSnapshot(door: Door): Snapshot {
       20_000,
     )
     for await (const page of pages) for (const { hash, parts, id } of page) known.push([hash, parts, id])
-    return knownHashes(known.length, known)
+    return knownHashes(known.length, [known])
   }
   return {
     rows: (chatbot) =>
