@@ -106,8 +106,10 @@ export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow =>
   key,
   hash: baseline ?? '',
   owner: feed,
-  shown: () => null,
+  shown: notKept,
 })
+
+const notKept = (): null => null
 
 async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
   yield rows

@@ -426,6 +426,23 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect((await row('D')).baseline).toBe('D as shown')
       })
 
+      it('takes no row of another feed for settled', async () => {
+        const seen = { hash: 'as shown', ignored: false, isAtRest: true }
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B', { feed: 'south' })])
+        await snapshot.setBaselines(
+          chatbot,
+          [
+            { ...seen, key: 'A' },
+            { ...seen, key: 'B' },
+          ],
+          now,
+        )
+        await begin('create', ['C'])
+        const settled = (await flattened(snapshot.inBrief(chatbot, 'south'))).map(({ settledSince }) => settledSince)
+        expect(settled).toEqual([null, now, null])
+        expect(await rows()).toHaveLength(3)
+      })
+
       it('has no baseline of what the service ignored, until it is sent again', async () => {
         await snapshot.confirm(chatbot, [confirmation('A')])
         await snapshot.setBaselines(chatbot, [{ key: 'A', hash: 'as before', ignored: true, isAtRest: false }], now)
