@@ -69,7 +69,7 @@ function valuesReader(names: readonly string[]): (item: ListItem) => unknown[] {
   let places: readonly number[] = names.map(() => -1)
   return (item) => {
     const own = Object.keys(item)
-    if (own.length !== members.length || own.some((name, place) => name !== members[place])) {
+    if (own.some((name, place) => name !== members[place])) {
       members = own
       places = names.map((name) => own.indexOf(name))
     }
