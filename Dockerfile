@@ -33,7 +33,9 @@ LABEL org.opencontainers.image.title="listing-sync" \
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-* /usr/bin/apt* /usr/bin/dpkg* /usr/lib/apt /var/lib/apt /var/cache/apt
 # HOME: any user has one, and the queue's library looks for files of its own from the working folder up to there.
+# MALLOC_ARENA_MAX: threads share their memory, as a long command has it anyway.
 ENV NODE_ENV=production \
+    MALLOC_ARENA_MAX=1 \
     HOME=/app \
     LISTING_SYNC_CONFIG=/config/listing-sync.yaml \
     LISTING_SYNC_UMASK=007 \

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that an old Node can print the message below.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+// An import of one of Node's modules loads all that it might export, so a newer Node is asked for it.
+const builtIn = async (name) => process.getBuiltinModule?.(name) ?? (await import(`node:${name}`))
+const { existsSync, mkdirSync, readdirSync, statSync } = await builtIn('fs')
+const { fileURLToPath } = await builtIn('url')
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const [major, minor] = process.versions.node.split('.').map(Number)
@@ -36,14 +38,19 @@ if (newEnough) {
   const health = words.includes('--health') ? await import('./heartbeat.mjs') : null
   const file = health?.healthOf(words, process.env.LISTING_SYNC_CONFIG) ?? null
   if (file !== null) process.exit(health.isFresh(health.heartbeatFile(file), Date.now()) ? 0 : 1)
+  const { createRequire, enableCompileCache } = await builtIn('module')
+  // What is required comes sooner than what is imported.
+  const require = createRequire(import.meta.url)
+  const { growsHeap, keepHeapSmall, shareArena } = require('./small-heap.cjs')
+  shareArena(words)
+  const grows = growsHeap(words)
   // What Node made of the modules is kept for the next start, where nobody else can put anything: not in the temporary folder.
-  const { enableCompileCache } = await import('node:module')
-  const kept = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
-  if (kept && process.env.NODE_COMPILE_CACHE === undefined && isMade(kept) && isMade(`${kept}/listing-sync`))
-    enableCompileCache?.(`${kept}/listing-sync`)
-  if (words.length > 0 && !words.some((word) => /^(-h|--help|help|-V|--version)$/.test(word)))
-    (await import('./small-heap.mjs')).keepHeapSmall(words)
-  const { main } = await import(builtIsNewer() ? '../dist/program/main.cjs' : '../src/main.ts')
+  // It is good for the flags of V8 under which it was made, so each has a folder of its own.
+  const home = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
+  const kept = home && [home, `${home}/listing-sync`, `${home}/listing-sync/${grows ? 'runs' : 'brief'}`]
+  if (kept && process.env.NODE_COMPILE_CACHE === undefined && kept.every(isMade)) enableCompileCache?.(kept.at(-1))
+  if (grows) keepHeapSmall(words)
+  const { main } = builtIsNewer() ? require('../dist/program/main.cjs') : await import('../src/main.ts')
   await main()
 } else {
   const bundled = here(`../node_modules/.bin/node${process.platform === 'win32' ? '.exe' : ''}`)
@@ -51,7 +58,7 @@ if (newEnough) {
     console.error(`listing-sync needs Node 22.19 or newer, this is ${process.versions.node}`)
     process.exit(1)
   }
-  const { spawn } = await import('node:child_process')
+  const { spawn } = await builtIn('child_process')
   const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))

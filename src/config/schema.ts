@@ -4,7 +4,16 @@
  */
 import { validate as isSchedule } from 'node-cron'
 import { z } from 'zod'
-import { choice, judgedBy, locale, positiveDuration, text, timezone, wordOrDuration } from '../core/setting-kinds.ts'
+import {
+  choice,
+  judgedBy,
+  later,
+  locale,
+  positiveDuration,
+  text,
+  timezone,
+  wordOrDuration,
+} from '../core/setting-kinds.ts'
 import { mappingOptionsSchema } from '../feed/mapping/preset.ts'
 import { resoSchema } from '../feed/api/settings.ts'
 import { transportSettings } from '../feed/transport/settings.ts'
@@ -105,8 +114,12 @@ const feedSchema = z.strictObject({
   heartbeat: heartbeatSchema
     .optional()
     .meta({ description: 'The address for this feed, in place of the common heartbeat' }),
-  verify: verifySchema.partial().optional().meta({ description: 'Overrides of the common verify' }),
-  service: serviceSchema.partial().optional().meta({ description: 'Overrides of the common service' }),
+  verify: later(() => verifySchema.partial())
+    .optional()
+    .meta({ description: 'Overrides of the common verify' }),
+  service: later(() => serviceSchema.partial())
+    .optional()
+    .meta({ description: 'Overrides of the common service' }),
 })
 
 /** The whole file, after its references are filled in. */

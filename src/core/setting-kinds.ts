@@ -23,7 +23,7 @@ export function text(description: string) {
 export function later<Schema extends z.ZodType>(make: () => Schema): z.ZodLazy<Schema> {
   const type = z.lazy(make)
   // Asked of every type whenever a configuration is read, and answered by what it is made of.
-  Object.defineProperty(type._zod, 'optin', { value: undefined })
+  Object.defineProperties(type._zod, { optin: { value: undefined }, optout: { value: undefined } })
   return type
 }
 

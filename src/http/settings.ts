@@ -1,7 +1,7 @@
 /** The pages' own settings: `http` of the configuration. */
 import { z } from 'zod'
 import { isLoopback } from '../core/loopback.ts'
-import { judgedBy, text } from '../core/setting-kinds.ts'
+import { judgedBy, later, text } from '../core/setting-kinds.ts'
 
 /** Where to listen, taken apart; null: it is no such place. */
 export function listenPlace(listen: string): { hostname: string; port: number } | null {
@@ -18,32 +18,34 @@ function tokenProblem(token: string): string | null {
   return /^[\x21-\x7e]*$/.test(token) ? null : 'has characters that a header cannot carry'
 }
 
-export const httpSchema = z
-  .strictObject({
-    listen: text('Address and port, as 127.0.0.1:9464; port 0: any free one, which the log names').superRefine(
-      judgedBy((listen) =>
-        listenPlace(listen) === null ? 'takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464' : null,
+export const httpSchema = later(() =>
+  z
+    .strictObject({
+      listen: text('Address and port, as 127.0.0.1:9464; port 0: any free one, which the log names').superRefine(
+        judgedBy((listen) =>
+          listenPlace(listen) === null ? 'takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464' : null,
+        ),
       ),
-    ),
-    token: text('Who has it may read the pages, normally ${file:PATH}; needed off this machine and for approve')
-      .superRefine(judgedBy(tokenProblem))
-      .optional(),
-    approve: z
-      .boolean()
-      .prefault(false)
-      .meta({ description: 'true: who has the token may approve and revoke what is held' }),
-    hosts: z
-      .array(text('A name').regex(/^[a-z0-9.-]+$/i, 'takes a name without a port, such as sync.example.com'))
-      .prefault([])
-      .meta({ description: 'Names under which browsers may reach the pages, beside localhost and bare addresses' }),
-  })
-  .superRefine(({ listen, token, approve }, context) => {
-    const needed = (problem: string): void => context.addIssue({ code: 'custom', path: ['token'], message: problem })
-    if (token !== undefined) return
-    if (listenPlace(listen) !== null && !isLoopback(`http://${listen}`))
-      needed(`is missing, and ${listen} can be reached from other machines; give one, or listen on 127.0.0.1`)
-    else if (approve) needed('is missing, and without one anybody on this machine could approve')
-  })
-  .meta({ description: 'Pages, health and metrics over HTTP while the daemon runs; left out: none' })
+      token: text('Who has it may read the pages, normally ${file:PATH}; needed off this machine and for approve')
+        .superRefine(judgedBy(tokenProblem))
+        .optional(),
+      approve: z
+        .boolean()
+        .prefault(false)
+        .meta({ description: 'true: who has the token may approve and revoke what is held' }),
+      hosts: z
+        .array(text('A name').regex(/^[a-z0-9.-]+$/i, 'takes a name without a port, such as sync.example.com'))
+        .prefault([])
+        .meta({ description: 'Names under which browsers may reach the pages, beside localhost and bare addresses' }),
+    })
+    .superRefine(({ listen, token, approve }, context) => {
+      const needed = (problem: string): void => context.addIssue({ code: 'custom', path: ['token'], message: problem })
+      if (token !== undefined) return
+      if (listenPlace(listen) !== null && !isLoopback(`http://${listen}`))
+        needed(`is missing, and ${listen} can be reached from other machines; give one, or listen on 127.0.0.1`)
+      else if (approve) needed('is missing, and without one anybody on this machine could approve')
+    })
+    .meta({ description: 'Pages, health and metrics over HTTP while the daemon runs; left out: none' }),
+)
 
 export type HttpSettings = z.output<typeof httpSchema>

@@ -1,6 +1,6 @@
 /** Who is told how feeds are: `notify` and `heartbeat` of the configuration. */
 import { z } from 'zod'
-import { choice, judgedBy, text } from '../core/setting-kinds.ts'
+import { choice, judgedBy, later, text } from '../core/setting-kinds.ts'
 import { eventNames } from './news.ts'
 
 const formNames = ['json', 'slack', 'teams'] as const
@@ -22,18 +22,20 @@ export const heartbeatSchema = webAddress(
 
 export const notifySchema = z
   .array(
-    z.strictObject({
-      url: webAddress('Address that gets the messages (POST)'),
-      form: choice(
-        'json: fields for a program; slack: an incoming webhook; teams: an Adaptive Card',
-        formNames,
-      ).prefault('json'),
-      on: z
-        .array(z.enum(eventNames))
-        .min(1, 'names no event; leave it out for all')
-        .prefault([...eventNames])
-        .meta({ description: 'Which events are told; default: all' }),
-    }),
+    later(() =>
+      z.strictObject({
+        url: webAddress('Address that gets the messages (POST)'),
+        form: choice(
+          'json: fields for a program; slack: an incoming webhook; teams: an Adaptive Card',
+          formNames,
+        ).prefault('json'),
+        on: z
+          .array(z.enum(eventNames))
+          .min(1, 'names no event; leave it out for all')
+          .prefault([...eventNames])
+          .meta({ description: 'Which events are told; default: all' }),
+      }),
+    ),
   )
   .meta({ description: 'Who is told, once, when a feed fails, is held, becomes stale, or recovers' })
 

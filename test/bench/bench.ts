@@ -26,10 +26,10 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   client: { file: 'client', whole: ['4000', 7], quick: ['1000', 5] },
   startup: { file: 'startup', whole: ['10', 15], quick: ['10', 9] },
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
-  feeds: { file: 'feeds', whole: ['1000', 3], quick: ['120', 1] },
+  feeds: { file: 'feeds', whole: ['1000', 3], quick: ['60', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
   workers: { file: 'workers', whole: ['100', 20], quick: ['3', 2] },
-  presets: { file: 'presets', whole: ['2000', 5], quick: ['50', 5] },
+  presets: { file: 'presets', whole: ['2000', 5], quick: ['25', 5] },
 }
 
 const { values, positionals } = parseArgs({

@@ -79,3 +79,40 @@ test('where the heap is kept small, the modules of Node are loaded before, as th
   for (const words of [['sync'], ['backup', join(world.folder, 'another')]])
     expect((await later(...words)).split('\n').filter((one) => one !== '' && !stray.test(one))).toEqual([])
 })
+
+test('what Node made of the program for one command is good after another', async () => {
+  const env = {
+    LISTING_SYNC_CONFIG: world.configFile,
+    XDG_CACHE_HOME: join(world.folder, 'cache'),
+    NODE_COMPILE_CACHE: undefined,
+    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+  } as unknown as Record<string, string>
+  const said = async (what: string): Promise<string> => {
+    const { status, stdout, stderr } = await command([what], { env })
+    expect(status).toBe(0)
+    return stdout + stderr
+  }
+  for (const what of ['status', 'sync', 'status', 'sync']) await said(what)
+  for (const what of ['status', 'sync']) {
+    const told = await said(what)
+    expect(told).toContain('was accepted')
+    expect(told).not.toContain('was rejected')
+  }
+})
+
+test.runIf(process.platform === 'linux')('a long command has one arena of memory for all threads', async () => {
+  const file = join(world.folder, 'arenas')
+  const noting = `import { writeFileSync } from 'node:fs'
+    process.on('exit', () => writeFileSync(process.env.LOADED_FILE, process.pid + ' ' + process.env.MALLOC_ARENA_MAX))`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(noting)}`
+  const arenas = async (...words: string[]): Promise<string> => {
+    const env = { LISTING_SYNC_CONFIG: world.configFile, LOADED_FILE: file, NODE_OPTIONS }
+    let pid: number | undefined
+    const { status, stderr } = await command(words, { env, onStart: async (child) => void (pid = child.pid) })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    // It is the process that was started, so that whoever stops that one stops the command.
+    return readFileSync(file, 'utf8').replace(String(pid), 'itself')
+  }
+  expect(await arenas('backfill')).toBe('itself 1')
+  expect(await arenas('sync')).toBe('itself undefined')
+})

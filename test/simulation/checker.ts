@@ -237,7 +237,15 @@ export class Checker implements Witness {
     for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
     // A run that was killed told nobody what it held; who approves is shown it all the same.
     if (feed !== this.feed) return
-    for (const key of this.disk.heldDeletes(feed)) if (!isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    for (const what of this.disk.held(feed)) {
+      const [part, key] = what.split(' ')
+      if (part === 'delete' && !isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    }
+  }
+
+  /** The process died in a run. */
+  killed(): void {
+    this.#guard.killed(this.feed, this.disk.held(this.feed))
   }
 
   /** What the store can know at most. */
@@ -392,8 +400,9 @@ export class Checker implements Witness {
     if (at <= this.#lostAt) return
     if (!this.#mayLand(call)) return
     for (const key of keys) {
-      // What lands on nothing changes nothing.
-      if (kind !== 'create' && this.service.living(key).length === 0) continue
+      // What lands on nothing changes nothing; a delete of a copy by its identifier hits no other.
+      const isMeant = ({ id }: Row): boolean => call.rows?.includes(id) ?? true
+      if (kind !== 'create' && !this.service.living(key).some(isMeant)) continue
       const row = this.#known.get(call)!.place.disk.row(key)
       const expected =
         row !== null && row.suspectUntil !== null && row.suspectUntil > this.#time.clock && row.baseline === null

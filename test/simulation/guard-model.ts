@@ -141,6 +141,17 @@ export class GuardModel {
     for (const key of keys) {
       this.#calls.set(key, { kind, listing })
       this.#of(feed).sent.delete(key)
+      // It was let go, and what the service leaves of it is held anew.
+      if (kind === 'delete') this.#of(feed).waiting.delete(`leaving ${key}`)
+    }
+  }
+
+  /** A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. */
+  killed(feed: string, held: ReadonlySet<string>): void {
+    const { waiting } = this.#of(feed)
+    for (const name of waiting.keys()) {
+      const [rule, key] = name.split(' ')
+      if (!held.has(`${rule === 'facts' ? 'update price' : 'delete'} ${key}`)) waiting.delete(name)
     }
   }
 

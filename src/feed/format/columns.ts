@@ -4,9 +4,10 @@ import { FeedError } from '../../core/errors.ts'
 import { RecordError, tooManyValues } from './format.ts'
 import type { ReadOptions, RecordFields } from './format.ts'
 
-export const requiredHeaders = z.array(z.string()).default([]).describe('Headers of which at least one must be there.')
-export const headerOptions = z.object({ requiredHeaders })
-export type HeaderOptions = z.output<typeof headerOptions>
+export const requiredHeaders = () =>
+  z.array(z.string()).default([]).describe('Headers of which at least one must be there.')
+export const headerOptions = () => z.object({ requiredHeaders: requiredHeaders() })
+export type HeaderOptions = z.output<ReturnType<typeof headerOptions>>
 
 export interface Columns {
   /** Names of the columns, null for one that is left out; null: by position. */

@@ -13,37 +13,38 @@ import type { Detected, Dialect, Format, RawRecord, ReadOptions, Reading, Record
 /** Bytes used to detect the dialect: the first few rows alone mislead. */
 const sampleBytes = 128 * 1024
 
-const options = z
-  .object({
-    delimiter: z
-      .string()
-      .min(1)
-      .max(4)
-      .refine(
-        (mark) => !mark.includes('\\'),
-        'a tab is written "\\t" in double quotes; in others it is a backslash and a t',
-      )
-      .optional()
-      .describe('The delimiter; found out where it is left out.'),
-    quote: z
-      .string()
-      .max(1, "takes one character, or '' for none")
-      .optional()
-      .describe(
-        "The quote character, or '' for none; left out: \", or none where most cells that begin with it do not end with it.",
-      ),
-    requiredHeaders,
-    columns: z
-      .int()
-      .min(2)
-      .optional()
-      .describe('Without a header row: columns are 1, 2, …; a row has at least so many.'),
-  })
-  .refine(({ columns, requiredHeaders }) => columns === undefined || requiredHeaders.length === 0, {
-    path: ['requiredHeaders'],
-    error: 'a file with columns by position has no headers',
-  })
-type CsvOptions = z.output<typeof options>
+const options = () =>
+  z
+    .object({
+      delimiter: z
+        .string()
+        .min(1)
+        .max(4)
+        .refine(
+          (mark) => !mark.includes('\\'),
+          'a tab is written "\\t" in double quotes; in others it is a backslash and a t',
+        )
+        .optional()
+        .describe('The delimiter; found out where it is left out.'),
+      quote: z
+        .string()
+        .max(1, "takes one character, or '' for none")
+        .optional()
+        .describe(
+          "The quote character, or '' for none; left out: \", or none where most cells that begin with it do not end with it.",
+        ),
+      requiredHeaders: requiredHeaders(),
+      columns: z
+        .int()
+        .min(2)
+        .optional()
+        .describe('Without a header row: columns are 1, 2, …; a row has at least so many.'),
+    })
+    .refine(({ columns, requiredHeaders }) => columns === undefined || requiredHeaders.length === 0, {
+      path: ['requiredHeaders'],
+      error: 'a file with columns by position has no headers',
+    })
+type CsvOptions = z.output<ReturnType<typeof options>>
 
 /** Delimited text, with a header row or with columns by position. */
 export const csv: Format<CsvOptions> = { title: 'CSV', hasEndMark: false, nested: false, options, detect, read }

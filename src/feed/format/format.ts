@@ -130,8 +130,8 @@ export interface Format<Own extends FormatOptions = FormatOptions> extends Reade
   title: string
   /** Whether records contain nested elements. If not, a record is a row and a path is the name of a cell. */
   nested: boolean
-  /** Its preset keys. It gets the whole preset, so it must ignore other keys. */
-  options: z.ZodType<Own> & { readonly shape: Readonly<Record<string, z.ZodType>> }
+  /** Makes the type of its preset keys. It gets the whole preset, so it must ignore other keys. */
+  options(): z.ZodType<Own> & { readonly shape: Readonly<Record<string, z.ZodType>> }
   /**
    * Recognises a document by its first bytes in UTF-8 (or the original encoding, if undeclared), without BOM; null: another
    * format. `presets`: the options of all presets of this format.

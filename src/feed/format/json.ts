@@ -9,26 +9,27 @@ import { JsonSplitter } from './json-splitter.ts'
 
 const member = z.string().min(1)
 
-const options = z.object({
-  record: z
-    .union([member, z.array(member).min(1)], {
-      error: ({ input }) => (input === undefined ? 'a JSON preset needs it' : undefined),
-    })
-    .describe(
-      'Path of the array of records from the root, such as value or data/listings, or several; "." is the document itself: an array, or one record.',
-    ),
-  counter: member
-    .optional()
-    .describe(
-      'Path of the member that says how many records there are, such as "@odata.count"; any other number makes the delivery incomplete.',
-    ),
-  nextPage: member
-    .optional()
-    .describe(
-      'Path of the member that names the next page, such as "@odata.nextLink"; where it has a value, the delivery is incomplete.',
-    ),
-})
-type JsonOptions = z.output<typeof options>
+const options = () =>
+  z.object({
+    record: z
+      .union([member, z.array(member).min(1)], {
+        error: ({ input }) => (input === undefined ? 'a JSON preset needs it' : undefined),
+      })
+      .describe(
+        'Path of the array of records from the root, such as value or data/listings, or several; "." is the document itself: an array, or one record.',
+      ),
+    counter: member
+      .optional()
+      .describe(
+        'Path of the member that says how many records there are, such as "@odata.count"; any other number makes the delivery incomplete.',
+      ),
+    nextPage: member
+      .optional()
+      .describe(
+        'Path of the member that names the next page, such as "@odata.nextLink"; where it has a value, the delivery is incomplete.',
+      ),
+  })
+type JsonOptions = z.output<ReturnType<typeof options>>
 
 /** JSON documents with an array of records, or one record. */
 export const json: Format<JsonOptions> = {

@@ -6,8 +6,8 @@ import { brokenRecord, refuseBroken } from './format.ts'
 import type { Format, RawRecord, ReadOptions, Reading } from './format.ts'
 import { parseJsonRecord } from './json-record.ts'
 
-const options = z.object({})
-type LineOptions = z.output<typeof options>
+const options = () => z.object({})
+type LineOptions = z.output<ReturnType<typeof options>>
 
 /** JSON with one record on each line. Nothing in the document shows that a line is the last one. */
 export const ndjson: Format<LineOptions> = {

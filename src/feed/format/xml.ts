@@ -25,100 +25,101 @@ const outsideName = z
   .string()
   .regex(/^(?!name$)[a-zA-Z][a-zA-Z0-9]*$/, 'a name of letters and digits, and not "name", which is the record\'s own')
 
-const options = z
-  .object({
-    record: z
-      .union([recordPath, z.array(recordPath).min(1)], {
-        error: ({ input }) => (input === undefined ? 'an XML preset needs it' : undefined),
-      })
-      .describe('Path of the record element from the root, such as Listings/Listing, or several.'),
-    counter: z
-      .string()
-      .regex(
-        /^(?:@[^\s=/]+|[^\s=/@]+(?:\/[^\s=/@]+)*\/@?[^\s=/@]+)$/,
-        "an attribute of the root, such as '@listing_count', or a path from it, such as feed/head/count",
-      )
-      .optional()
-      .describe(
-        'Attribute of the root, or path of an attribute or element, that says how many records there are; any other number makes the delivery incomplete.',
-      ),
-    header: z
-      .record(outsideName, attribute)
-      .optional()
-      .describe('Attributes before the first record, name → path from the root; a record has them as @@name.'),
-    around: z
-      .record(outsideName, elementOrAttribute)
-      .optional()
-      .describe(
-        'Attributes of elements around a record, or elements that stand before it in one of those, name → path from the root; a record has them as @@name.',
-      ),
-    parts: z
-      .record(
-        z.string().regex(/^[a-z][a-z0-9]*$/, 'lower-case letters and digits'),
-        z.strictObject({
-          at: elementOrAttribute.describe('Path of these elements from the root'),
-          key: z.string().min(1).describe('Path in them of what names them'),
-          by: z.string().min(1).describe("Path of the record's own value for that"),
-        }),
-      )
-      .optional()
-      .describe(
-        'Elements before the records, in one that contains them, to which a record refers by a key, name → at, key, by; rules read what is in them as name:Path.',
-      ),
-    written: attribute
-      .optional()
-      .describe('The attribute before the first record that says when the file was written.'),
-  })
-  .superRefine(({ record, counter = '', header = {}, around = {}, parts = {}, written = '' }, context) => {
-    const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
-    const check = (path: string[], wrong: boolean, message: string): void => {
-      if (wrong) context.addIssue({ code: 'custom', path, message })
-    }
-    // What can match nothing says nothing, silently: a wrong way, or a path that does not begin at the records' root.
-    const checkWay = (path: string[], way: string): void => {
-      check(path, /(?:^|\/)\.{1,2}(?:\/|$)/.test(way), `${way} can match nothing: a path goes down from the root`)
-      const isElsewhere = /^[^@].*\//.test(way) && [record].flat().every((each) => !sharesRoot(way, each))
-      const roots = [...new Set([record].flat().map((each) => each.split('/')[0]))].join(' or ')
-      check(path, isElsewhere, `${way} can match nothing: the records are in ${roots}, so it begins there, too`)
-    }
-    for (const each of [record].flat()) checkWay(['record'], each)
-    checkWay(['counter'], counter)
-    checkWay(['written'], written)
-    for (const [name, way] of Object.entries(header)) checkWay(['header', name], way)
-    for (const [path, attribute] of [
-      ...Object.entries(header).map(([name, attribute]) => [['header', name], attribute] as const),
-      [['written'], written] as const,
-    ]) {
-      const why = 'belongs to an element that contains records and may repeat with another value'
-      check(
-        [...path],
-        isAround(attribute),
-        `${attribute} ${why}${path[0] === 'header' ? '; write it under around' : ''}`,
-      )
-    }
-    const checkElement = (path: string[], element: string): void => {
-      const records = [record].flat()
-      const holds = records.some((each) => each === element || each.startsWith(`${element}/`))
-      check(path, holds, `${element} is a record, or contains them`)
-      check(
-        path,
-        records.some((each) => commonSteps(element, each) === 0),
-        `${element} is in another document than the records`,
-      )
-    }
-    for (const [name, { at }] of Object.entries(parts)) {
-      checkElement(['parts', name, 'at'], at)
-      check(['parts', name, 'at'], at.includes('@'), `${at} is an attribute, not an element`)
-    }
-    for (const [name, attribute] of Object.entries(around)) {
-      const why = 'belongs to no element that contains records and may repeat; write it under header'
-      const isAttribute = attribute.includes('@')
-      check(['around', name], isAttribute && !isAround(attribute), `${attribute} ${why}`)
-      if (!isAttribute) checkElement(['around', name], attribute)
-      check(['around', name], name in header, 'has a name that header has, too')
-    }
-  })
-type XmlOptions = z.output<typeof options>
+const options = () =>
+  z
+    .object({
+      record: z
+        .union([recordPath, z.array(recordPath).min(1)], {
+          error: ({ input }) => (input === undefined ? 'an XML preset needs it' : undefined),
+        })
+        .describe('Path of the record element from the root, such as Listings/Listing, or several.'),
+      counter: z
+        .string()
+        .regex(
+          /^(?:@[^\s=/]+|[^\s=/@]+(?:\/[^\s=/@]+)*\/@?[^\s=/@]+)$/,
+          "an attribute of the root, such as '@listing_count', or a path from it, such as feed/head/count",
+        )
+        .optional()
+        .describe(
+          'Attribute of the root, or path of an attribute or element, that says how many records there are; any other number makes the delivery incomplete.',
+        ),
+      header: z
+        .record(outsideName, attribute)
+        .optional()
+        .describe('Attributes before the first record, name → path from the root; a record has them as @@name.'),
+      around: z
+        .record(outsideName, elementOrAttribute)
+        .optional()
+        .describe(
+          'Attributes of elements around a record, or elements that stand before it in one of those, name → path from the root; a record has them as @@name.',
+        ),
+      parts: z
+        .record(
+          z.string().regex(/^[a-z][a-z0-9]*$/, 'lower-case letters and digits'),
+          z.strictObject({
+            at: elementOrAttribute.describe('Path of these elements from the root'),
+            key: z.string().min(1).describe('Path in them of what names them'),
+            by: z.string().min(1).describe("Path of the record's own value for that"),
+          }),
+        )
+        .optional()
+        .describe(
+          'Elements before the records, in one that contains them, to which a record refers by a key, name → at, key, by; rules read what is in them as name:Path.',
+        ),
+      written: attribute
+        .optional()
+        .describe('The attribute before the first record that says when the file was written.'),
+    })
+    .superRefine(({ record, counter = '', header = {}, around = {}, parts = {}, written = '' }, context) => {
+      const isAround = (attribute: string): boolean => [record].flat().some((each) => mayComeAgain(attribute, each))
+      const check = (path: string[], wrong: boolean, message: string): void => {
+        if (wrong) context.addIssue({ code: 'custom', path, message })
+      }
+      // What can match nothing says nothing, silently: a wrong way, or a path that does not begin at the records' root.
+      const checkWay = (path: string[], way: string): void => {
+        check(path, /(?:^|\/)\.{1,2}(?:\/|$)/.test(way), `${way} can match nothing: a path goes down from the root`)
+        const isElsewhere = /^[^@].*\//.test(way) && [record].flat().every((each) => !sharesRoot(way, each))
+        const roots = [...new Set([record].flat().map((each) => each.split('/')[0]))].join(' or ')
+        check(path, isElsewhere, `${way} can match nothing: the records are in ${roots}, so it begins there, too`)
+      }
+      for (const each of [record].flat()) checkWay(['record'], each)
+      checkWay(['counter'], counter)
+      checkWay(['written'], written)
+      for (const [name, way] of Object.entries(header)) checkWay(['header', name], way)
+      for (const [path, attribute] of [
+        ...Object.entries(header).map(([name, attribute]) => [['header', name], attribute] as const),
+        [['written'], written] as const,
+      ]) {
+        const why = 'belongs to an element that contains records and may repeat with another value'
+        check(
+          [...path],
+          isAround(attribute),
+          `${attribute} ${why}${path[0] === 'header' ? '; write it under around' : ''}`,
+        )
+      }
+      const checkElement = (path: string[], element: string): void => {
+        const records = [record].flat()
+        const holds = records.some((each) => each === element || each.startsWith(`${element}/`))
+        check(path, holds, `${element} is a record, or contains them`)
+        check(
+          path,
+          records.some((each) => commonSteps(element, each) === 0),
+          `${element} is in another document than the records`,
+        )
+      }
+      for (const [name, { at }] of Object.entries(parts)) {
+        checkElement(['parts', name, 'at'], at)
+        check(['parts', name, 'at'], at.includes('@'), `${at} is an attribute, not an element`)
+      }
+      for (const [name, attribute] of Object.entries(around)) {
+        const why = 'belongs to no element that contains records and may repeat; write it under header'
+        const isAttribute = attribute.includes('@')
+        check(['around', name], isAttribute && !isAround(attribute), `${attribute} ${why}`)
+        if (!isAttribute) checkElement(['around', name], attribute)
+        check(['around', name], name in header, 'has a name that header has, too')
+      }
+    })
+type XmlOptions = z.output<ReturnType<typeof options>>
 
 /** Whether the element may repeat, being around the records but not the root: only its first attribute would be read. */
 function mayComeAgain(path: string, record: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { ExtensionEntry, Listing, Problem } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
 import { Unreadable } from './converters/converter.ts'
 import { dateReader, instantOf } from './converters/date.ts'
@@ -14,25 +15,33 @@ import { optional, severalWords } from './rule-keys.ts'
 import { readBoolean, saysNothing, wordKey } from './vocabulary.ts'
 
 /** A condition on a record: a yes or no (`is`), or one of some words (`equals`, compared by `wordKey`). */
-const flagSchema = z
-  .strictObject({
-    from: z.string().min(1).describe('Path of the flag'),
-    is: z.boolean().optional().describe('It holds if the flag is a yes (true) or a no (false).'),
-    equals: severalWords.optional().describe('It holds if the flag is one of these words.'),
-  })
-  .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals')
+const flagSchema = later(() =>
+  z
+    .strictObject({
+      from: z.string().min(1).describe('Path of the flag'),
+      is: z.boolean().optional().describe('It holds if the flag is a yes (true) or a no (false).'),
+      equals: severalWords.optional().describe('It holds if the flag is one of these words.'),
+    })
+    .refine((flag) => (flag.is === undefined) !== (flag.equals === undefined), 'needs one of is and equals'),
+)
 type Flag = z.infer<typeof flagSchema>
 
 /** A flag or a past date that removes the listing, with the reason for reports. */
-const removalSchema = z
-  .strictObject({
-    flag: flagSchema.optional().describe('A flag that removes the listing.'),
-    past: z.string().min(1).optional().describe('Path of the date on which the listing ends, that day included.'),
-    formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of that date; default: the preset's dates."),
-    why: z.string().min(1).describe('The reason that reports give.'),
-  })
-  .refine(({ flag, past }) => (flag === undefined) !== (past === undefined), 'needs one of flag and past')
-  .refine(({ past, formats }) => past !== undefined || formats === undefined, 'formats goes with past')
+const removalSchema = later(() =>
+  z
+    .strictObject({
+      flag: flagSchema.optional().describe('A flag that removes the listing.'),
+      past: z.string().min(1).optional().describe('Path of the date on which the listing ends, that day included.'),
+      formats: z
+        .array(z.string().min(1))
+        .min(1)
+        .optional()
+        .describe("Forms of that date; default: the preset's dates."),
+      why: z.string().min(1).describe('The reason that reports give.'),
+    })
+    .refine(({ flag, past }) => (flag === undefined) !== (past === undefined), 'needs one of flag and past')
+    .refine(({ past, formats }) => past !== undefined || formats === undefined, 'formats goes with past'),
+)
 type Removal = z.infer<typeof removalSchema>
 
 const hostSchema = z

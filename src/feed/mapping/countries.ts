@@ -115,7 +115,7 @@ export function currencyOfState(state: string): string | undefined {
   return (byState ??= statesOfBoth()).get(wordKey(state))
 }
 
-const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+let known: ReadonlySet<string> | undefined
 
 /**
  * The symbol of a currency (ISO 4217): that of the vocabulary, else the one that `Intl` has, else the code itself, as where only
@@ -123,7 +123,8 @@ const known: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
  */
 export function symbolOfCurrency(code: string): string | undefined {
   const upper = code.toUpperCase()
-  const usual = tables.currencySymbols.get(wordKey(code))
+  const usual = tables.currencySymbols().get(wordKey(code))
+  known ??= new Set(Intl.supportedValuesOf('currency'))
   if (usual !== undefined || !known.has(upper)) return usual
   const shown = (currencyDisplay: 'symbol' | 'narrowSymbol'): string =>
     new Intl.NumberFormat('en', { style: 'currency', currency: upper, currencyDisplay })

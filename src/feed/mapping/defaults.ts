@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { Value } from './converters/converter.ts'
 import { inOrder, wrongDefault } from './field.ts'
 import type { ByDefault } from './field.ts'
@@ -12,11 +13,13 @@ import { kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
 import { unknownFields } from './names.ts'
 import { unfinished } from './unfinished.ts'
 
-const valueSchema = z.union([z.string(), z.number(), z.array(z.string())])
-const groupSchema = z
-  .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
-  .catchall(valueSchema)
-export const defaultsSchema = z.union([z.record(z.string(), valueSchema), z.array(groupSchema).min(1)])
+export const defaultsSchema = later(() => {
+  const value = z.union([z.string(), z.number(), z.array(z.string())])
+  const group = z
+    .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
+    .catchall(value)
+  return z.union([z.record(z.string(), value), z.array(group).min(1)])
+})
 export type Defaults = z.infer<typeof defaultsSchema>
 
 interface Group {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ownerKey } from '../../core/listing.ts'
 import type { ExtensionEntry } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields, RecordNode } from '../format/format.ts'
 import { Unreadable } from './converters/converter.ts'
 import type { Making, Read } from './converters/converter.ts'
@@ -15,7 +16,9 @@ const longestKey = 100
 const longestValue = 1000
 const mostEntries = 200
 
-export const groupsSchema = z.array(z.strictObject({ from: pathSchema, except: z.array(z.string()).default([]) }))
+export const groupsSchema = z.array(
+  later(() => z.strictObject({ from: pathSchema, except: z.array(z.string()).default([]) })),
+)
 
 /** The columns of one record, and the unreadable ones. */
 export interface Columns {

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
 import type { Paths } from './path.ts'
 import { pathSchema, severalWords } from './rule-keys.ts'
@@ -12,19 +13,21 @@ import type { FieldMapping } from './rule-keys.ts'
 import { wordKey } from './vocabulary.ts'
 
 const column = z.string().min(1)
-const tableSchema = z.strictObject({
-  source: z.string().min(1).describe('Where the table is: as source of the feed'),
-  member: z.string().min(1).optional().describe('The file to read from a ZIP archive'),
-  key: column.describe('Its column that names the record'),
-  by: pathSchema.describe("Path, or column, of the record's value for that"),
-  orderBy: column
-    .optional()
-    .describe('Its column by which the rows of a record are sorted, as numbers; default: as they come'),
-  where: z
-    .record(column, severalWords)
-    .optional()
-    .describe('Its column → words: other rows are left out, as { MediaCategory: [Photo] }'),
-})
+const tableSchema = later(() =>
+  z.strictObject({
+    source: z.string().min(1).describe('Where the table is: as source of the feed'),
+    member: z.string().min(1).optional().describe('The file to read from a ZIP archive'),
+    key: column.describe('Its column that names the record'),
+    by: pathSchema.describe("Path, or column, of the record's value for that"),
+    orderBy: column
+      .optional()
+      .describe('Its column by which the rows of a record are sorted, as numbers; default: as they come'),
+    where: z
+      .record(column, severalWords)
+      .optional()
+      .describe('Its column → words: other rows are left out, as { MediaCategory: [Photo] }'),
+  }),
+)
 export const joinSchema = z.record(
   z.string().regex(/^[a-z][a-z0-9]*$/, 'lower-case letters and digits: its columns are media:MediaURL'),
   tableSchema,

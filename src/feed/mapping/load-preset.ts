@@ -42,7 +42,7 @@ function extended(text: string, file: string, baseOf: BaseOf | undefined, bases 
 function merged(base: Record<string, unknown>, own: Record<string, unknown>): Record<string, unknown> {
   // Keys of another format say nothing about this one.
   const isSame = own['format'] === undefined || own['format'] === base['format']
-  const result = Object.fromEntries(Object.entries(base).filter(([key]) => isSame || key in presetSchema.shape))
+  const result = Object.fromEntries(Object.entries(base).filter(([key]) => isSame || key in presetSchema().shape))
   for (const [key, value] of Object.entries(own)) {
     const before = result[key]
     const isOpen = openMaps.has(key) && isMapping(before) && isMapping(value)
@@ -74,13 +74,13 @@ function writtenPreset(yamlText: string, file: string): Record<string, unknown> 
 function checkedPreset(value: Record<string, unknown>): { preset: Omit<Preset, 'file'> | null; problems: string[] } {
   const every = Object.entries(formats)
   const format = every.find(([name]) => name === value['format'])?.[1]
-  const keysOf = ({ options }: Format): string[] => Object.keys(options.shape)
+  const keysOf = (one: Format): string[] => Object.keys(one.options().shape)
   // For an unknown format, the keys of every format are allowed.
   const taken = format === undefined ? every.flatMap(([, each]) => keysOf(each)) : keysOf(format)
-  const known = ['extends', ...Object.keys(presetSchema.shape), ...taken]
+  const known = ['extends', ...Object.keys(presetSchema().shape), ...taken]
 
-  const general = presetSchema.safeParse(value, { error: issueSentence, reportInput: true })
-  const own = format?.options.safeParse(value, { error: issueSentence, reportInput: true })
+  const general = presetSchema().safeParse(value, { error: issueSentence, reportInput: true })
+  const own = format?.options().safeParse(value, { error: issueSentence, reportInput: true })
   const problems = [general, own]
     .flatMap((parsed) => parsed?.error?.issues ?? [])
     .flatMap((issue) => located(issue))

@@ -5,16 +5,18 @@
 import { z } from 'zod'
 import { fieldRules } from '../../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Problem } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import { wrongDefault } from './field.ts'
 import { kindsOf, kindsSchema, unknownKinds } from './kinds.ts'
 import { unknownFields } from './names.ts'
 import { wordKey } from './vocabulary.ts'
 
-const valueSchema = z.union([z.string(), z.number()])
-const groupSchema = z
-  .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
-  .catchall(valueSchema)
-export const placeholdersSchema = z.union([groupSchema, z.array(groupSchema).min(1)])
+export const placeholdersSchema = later(() => {
+  const group = z
+    .object({ when: kindsSchema.optional().describe('Which listings the group is for; default: all') })
+    .catchall(z.union([z.string(), z.number()]))
+  return z.union([group, z.array(group).min(1)])
+})
 type Written = z.infer<typeof placeholdersSchema>
 
 /** Nobody may take them for anything but a fact. */

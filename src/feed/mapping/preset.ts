@@ -21,52 +21,56 @@ const columnsSchema = z.record(z.string().min(1), fieldSchema)
  * One of several listings in a record, present if `when` has a value: `fields` override those of the preset, `suffix` is
  * added to the MLSNumber. Neither depends on the other listings, so the number stays the same when those come or go.
  */
-export type Variant = z.infer<typeof presetSchema>['variants'][number]
+export type Variant = z.infer<ReturnType<typeof presetSchema>>['variants'][number]
 
-/** The keys of every preset, without those of its format (`Format.options`). */
-export const presetSchema = z.object({
-  name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
-  title: z.string().min(1).describe('What the format is called by the people who send it.'),
-  format: z.enum(Object.keys(formats)),
-  delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
-  deliveryFrom: optional(
-    z.strictObject({ header: z.string(), full: severalWords, delta: severalWords }),
-    'Which words in the header mean full and which delta; without one of them, delivery applies.',
-  ),
-  stub: optional(
-    stubSchema,
-    'A record without any of `without` contains only changes. A field (or column) takes its value if one of its paths has one; all others stay as last confirmed.',
-  ),
-  names: optional(
-    z.literal('loose'),
-    'loose: names of elements count in any case (City is also CITY); those of columns always do.',
-  ),
-  numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
-  dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
-  fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
-  variants: z
-    .array(
-      z.strictObject({
-        when: fieldSchema,
-        suffix: z
-          .string()
-          .regex(/^[-\w.]*$/, 'letters, digits and - . _ only')
-          .default(''),
-        fields: z.record(z.string(), fieldSchema),
-      }),
-    )
-    .default([])
-    .describe('Several listings in one record: each has its own fields and exists if `when` has a value.'),
-  statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
-  ...complianceShape,
-  extension: columnsSchema.default({}).describe('Columns of ExtensionColumn: key → rule.'),
-  extensionGroups: groupsSchema
-    .default([])
-    .describe('Elements whose children each become a column under their own name.'),
-})
+/** The keys of every preset, without those of its format (`Format.options`): made for who reads one that the build did not. */
+export const presetSchema = () => (made ??= makeSchema())
+let made: ReturnType<typeof makeSchema> | undefined
+
+const makeSchema = () =>
+  z.object({
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and hyphens'),
+    title: z.string().min(1).describe('What the format is called by the people who send it.'),
+    format: z.enum(Object.keys(formats)),
+    delivery: z.enum(['full', 'delta']).describe('full: absence from the file means gone; delta: it means nothing.'),
+    deliveryFrom: optional(
+      z.strictObject({ header: z.string(), full: severalWords, delta: severalWords }),
+      'Which words in the header mean full and which delta; without one of them, delivery applies.',
+    ),
+    stub: optional(
+      stubSchema,
+      'A record without any of `without` contains only changes. A field (or column) takes its value if one of its paths has one; all others stay as last confirmed.',
+    ),
+    names: optional(
+      z.literal('loose'),
+      'loose: names of elements count in any case (City is also CITY); those of columns always do.',
+    ),
+    numbers: numbersSchema.describe('How numbers are written. Decided here, never by looking at a number.'),
+    dates: z.array(z.string().min(1)).min(1).default(['ISO']).describe('Forms of dates, such as ISO or D/M/YYYY.'),
+    fields: z.record(z.string(), fieldSchema).describe('Listing field → path or rule.'),
+    variants: z
+      .array(
+        z.strictObject({
+          when: fieldSchema,
+          suffix: z
+            .string()
+            .regex(/^[-\w.]*$/, 'letters, digits and - . _ only')
+            .default(''),
+          fields: z.record(z.string(), fieldSchema),
+        }),
+      )
+      .default([])
+      .describe('Several listings in one record: each has its own fields and exists if `when` has a value.'),
+    statuses: statusesSchema.default({}).describe('Status word → Active, PreOnMarket, Sold or remove.'),
+    ...complianceShape,
+    extension: columnsSchema.default({}).describe('Columns of ExtensionColumn: key → rule.'),
+    extensionGroups: groupsSchema
+      .default([])
+      .describe('Elements whose children each become a column under their own name.'),
+  })
 
 /** A checked preset; `file`: its source. */
-export type Preset = z.infer<typeof presetSchema> & { formatOptions: FormatOptions; file: string }
+export type Preset = z.infer<ReturnType<typeof presetSchema>> & { formatOptions: FormatOptions; file: string }
 
 /** The mapping keys of a feed's configuration, whose schema includes this `shape`. */
 export const mappingOptionsSchema = z.strictObject({

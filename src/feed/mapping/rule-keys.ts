@@ -1,5 +1,6 @@
 /** The keys of a rule, in presets and in a feed's configuration. */
 import { z } from 'zod'
+import { later } from '../../core/setting-kinds.ts'
 import { tableNames } from './vocabulary.ts'
 
 /** A key that may be left out. */
@@ -15,16 +16,18 @@ export const severalWords = z.array(z.string()).min(1)
 const words = z.record(z.string(), z.string())
 
 /** How numbers are written, decided for a preset or a rule, never by a number. */
-export const numbersSchema = z
-  .strictObject({
-    decimal: z.enum(['.', ',']).describe('What stands before the decimals'),
-    group: z.enum(['', '.', ',', ' ', "'"]).describe('What stands between thousands; empty: nothing'),
-  })
-  .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ')
+export const numbersSchema = later(() =>
+  z
+    .strictObject({
+      decimal: z.enum(['.', ',']).describe('What stands before the decimals'),
+      group: z.enum(['', '.', ',', ' ', "'"]).describe('What stands between thousands; empty: nothing'),
+    })
+    .refine(({ decimal, group }) => decimal !== group, 'decimal and group must differ'),
+)
 export type Numbers = z.infer<typeof numbersSchema>
 
 /** The keys that every rule may have. */
-export const everyRule = {
+export const everyRule = () => ({
   from: pathsSchema
     .optional()
     .describe('Path of the value, or several: the first one with a value is used (images, join: all)'),
@@ -46,10 +49,10 @@ export const everyRule = {
     .optional()
     .describe('The rule applies only if these fields of the listing have these values'),
   missing: z.array(z.string()).optional().describe('More words that mean absent'),
-}
+})
 
 /** Keys shared by converters; a converter may have its own as well (`Converter.keys`). */
-export const converterKeys = {
+export const converterKeys = () => ({
   table: z.enum(tableNames).optional().describe('choice: a table of common words to look the value up in'),
   choices: words.optional().describe('choice, number, currency: word of the feed → value'),
   otherwise: z.string().optional().describe('choice: value for any other word'),
@@ -83,9 +86,12 @@ export const converterKeys = {
   separator: z.string().optional().describe('join, daysSince: what stands between the parts'),
   split: pathsSchema.optional().describe('Mark, or marks, at which a text is cut into several values'),
   nth: z.int().min(1).optional().describe('Which part of split to take, from 1'),
-}
+})
 
-export interface Rule extends Omit<z.output<z.ZodObject<typeof everyRule & typeof converterKeys>>, 'parts'> {
+export interface Rule extends Omit<
+  z.output<z.ZodObject<ReturnType<typeof everyRule> & ReturnType<typeof converterKeys>>>,
+  'parts'
+> {
   parts?: Rule[]
   [own: string]: unknown
 }
@@ -94,15 +100,12 @@ export interface Rule extends Omit<z.output<z.ZodObject<typeof everyRule & typeo
 export type FieldMapping = string | Rule | (string | Rule)[]
 
 /** What a status word means; by SaleType if it differs between sales and leases. */
-const statusTarget = z.enum(['Active', 'PreOnMarket', 'Sold', 'remove'])
-export const statusesSchema = z.record(
-  z.string(),
-  z.union([
-    statusTarget,
-    z.strictObject({
-      for_sale: statusTarget.describe('What the word means for a home for sale'),
-      for_rent: statusTarget.describe('What the word means for a home for rent'),
-    }),
-  ]),
-)
+export const statusesSchema = later(() => {
+  const target = z.enum(['Active', 'PreOnMarket', 'Sold', 'remove'])
+  const bySaleType = z.strictObject({
+    for_sale: target.describe('What the word means for a home for sale'),
+    for_rent: target.describe('What the word means for a home for rent'),
+  })
+  return z.record(z.string(), z.union([target, bySaleType]))
+})
 export type Statuses = z.infer<typeof statusesSchema>

@@ -1,6 +1,7 @@
 /** Compiles a written rule into the function that reads a record, once for each mapping. Throws for invalid rules. */
 import { z } from 'zod'
 import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { RecordNode } from '../format/format.ts'
 import { Unreadable, RuleError } from './converters/converter.ts'
 import type { Converter, Making, Read } from './converters/converter.ts'
@@ -14,15 +15,17 @@ import { saysNothing, wordKey } from './vocabulary.ts'
 import { comparable } from './where.ts'
 
 /** A rule in its long form: common keys, those shared by converters, and each converter's own. */
-const ruleSchema: z.ZodType<Rule> = z.strictObject({
-  ...everyRule,
-  ...converterKeys,
-  as: z.enum(Object.keys(converters)).optional().describe('The converter; default: the usual one of the field'),
-  get parts() {
-    return z.array(ruleSchema).min(1).optional().describe('sum: the rules whose values are added')
-  },
-  ...z.object(Object.assign({}, ...Object.values(converters).map(({ keys }) => keys))).partial().shape,
-})
+const ruleSchema: z.ZodType<Rule> = later(() =>
+  z.strictObject({
+    ...everyRule(),
+    ...converterKeys(),
+    as: z.enum(Object.keys(converters)).optional().describe('The converter; default: the usual one of the field'),
+    get parts() {
+      return z.array(ruleSchema).min(1).optional().describe('sum: the rules whose values are added')
+    },
+    ...z.object(Object.assign({}, ...Object.values(converters).map(({ keys }) => keys))).partial().shape,
+  }),
+)
 
 export const fieldSchema: z.ZodType<FieldMapping> = z.union([
   pathSchema,

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { Delivered, Listing, MovingListing, Problem } from '../../core/listing.ts'
+import { later } from '../../core/setting-kinds.ts'
 import type { RecordFields } from '../format/format.ts'
 import type { Making } from './converters/converter.ts'
 import { readField } from './field.ts'
@@ -15,11 +16,13 @@ import { childNames } from './path.ts'
 import type { Paths, Select } from './path.ts'
 import { pathSchema, pathsSchema } from './rule-keys.ts'
 
-export const stubSchema = z.strictObject({
-  without: z.array(pathSchema).min(1),
-  fields: z.record(z.string(), pathsSchema).default({}),
-  extension: z.record(z.string(), pathsSchema).default({}),
-})
+export const stubSchema = later(() =>
+  z.strictObject({
+    without: z.array(pathSchema).min(1),
+    fields: z.record(z.string(), pathsSchema).default({}),
+    extension: z.record(z.string(), pathsSchema).default({}),
+  }),
+)
 type Stub = z.infer<typeof stubSchema>
 
 type StubRule = NonNullable<ReturnType<typeof compileStub>>

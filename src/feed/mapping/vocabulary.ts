@@ -21,10 +21,13 @@ export function wordKey(text: string): string {
   return key
 }
 
-function table<Target>(words: readonly (readonly [Target, string])[]): ReadonlyMap<string, Target> {
-  const found = new Map<string, Target>()
-  for (const [target, list] of words) for (const word of list.split(',')) found.set(wordKey(word), target)
-  return found
+/** Words by `wordKey`, made when they are first asked for. */
+function table<Target>(words: readonly (readonly [Target, string])[]): () => ReadonlyMap<string, Target> {
+  let made: Map<string, Target> | undefined
+  return () =>
+    (made ??= new Map(
+      words.flatMap(([target, list]) => list.split(',').map((word) => [wordKey(word), target] as const)),
+    ))
 }
 
 /** Texts that mean absent, compared without case only: `NA` may be a word, `N/A` is not. */
@@ -42,19 +45,19 @@ export function saysNothing(text: string): boolean {
   return /^[-–—]+$/.test(text) || missingTexts.has(text.toLowerCase())
 }
 
-const noPublicPrice = new Set(
+const noPublicPrice = table<true>(
   [
     'poa,price on application,price on request,on request,on application,contact agent,call for price',
     'auf Anfrage,Preis auf Anfrage,op aanvraag,prijs op aanvraag,prix sur demande,sur demande,nous consulter',
     'consulte,sob consulta,a consultar,consultar,consultar precio,precio a consultar,su richiesta,trattativa riservata',
     'по запросу,договорная',
-  ].flatMap((words) => words.split(',').map(wordKey)),
+  ].map((words) => [true, words]),
 )
 
 /** Whether a text in place of a price means that it is not shown. */
 export function hidesPrice(text: string): boolean {
   // None of them begins with a digit, as nearly every price does.
-  return !(text >= '0' && text < ':') && noPublicPrice.has(wordKey(text))
+  return !(text >= '0' && text < ':') && noPublicPrice().has(wordKey(text))
 }
 
 const booleans = new Map<string, boolean>([
@@ -68,7 +71,7 @@ export function readBoolean(text: string): boolean | null {
 }
 
 /** Square feet per unit. */
-export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
+export const squareFeetIn = table<number>([
   [1, 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,square foots,squarefoot,ftk'],
   [1 / 0.09290304, 'sqm,sq m,m²,m2,mq,qm,square meter,square meters,square metre,square metres,кв.м,meters,mtk'],
   [43_560, 'acre,acres,ac'],
@@ -84,7 +87,7 @@ export const squareFeetIn: ReadonlyMap<string, number> = table<number>([
 export const squareFeetInAreaUnit = { 'Square Feet': 1, 'Square Meters': 1 / 0.09290304 } as const
 
 /** Factors from an amount per period to one per month; null: not a repeated payment. */
-export const monthlyFactors: ReadonlyMap<string, number | null> = table<number | null>([
+export const monthlyFactors = table<number | null>([
   [365 / 12, 'day,daily,per day,night,per night,tag,день,сутки'],
   [52 / 12, 'week,weekly,pw,woche,per week,неделя'],
   [26 / 12, 'biweekly'],
@@ -98,7 +101,7 @@ export const monthlyFactors: ReadonlyMap<string, number | null> = table<number |
 ])
 
 /** The values of PropertyType. Duplex is the two-unit building of US feeds; some presets differ. */
-const propertyTypes: ReadonlyMap<string, string> = table([
+const propertyTypes = table<string>([
   ['Single Family', 'single family,single family residence,single family home,single family residential'],
   ['Single Family', 'single family detached,house,haus,einfamilienhaus,maison,maison/villa,villa,finca,bungalow'],
   ['Single Family', 'country house,home,casa,дом,domy,chalet,cabin,residential,vh,bw'],
@@ -128,21 +131,21 @@ const propertyTypes: ReadonlyMap<string, string> = table([
 ])
 
 /** Words for SaleType; other spellings are in the presets. */
-const saleTypes: ReadonlyMap<string, string> = table([
+const saleTypes = table<string>([
   ['for_sale', 'for_sale,sale,sell,buy,purchase,venta,vente,kauf,verkauf,vendita,venda,koop,te koop'],
   ['for_sale', 'продажа,продам,sprzedaż,sprzedaz,satılık,للبيع'],
   ['for_rent', 'for_rent,rent,rental,let,lease,to let,alquiler,location,miete,affitto,aluguel,locação,huur,te huur'],
   ['for_rent', 'аренда,сдам,wynajem,kiralık,للإيجار'],
 ])
 
-const spaceTypes: ReadonlyMap<string, string> = table([
+const spaceTypes = table<string>([
   ['Entire place', 'entire place,entire home/apt,entire home'],
   ['Room', 'room,private room,shared room,hotel room,roommate,zimmer,wg,комната,pokoje'],
   ['Room', 'house share,flat share,house_room'],
 ])
 
 /** Symbols by ISO code; other currencies use their code. */
-const currencySymbols: ReadonlyMap<string, string> = table(
+const currencySymbols = table<string>(
   [
     '$ usd,ars,clp,cop,uyu,$; CA$ cad; A$ aud; NZ$ nzd; MX$ mxn; HK$ hkd; S$ sgd; NT$ twd; R$ brl; RD$ dop; J$ jmd',
     '€ eur; £ gbp; E£ egp; kr sek,nok,dkk,isk; ₽ rub,rur; ₴ uah; ₸ kzt; ₺ try; zł pln; Kč czk; Ft huf; lei ron; лв bgn',
@@ -152,7 +155,7 @@ const currencySymbols: ReadonlyMap<string, string> = table(
 )
 
 /** AreaUnit by the unit of an area: the one of the same system. */
-const areaUnits: ReadonlyMap<string, string> = table([
+const areaUnits = table<string>([
   ['Square Feet', 'sqft,sq ft,sf,ft²,ft2,feet,square feet,square foot,ftk,acre,acres,ac'],
   ['Square Meters', 'sqm,sq m,m²,m2,mq,qm,square meter,square metre,square metres,meters,mtk,hectare,hectares,ha'],
   ['Square Meters', 'кв.м,га,are,ar,сот,сотка'],

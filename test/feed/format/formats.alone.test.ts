@@ -11,8 +11,8 @@ import { formats, kindOf } from '../../../src/feed/format/formats.ts'
 import { formatContract } from '../../contract/format.ts'
 import type { FormatCase } from '../../contract/format.ts'
 
-const options = z.object({ opening: z.string().length(1).describe('The mark that a block begins with.') })
-type BlockOptions = z.output<typeof options>
+const options = () => z.object({ opening: z.string().length(1).describe('The mark that a block begins with.') })
+type BlockOptions = z.output<ReturnType<typeof options>>
 
 /** Blocks of lines such as `City = Springfield`, between a mark and a dot; then `the end`. As its file would export it. */
 const blocks: Format<BlockOptions> = {

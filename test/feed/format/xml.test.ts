@@ -231,7 +231,7 @@ describe('values around records', () => {
       expect.stringContaining("under around or parts can't be read: "),
     ])
     const problem = (path: string) =>
-      xml.options.safeParse({ record: 'file/part/home', around: { x: path } }).error?.issues[0].message
+      xml.options().safeParse({ record: 'file/part/home', around: { x: path } }).error?.issues[0].message
     expect(problem('file/part')).toMatch(/contains them$/)
     expect(problem('file/part/home')).toMatch(/is a record/)
     expect(problem('feed/town')).toMatch(/in another document/)
@@ -256,7 +256,7 @@ describe('values around records', () => {
   })
 
   test('header and around are not for one another', () => {
-    const said = (more: object) => xml.options.safeParse({ record: around.record, ...more }).error?.issues[0].message
+    const said = (more: object) => xml.options().safeParse({ record: around.record, ...more }).error?.issues[0].message
     expect(said({ header: { kind: 'file/part/@kind' } })).toMatch(/write it under around$/)
     expect(said({ around: { kind: 'file/head/@kind' } })).toMatch(/write it under header$/)
     expect(said({ around: { kind: 'file/part/@kind' }, header: { kind: 'file/@kind' } })).toMatch(

@@ -20,7 +20,7 @@ export const area: Converter = {
     if (rule.unit === undefined && unitFrom === null)
       throw new RuleError('area needs unit or unitFrom, for a number that names no unit')
     const unitNamed = (word: string | undefined): number | undefined => {
-      const unit = word === undefined ? undefined : squareFeetIn.get(wordKey(word))
+      const unit = word === undefined ? undefined : squareFeetIn().get(wordKey(word))
       if (word !== undefined && unit === undefined) throw new RuleError(`unknown unit of area "${word}"`)
       return unit
     }
@@ -54,7 +54,7 @@ export const area: Converter = {
       const squareFeet =
         saysNothing(word) || wordKey(word) === 'unknown'
           ? ownUnit
-          : (codes.get(wordKey(word)) ?? squareFeetIn.get(wordKey(word)))
+          : (codes.get(wordKey(word)) ?? squareFeetIn().get(wordKey(word)))
       if (squareFeet === undefined) {
         if (written === '' && (saysNothing(word) || wordKey(word) === 'unknown')) return undefined
         making.unmapped?.(building.field?.name ?? 'ExtensionColumn', word)

@@ -13,7 +13,7 @@ export const choice: Converter = {
   needsFrom: true,
   build: (building) => {
     const { rule, field } = building
-    const words = new Map<string, string>(rule.table === undefined ? [] : tables[rule.table])
+    const words = new Map<string, string>(rule.table === undefined ? [] : tables[rule.table]())
     for (const value of field?.choices ?? []) words.set(wordKey(value), value)
     for (const [word, value] of Object.entries(rule.choices ?? {})) words.set(wordKey(word), value)
     if (words.size === 0) throw new RuleError('choice needs choices or a table')

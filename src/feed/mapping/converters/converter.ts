@@ -81,7 +81,7 @@ export interface Converter<Own extends object = object> {
    * The shared keys that apply to it, besides those of every rule. With `split` and `nth` it reads one part of a text; with
    * `each` it walks the nodes itself.
    */
-  takes: readonly ('each' | keyof typeof converterKeys)[]
+  takes: readonly ('each' | keyof ReturnType<typeof converterKeys>)[]
   /** Its own keys, all optional here; `build` checks which it needs. */
   keys?: Readonly<Record<string, z.ZodType>> & {
     readonly [Key in keyof Own]-?: z.ZodType<Exclude<Own[Key], undefined>>

@@ -122,7 +122,7 @@ export const money: Converter = {
     const isPrice = field !== null && prices.has(field.name)
     const textOf = withUpperEnd(building, read)
     for (const word of [...(rule.per === undefined ? [] : [rule.per]), ...periods.values()]) {
-      if (word !== '' && !monthlyFactors.has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
+      if (word !== '' && !monthlyFactors().has(wordKey(word))) throw new RuleError(`unknown period "${word}"`)
     }
     return (node, making) => {
       const found = textOf(node)
@@ -142,7 +142,7 @@ export const money: Converter = {
       const written = period?.(node) || rule.per
       const word = written === undefined ? '' : (periods.get(wordKey(written)) ?? written)
       if (word === '') return value === 0 ? 0 : undefined
-      const factor = monthlyFactors.get(wordKey(word))
+      const factor = monthlyFactors().get(wordKey(word))
       if (factor === undefined) {
         making.unmapped?.(field?.name ?? 'ExtensionColumn', word)
         return new Unreadable(word, 'needs a period such as monthly, quarterly or yearly')

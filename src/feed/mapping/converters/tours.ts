@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { later } from '../../../core/setting-kinds.ts'
 import type { RecordNode } from '../../format/format.ts'
 import { joined } from '../path.ts'
 import { pathSchema } from '../rule-keys.ts'
@@ -10,14 +11,16 @@ import type { Written } from './date.ts'
 import { webAddress } from './text.ts'
 
 /** Times of open houses: one for each node of `each`, from `date`, `start` and `end`, or from the last two alone. */
-const openHouseSchema = z.strictObject({
-  each: pathSchema.optional().describe('Nodes of which each is one open house'),
-  date: pathSchema.optional().describe('Path of its day'),
-  start: pathSchema.optional().describe('Path of its beginning'),
-  end: pathSchema.optional().describe('Path of its end'),
-  separator: z.string().min(1).optional().describe('What stands between start and end if both are in one text'),
-  formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of these dates; default: the preset's dates"),
-})
+const openHouseSchema = later(() =>
+  z.strictObject({
+    each: pathSchema.optional().describe('Nodes of which each is one open house'),
+    date: pathSchema.optional().describe('Path of its day'),
+    start: pathSchema.optional().describe('Path of its beginning'),
+    end: pathSchema.optional().describe('Path of its end'),
+    separator: z.string().min(1).optional().describe('What stands between start and end if both are in one text'),
+    formats: z.array(z.string().min(1)).min(1).optional().describe("Forms of these dates; default: the preset's dates"),
+  }),
+)
 type OpenHouseRule = z.output<typeof openHouseSchema>
 
 interface ToursKeys {

@@ -219,9 +219,9 @@ describe('words', () => {
     expect(readBoolean(text)).toBe(value)
   })
   it('knows units, periods, prices on request and tours', () => {
-    expect(squareFeetIn.get(wordKey('Acres'))).toBe(43_560)
-    expect(squareFeetIn.get(wordKey('m²'))).toBeCloseTo(10.7639104, 6)
-    expect(monthlyFactors.get(wordKey('Semi-Annually'))).toBeCloseTo(1 / 6)
+    expect(squareFeetIn().get(wordKey('Acres'))).toBe(43_560)
+    expect(squareFeetIn().get(wordKey('m²'))).toBeCloseTo(10.7639104, 6)
+    expect(monthlyFactors().get(wordKey('Semi-Annually'))).toBeCloseTo(1 / 6)
     expect(hidesPrice('P.O.A.')).toBe(true)
     expect(is3dTour('https://my.matterport.com/show/?m=1')).toBe(true)
     expect(is3dTour('https://www.youtube.com/watch?v=matterport')).toBe(false)
