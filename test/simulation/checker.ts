@@ -237,7 +237,15 @@ export class Checker implements Witness {
     for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
     // A run that was killed told nobody what it held; who approves is shown it all the same.
     if (feed !== this.feed) return
-    for (const key of this.disk.heldDeletes(feed)) if (!isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    for (const what of this.disk.held(feed)) {
+      const [part, key] = what.split(' ')
+      if (part === 'delete' && !isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    }
+  }
+
+  /** The process died in a run. */
+  killed(): void {
+    this.#guard.killed(this.feed, this.disk.held(this.feed))
   }
 
   /** What the store can know at most. */

@@ -146,6 +146,15 @@ export class GuardModel {
     }
   }
 
+  /** A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. */
+  killed(feed: string, held: ReadonlySet<string>): void {
+    const { waiting } = this.#of(feed)
+    for (const name of waiting.keys()) {
+      const [rule, key] = name.split(' ')
+      if (!held.has(`${rule === 'facts' ? 'update price' : 'delete'} ${key}`)) waiting.delete(name)
+    }
+  }
+
   /** A person lets through what is held, as it was said last. */
   approves(feed: string): void {
     const of = this.#of(feed)
