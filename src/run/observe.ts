@@ -23,6 +23,7 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
   let marked = 0
   let listings = 0
   const writers = new Map<string, number>()
+  /** Items with the same mark share what it says. */
   let latest: Glimpse['by']
   const known = await store.snapshot.knownItems(feed.chatbot, feed.name)
   const isAsBefore = ({ hash, owner, isFormer }: Glimpse): boolean => {
