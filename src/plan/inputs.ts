@@ -84,6 +84,17 @@ export interface SnapshotRow {
   refusedMessage: string | null
 }
 
+/** A snapshot row as far as it must be known where nothing is to be done about it. */
+export interface RowInBrief {
+  id: number
+  key: string
+  /**
+   * When it was sent last, in milliseconds, where it is the feed's and settled: its content is known and does not move by itself, it
+   * has a baseline, and neither is a call in flight nor was a write ignored or undone. null: any other row.
+   */
+  settledSince: number | null
+}
+
 /** How often and since when a listing of ours was absent from complete deliveries, one after another. */
 export interface Absence {
   runs: number
@@ -110,9 +121,11 @@ export interface History {
 /** The three sides, each sorted by key (`compareKeys`). What the store has comes in pages, no key in two of them. */
 export interface PlanInputs {
   delivered: Iterable<DeliveredRow>
-  snapshot: AsyncIterable<readonly SnapshotRow[]>
+  snapshot: AsyncIterable<readonly RowInBrief[]>
   shown: Iterable<ShownRow>
   history: AsyncIterable<readonly History[]>
+  /** The rows of these keys. */
+  rows(keys: readonly string[]): Promise<ReadonlyMap<string, SnapshotRow>>
   /** Whether a record with the very bytes of this snapshot row was delivered. */
   seen(id: number): boolean
   /** Whether the item of this snapshot row is shown as its baseline, with the mark of its feed: it has no row in `shown`. */

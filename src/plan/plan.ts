@@ -5,7 +5,8 @@ import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
-import type { PlanInputs, PlanSettings } from './inputs.ts'
+import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
+import { refreshDue } from './present.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
@@ -15,7 +16,19 @@ import type { Situation } from './situation.ts'
  */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
-  for await (const chunk of situations(inputs, settings.feed)) {
+  let left = 0
+  const isLeft = (row: RowInBrief): boolean => {
+    const stays = staysAsItIs(row, inputs, settings)
+    if (stays) left++
+    return stays
+  }
+  const takeLeft = (): number => {
+    const taken = left
+    facts.ours += taken
+    left = 0
+    return taken
+  }
+  for await (const chunk of situations(inputs, settings.feed, isLeft)) {
     const unseen = presume(chunk, settings)
     const decisions = await decideAll(chunk, unseen, inputs, settings)
     const asks: Ask[] = []
@@ -33,10 +46,29 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
         changes.map((change) => ({ change, remembered: situation.history })),
       ),
       notes: made.flatMap(({ notes }) => notes),
-      unchanged: made.filter(({ isUnchanged }) => isUnchanged).length,
+      unchanged: made.filter(({ isUnchanged }) => isUnchanged).length + takeLeft(),
     }
   }
+  if (left > 0) yield { asks: [], changes: [], notes: [], unchanged: takeLeft() }
   return facts
+}
+
+/**
+ * Whether the decision table leaves a listing as it is, of which no side but the snapshot says anything: it was delivered byte
+ * for byte as before, and is shown as its baseline. `decide` would come to the same, for several times the work.
+ */
+function staysAsItIs(
+  { id, key, settledSince }: RowInBrief,
+  { seen, shownAsBefore }: Pick<PlanInputs, 'seen' | 'shownAsBefore'>,
+  { now, volatile, lookUps }: PlanSettings,
+): boolean {
+  return (
+    lookUps === null &&
+    settledSince !== null &&
+    seen(id) &&
+    shownAsBefore(id) &&
+    !refreshDue(key, settledSince, now, volatile.refresh)
+  )
 }
 
 /** Of what was not looked up nothing more is known than of what an incomplete list lacks. */

@@ -3,7 +3,7 @@ import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Bookkeeping, Wanted } from './change.ts'
 import type { HomeHash } from './guard/home.ts'
-import type { DeliveredRow, History, PlanInputs, PlanSettings, ShownRow, SnapshotRow } from './inputs.ts'
+import type { DeliveredRow, History, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
 export interface Situation {
@@ -44,17 +44,25 @@ const noHistory: Situation['history'] = { absence: null, leftAt: null, counted: 
 /** Situations in one chunk: what a decision needs beside them is fetched for a chunk in one go. */
 const chunkSize = 250
 
-/** Walks the sorted sides together, once, one MLSNumber after another, in chunks. It waits only where a page is used up. */
+/** A situation of which the row is not read yet. */
+type Met = Pick<Situation, 'key' | 'delivered' | 'shown'> & { hasRow: boolean; history: Situation['history'] }
+
+/**
+ * Walks the sorted sides together, once, one MLSNumber after another, in chunks. It waits only where a page or a chunk is full.
+ * `isLeft` is asked of rows of whose MLSNumber no other side says anything; those for which it holds are passed over unread.
+ */
 export async function* situations(
   inputs: Omit<PlanInputs, 'recall'>,
   feed: string,
+  isLeft: (row: RowInBrief) => boolean = () => false,
 ): AsyncGenerator<readonly Situation[]> {
   const delivered = new Side(onePage(inputs.delivered))
   const snapshot = new Side(inputs.snapshot)
   const shown = new Side(onePage(inputs.shown))
   const histories = new Side(inputs.history)
-  const sides = [delivered, snapshot, shown, histories]
-  let chunk: Situation[] = []
+  const others = [delivered, shown, histories]
+  const sides = [snapshot, ...others]
+  let chunk: Met[] = []
   try {
     for (;;) {
       let key: string | null = null
@@ -63,29 +71,45 @@ export async function* situations(
         if (side.next !== null && (key === null || compareKeys(side.next.key, key) < 0)) key = side.next.key
       }
       if (key === null) break
-      const [row = null] = snapshot.take(key)
-      const isOwn = row !== null && row.owned && row.feed === feed
-      const seen = isOwn && inputs.seen(row.id)
-      const items = shown.take(key)
-      if (isOwn && inputs.shownAsBefore(row.id)) items.unshift(shownAsBefore(row))
+      const row = snapshot.next?.key === key ? snapshot.next : null
+      if (row !== null) snapshot.pass()
+      if (row !== null && others.every(({ next }) => next?.key !== key) && isLeft(row)) continue
       const [history = noHistory] = histories.take(key)
-      chunk.push({ key, delivered: delivered.take(key), row, seen, shown: items, history })
+      chunk.push({ key, delivered: delivered.take(key), hasRow: row !== null, shown: shown.take(key), history })
       if (chunk.length < chunkSize) continue
-      yield chunk
+      yield await whole(chunk, inputs, feed)
       chunk = []
     }
-    if (chunk.length > 0) yield chunk
+    if (chunk.length > 0) yield await whole(chunk, inputs, feed)
   } finally {
     for (const side of sides) await side.leave()
   }
+}
+
+/** The rows of a chunk are read in one go. */
+async function whole(
+  chunk: readonly Met[],
+  { rows, seen, shownAsBefore: isShownAsBefore }: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
+  feed: string,
+): Promise<Situation[]> {
+  const keys = chunk.flatMap(({ key, hasRow }) => (hasRow ? [key] : []))
+  const found = keys.length > 0 ? await rows(keys) : null
+  return chunk.map(({ key, delivered, shown, history }) => {
+    const row = found?.get(key) ?? null
+    const isOwn = row !== null && row.owned && row.feed === feed
+    if (isOwn && isShownAsBefore(row.id)) shown.unshift(shownAsBefore(row))
+    return { key, delivered, row, seen: isOwn && seen(row.id), shown, history }
+  })
 }
 
 export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
   key,
   hash: baseline ?? '',
   owner: feed,
-  shown: () => null,
+  shown: notKept,
 })
+
+const notKept = (): null => null
 
 async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
   yield rows
@@ -114,8 +138,12 @@ class Side<Row extends { key: string }> {
 
   take(key: string): Row[] {
     const group: Row[] = []
-    for (; this.next?.key === key; this.next = this.#following()) group.push(this.next)
+    for (; this.next?.key === key; this.pass()) group.push(this.next)
     return group
+  }
+
+  pass(): void {
+    this.next = this.#following()
   }
 
   #following(): Row | undefined {

@@ -50,7 +50,8 @@ export async function findDuplicates(feed: Feed, readers: Readers): Promise<Dupl
 
   const sides = {
     delivered: [],
-    snapshot: store.snapshot.rows(feed.chatbot),
+    snapshot: store.snapshot.inBrief(feed.chatbot, feed.name),
+    rows: (keys: readonly string[]) => store.snapshot.rowsOf(feed.chatbot, keys),
     shown: workspace.shown(),
     history: nothing(),
     seen: () => false,

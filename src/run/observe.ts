@@ -23,6 +23,8 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
   let marked = 0
   let listings = 0
   const writers = new Map<string, number>()
+  /** Items with the same mark share what it says. */
+  let latest: Glimpse['by']
   const known = await store.snapshot.knownItems(feed.chatbot, feed.name)
   const isAsBefore = ({ hash, owner, isFormer }: Glimpse): boolean => {
     if (owner !== feed.name || isFormer) return false
@@ -36,6 +38,7 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
       marked = 0
       listings = 0
       writers.clear()
+      latest = undefined
     },
     async add(items) {
       const others = items.filter((item) => !isAsBefore(item))
@@ -43,7 +46,8 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
       for (const { owner, by } of items) {
         if (owner !== feed.name) continue
         marked++
-        if (by === undefined || (writers.size === mostWriters && !writers.has(by.store))) continue
+        if (by === undefined || by === latest || (writers.size === mostWriters && !writers.has(by.store))) continue
+        latest = by
         writers.set(by.store, Math.max(by.run, writers.get(by.store) ?? 0))
       }
       listings += items.length

@@ -109,7 +109,8 @@ export function inputsOf(
 ): PlanInputs {
   return {
     delivered: workspace.delivered(),
-    snapshot: store.snapshot.rows(chatbot),
+    snapshot: store.snapshot.inBrief(chatbot, name),
+    rows: (keys) => store.snapshot.rowsOf(chatbot, keys),
     shown: workspace.shown(),
     history: store.history.rows(chatbot, name, now),
     seen: (id) => workspace.isSeen(id),

@@ -7,6 +7,10 @@ export const rowColumns = `id, key, feed, owned, content, raw, parts, mapping, h
   flight, flight_at AS "flightAt", missed_at AS "missedAt", refused_content AS "refusedContent",
   refused_mapping AS "refusedMapping", refused_at AS "refusedAt", refused_message AS "refusedMessage"`
 
+/** What `settledSince` of a row in brief asks of the columns that are alike in both stores. */
+export const settled =
+  'content IS NOT NULL AND baseline IS NOT NULL AND moves_at IS NULL AND undone = 0 AND flight IS NULL'
+
 /** What was sent, as `payload` has it. */
 export interface Payload {
   listing: string

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import type { FeedFigures } from '../core/figures.ts'
-import type { SnapshotRow } from '../plan/inputs.ts'
+import type { RowInBrief, SnapshotRow } from '../plan/inputs.ts'
 import { column } from './connection.ts'
 import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
 import { pack, unpack } from './packed.ts'
-import { parsed, rowColumns } from './listing-row.ts'
+import { parsed, rowColumns, settled } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
 import { knownHashes } from './known-hashes.ts'
 import type { KnownRow } from './known-hashes.ts'
@@ -19,6 +19,14 @@ const isStillSuspect = '(@ignored AND coalesce(suspect_until, 0) > @at)'
 
 /** Columns that are 0 or 1. */
 type Flag = 'owned' | 'ignored'
+type StoredRow = Omit<SnapshotRow, Flag> & Record<Flag, number>
+
+/** Changed in place: a copy of each of a million rows would cost as much as reading them. */
+const rowIn = (row: StoredRow): SnapshotRow =>
+  Object.assign(row, { owned: row.owned === 1, ignored: row.ignored === 1 })
+
+/** Rows that are read in one go for what is held of them in memory. */
+const knownPage = 1000
 
 const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
 /** A field of what was sent. */
@@ -28,8 +36,15 @@ const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection
   database.function('unpack', { deterministic: true, directOnly: true }, unpack)
-  const page = database.prepare<[string, string, number], Omit<SnapshotRow, Flag> & Record<Flag, number>>(
+  const page = database.prepare<[string, string, number], StoredRow>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
+  )
+  const pageInBrief = database.prepare<[string, string, string, number], RowInBrief>(
+    `SELECT id, key, CASE WHEN feed = ? AND owned = 1 AND ignored = 0 AND ${settled} THEN sent_at END AS settledSince
+    FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
+  )
+  const wholeRow = database.prepare<[string, string], StoredRow>(
+    `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key = ?`,
   )
   const count = column<number>(database, 'SELECT count(*) FROM listing WHERE chatbot = ? AND feed = ? AND owned = 1')
   const contents = database
@@ -44,12 +59,18 @@ export function createSnapshot(connection: Connection): Snapshot {
   // The index holds all that these two read, so that the table itself is not read.
   const parsedUnder = 'FROM listing WHERE chatbot = ? AND feed = ? AND mapping = ? AND owned = 1 AND raw IS NOT NULL'
   const countKnown = column<number>(database, `SELECT count(*) ${parsedUnder}`)
-  const known = database.prepare<string[], KnownRow>(`SELECT raw, parts, id ${parsedUnder}`).raw()
+  const known = database
+    .prepare<(string | number)[], KnownRow>(
+      `SELECT raw, parts, id ${parsedUnder} AND (raw, parts, id) > (?, ?, ?) ORDER BY raw, parts, id LIMIT ${knownPage}`,
+    )
+    .raw()
   // Read in the order of the table: by the index each row would be looked up.
   const asBefore =
     'FROM listing WHERE chatbot = ? AND +feed = ? AND owned = 1 AND ignored = 0 AND flight IS NULL AND baseline IS NOT NULL'
   const countAsBefore = column<number>(database, `SELECT count(*) ${asBefore}`)
-  const baselinesOf = database.prepare<string[], KnownRow>(`SELECT baseline, 1, id ${asBefore}`).raw()
+  const baselinesOf = database
+    .prepare<string[], KnownRow>(`SELECT baseline, 1, id, key ${asBefore} AND key > ? ORDER BY key LIMIT ${knownPage}`)
+    .raw()
   const payload = database.prepare<[number], Payload>(
     'SELECT unpack(packed, listing) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
   )
@@ -115,14 +136,16 @@ export function createSnapshot(connection: Connection): Snapshot {
     WHERE chatbot = @chatbot AND key = @key AND owned = 1 AND flight IS NULL AND coalesce(suspect_until, 0) <= @now`)
 
   return {
-    rows: (chatbot) =>
-      walk(connection, (after, most) => {
-        // Changed in place: a copy of each of a million rows would cost as much as reading them.
-        return page
-          .all(chatbot, after, most)
-          .map((row) => Object.assign(row, { owned: row.owned === 1, ignored: row.ignored === 1 }))
-      }),
-    ...promised<Omit<SnapshotReader, 'rows'>>(connection, {
+    rows: (chatbot) => walk(connection, (after, most) => page.all(chatbot, after, most).map(rowIn)),
+    inBrief: (chatbot, feed) => walk(connection, (after, most) => pageInBrief.all(feed, chatbot, after, most)),
+    ...promised<Omit<SnapshotReader, 'rows' | 'inBrief'>>(connection, {
+      // Within one transaction, as a look-up alone takes twice the time.
+      rowsOf: database.transaction((chatbot: string, keys: readonly string[]) =>
+        byKey(keys, (key) => {
+          const row = wholeRow.get(chatbot, key)
+          return row && rowIn(row)
+        }),
+      ),
       fingerprint(...of) {
         const hash = createHash('sha256')
         for (const [id, content] of contents.iterate(...of)) hash.update(`${id} ${content}\n`)
@@ -131,8 +154,14 @@ export function createSnapshot(connection: Connection): Snapshot {
       count: (chatbot, feed) => count.get(chatbot, feed)!,
       chatbots: (feed) => chatbots.all(feed),
       isEmpty: (chatbot, feed) => anyRow.get(chatbot, feed) === undefined,
-      knownRecords: (...of) => knownHashes(countKnown.get(...of)!, known.iterate(...of)),
-      knownItems: (...of) => knownHashes(countAsBefore.get(...of)!, baselinesOf.iterate(...of)),
+      knownRecords: database.transaction((...of: [string, string, string]) => {
+        const pages = knownPages(([raw, parts, id]) => known.all(...of, raw, parts, id))
+        return knownHashes(countKnown.get(...of)!, pages)
+      }),
+      knownItems: database.transaction((...of: [string, string]) => {
+        const pages = knownPages(([, , , key]) => baselinesOf.all(...of, key))
+        return knownHashes(countAsBefore.get(...of)!, pages)
+      }),
       recall: (ids) =>
         byKey(ids, (id) => {
           const found = payload.get(id)
@@ -197,6 +226,15 @@ export function createSnapshot(connection: Connection): Snapshot {
           setBaseline.run({ chatbot, now, key, hash, ignored: ignored ? 1 : 0, isAtRest: isAtRest ? 1 : 0 })
       },
     }),
+  }
+}
+
+/** Rows in pages, `page` gives those after one: one after another from SQLite they take twice the time. */
+function* knownPages(page: (last: KnownRow) => KnownRow[]): Generator<KnownRow[]> {
+  for (let last: KnownRow | undefined = ['', 0, 0, '']; last !== undefined;) {
+    const rows = page(last)
+    yield rows
+    last = rows.length < knownPage ? undefined : rows.at(-1)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Delivered, DeliverySummary, FieldName, Moving, MovingListing } fro
 import type { Counted, Decision, HeldPart, PartHeld, RuleName } from '../plan/guard/hold.ts'
 import type { Stamp } from '../core/mark.ts'
 import type { KeptRecord, SourceProgress } from '../core/records.ts'
-import type { CallKind, History, SnapshotRow } from '../plan/inputs.ts'
+import type { CallKind, History, RowInBrief, SnapshotRow } from '../plan/inputs.ts'
 import type { Keyless } from '../plan/proof.ts'
 
 export interface StoreReader {
@@ -64,6 +64,10 @@ export interface Lease {
 export interface SnapshotReader {
   /** Every row of the chatbot, of all its feeds, in pages sorted by key (`compareKeys`). Between two pages anything may be written. */
   rows(chatbot: string): AsyncIterable<readonly SnapshotRow[]>
+  /** The same rows as far as they must be known where nothing is to be done; `feed`: whose run it is. */
+  inBrief(chatbot: string, feed: string): AsyncIterable<readonly RowInBrief[]>
+  /** Rows by key; without those that there are none of. */
+  rowsOf(chatbot: string, keys: readonly string[]): Promise<ReadonlyMap<string, SnapshotRow>>
   /** Equal for the same listings of the feed with the same content. */
   fingerprint(chatbot: string, feed: string): Promise<string>
   /** How many listings the feed has. */

@@ -1,12 +1,12 @@
 /**
  * P4, and how all that a run costs grows: peak resident memory, time, calls and the store's bytes of whole runs of the
  * program, built, as it is started and without flags, each in a process of its own against a stand-in in another: the
- * backfill of an empty service, at the highest rate that a configuration may ask for, a sync in which nothing changed, and
- * one in which one listing in a hundred did.
+ * backfill of an empty service, at the highest rate that a configuration may ask for, a sync in which nothing changed, one in
+ * which one listing in a hundred did, and one whose store was lost.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expected, figure, inFolder, quickDisk, writeFeed } from './measure.ts'
@@ -49,6 +49,8 @@ async function peaksOf(format: 'xml' | 'csv', size: number): Promise<void> {
       await peak('first sight', feeds.same, sync, { unchanged: size })
       await peak('nothing changed', feeds.same, sync, { unchanged: size })
       await peak('one in a hundred changed', feeds.changed, sync, { update: changed })
+      for (const name of readdirSync(quick)) rmSync(join(quick, name))
+      await peak('adoption by an empty store', feeds.changed, sync, { adopt: size })
     }, quickDisk),
   )
   await service.end()

@@ -8,6 +8,7 @@ import type { HeldPart, HoldRecord, PartHeld } from '../../src/plan/guard/hold.t
 import type { CallKind, History, SnapshotRow } from '../../src/plan/inputs.ts'
 import type { Writer, Begun, Confirmation, Done, HoldEvent, NewHeld, RunRecord, Store } from '../../src/store/store.ts'
 import { flattened } from '../support/pages.ts'
+import { inBrief } from '../support/plan-world.ts'
 
 const chatbot = 'SN-1001'
 const hour = 3_600_000
@@ -116,7 +117,14 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
     })
     afterEach(() => store.close())
 
-    const rows = (): Promise<SnapshotRow[]> => flattened(snapshot.rows(chatbot))
+    /** All rows, which each way of reading them gives alike. */
+    const rows = async (): Promise<SnapshotRow[]> => {
+      const all = await flattened(snapshot.rows(chatbot))
+      expect(await flattened(snapshot.inBrief(chatbot, 'north'))).toEqual(all.map(inBrief))
+      const keys = all.map(({ key }) => key)
+      expect([...(await snapshot.rowsOf(chatbot, ['unknown', ...keys])).values()]).toEqual(all)
+      return all
+    }
     const keys = async (): Promise<string[]> => (await rows()).map(({ key }) => key)
     async function row(key: string): Promise<SnapshotRow> {
       const found = (await rows()).find((row) => row.key === key)
@@ -416,6 +424,23 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await snapshot.baselines('SN-2002', ['A'])).toEqual(new Map())
         await snapshot.setBaselines(chatbot, [{ ...seen, key: 'D', hash: 'D as shown' }], now + hour)
         expect((await row('D')).baseline).toBe('D as shown')
+      })
+
+      it('takes no row of another feed for settled', async () => {
+        const seen = { hash: 'as shown', ignored: false, isAtRest: true }
+        await snapshot.confirm(chatbot, [confirmation('A'), confirmation('B', { feed: 'south' })])
+        await snapshot.setBaselines(
+          chatbot,
+          [
+            { ...seen, key: 'A' },
+            { ...seen, key: 'B' },
+          ],
+          now,
+        )
+        await begin('create', ['C'])
+        const settled = (await flattened(snapshot.inBrief(chatbot, 'south'))).map(({ settledSince }) => settledSince)
+        expect(settled).toEqual([null, now, null])
+        expect(await rows()).toHaveLength(3)
       })
 
       it('has no baseline of what the service ignored, until it is sent again', async () => {

@@ -17,7 +17,7 @@ import type {
 import { planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from '../support/pages.ts'
-import { day, hour, limits, listing, minute, now, volatile } from '../support/plan-world.ts'
+import { day, hour, limits, listing, minute, now, snapshotOf, volatile } from '../support/plan-world.ts'
 
 const key = 'A'
 
@@ -226,7 +226,7 @@ export function settingsOf(setting: Setting): PlanSettings {
 export async function planOf({ feed, row, items, absentRuns }: World, settings: PlanSettings): Promise<Planned> {
   const inputs: PlanInputs = {
     delivered: deliveries[feed],
-    snapshot: inPages(row === null ? [] : [snapshotRow(row)]),
+    ...snapshotOf(row === null ? [] : [snapshotRow(row)]),
     shown: items.map((item) => shownRow(item, row)),
     history: inPages(absentRuns === 0 ? [] : [{ ...noHistory, absence: { runs: absentRuns, since: now - hour } }]),
     seen: () => feed === 'seen',

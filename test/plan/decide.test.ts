@@ -62,6 +62,35 @@ describe('the feed holds a listing', () => {
   test('the very bytes of the snapshot: nothing', async () => {
     expect(await only(new PlanWorld().remembers(A).deliversUnchanged('A').shows(A, { kept: false }))).toBe('unchanged')
   })
+  test('the very bytes of the snapshot, shown as before, with more known of it: as if all were looked at', async () => {
+    // The world plans it in both ways, of which one passes over what nothing more is known of.
+    const world = (): PlanWorld => new PlanWorld().remembers(A).deliversUnchanged('A').shows(A, { kept: false })
+    const twice = await world()
+      .delivers(listing('A', { SalePrice: 360_000 }))
+      .plan()
+    expect(twice.changes.map(({ cause }) => cause)).toEqual(['twice-delivered', 'twice-delivered'])
+    expect((await world().shows(A, { hash: 'a copy' }).plan()).changes).toMatchObject([{ cause: 'twice-shown' }])
+    expect(
+      (
+        await world()
+          .wasAbsent('A', 1, now - day)
+          .plan()
+      ).notes,
+    ).toEqual([{ op: 'returned', key: 'A' }])
+    expect((await world().counted('A', 'price').plan()).facts.counted).toMatchObject({ price: 1, changed: 1 })
+    // Without a list it is to be asked for where an attempt may have landed since.
+    const suspect = new PlanWorld().remembers(A, { suspectUntil: now }).deliversUnchanged('A').shows(A, { kept: false })
+    expect(await suspect.asks()).toBeNull()
+  })
+  test('the very bytes of the snapshot, and not shown: gone from the service', async () => {
+    const gone = new PlanWorld().remembers(A).deliversUnchanged('A')
+    expect(await only(gone)).toMatchObject({ kind: 'create', cause: 'gone-from-service' })
+  })
+  test('shown as before, and not delivered: absent', async () => {
+    expect((await new PlanWorld().remembers(A).shows(A, { kept: false }).plan()).changes).toMatchObject([
+      { kind: 'delete', cause: 'absent' },
+    ])
+  })
   test('remembered the same, shown otherwise than its baseline: drifted', async () => {
     const { changes } = await new PlanWorld()
       .delivers(A)
@@ -501,6 +530,7 @@ test('a walk that is left early closes what it reads from the store', async () =
   const sides = {
     delivered: [],
     snapshot: rows('snapshot'),
+    rows: async () => new Map(),
     shown: [],
     history: rows('history'),
     seen: () => false,

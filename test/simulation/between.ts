@@ -19,6 +19,7 @@ export const between: readonly Mishap<Between>[] = [
     happens({ choices, program: { time, checker } }) {
       time.ahead = choices.pick('set to', [-25 * hour, -hour, -10 * minute, 0, 10 * minute, hour, 25 * hour, 73 * hour])
       checker.trace(`the clock is ${time.ahead / minute} minutes ahead`)
+      checker.clockSet()
     },
   },
   {

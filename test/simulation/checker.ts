@@ -9,7 +9,7 @@ import { feeOf, judged, ownerOf } from './service.ts'
 import { walks } from './service-mishaps.ts'
 import type { Judged, ModelService, Row, Witness, WriteCall } from './service.ts'
 import type { VirtualTime } from './time.ts'
-import { feedName, Violation } from './world.ts'
+import { feedName, otherFeed, Violation } from './world.ts'
 import type { Swarm } from './world.ts'
 import { hour, settle } from './time.ts'
 
@@ -237,7 +237,24 @@ export class Checker implements Witness {
     for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
     // A run that was killed told nobody what it held; who approves is shown it all the same.
     if (feed !== this.feed) return
-    for (const key of this.disk.heldDeletes(feed)) if (!isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    for (const what of this.disk.held(feed)) {
+      const [part, key] = what.split(' ')
+      if (part === 'delete' && !isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
+    }
+  }
+
+  /** The process died in a run. */
+  killed(): void {
+    this.#guard.killed(this.feed, this.disk.held(this.feed))
+  }
+
+  /**
+   * The clock was set. By one that is ahead, a list of before is late enough to prove that what has no answer never came:
+   * then only a mark tells whose it is.
+   */
+  clockSet(): void {
+    for (const key of [feedName, otherFeed].flatMap((feed) => this.disk.maybeCreated(feed)))
+      for (const row of this.service.living(key)) row.onlyByMark = true
   }
 
   /** What the store can know at most. */

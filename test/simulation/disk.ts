@@ -66,11 +66,10 @@ export abstract class Disk {
     return new Set(rows.map(({ what }) => what))
   }
 
-  /** MLSNumbers whose delete is held. */
-  heldDeletes(feed: string): string[] {
-    return this.all<{ key: string }>(`SELECT key FROM hold WHERE feed = $1 AND part = 'delete'`, feed).map(
-      ({ key }) => key,
-    )
+  /** What is held, as `approved` has it. */
+  held(feed: string): ReadonlySet<string> {
+    const rows = this.all<{ what: string }>(`SELECT part || ' ' || key AS what FROM hold WHERE feed = $1`, feed)
+    return new Set(rows.map(({ what }) => what))
   }
 
   /** MLSNumbers that it remembers as confirmed. */

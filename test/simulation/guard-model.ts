@@ -12,8 +12,9 @@ import { hour, minute } from './time.ts'
 
 /** `limits.share` of every feed, in percent. */
 export const share = 20
-/** After so long what every delivery says is believed (`limits.confirm`), and a feed is rare (`rareAfter`). */
-export const believedAfter = 72 * hour
+/** After so long what every delivery says is believed (`limits.confirm`, and the slack of a run by the clock). */
+export const believedAfter = 72 * hour - 5 * minute
+/** After so long a feed is rare. */
 export const rareAfter = 60 * hour
 /** Where less of the site stays as it is, nobody would recognise it. */
 const recognisable = 0.25
@@ -141,6 +142,17 @@ export class GuardModel {
     for (const key of keys) {
       this.#calls.set(key, { kind, listing })
       this.#of(feed).sent.delete(key)
+      // It was let go, and what the service leaves of it is held anew.
+      if (kind === 'delete') this.#of(feed).waiting.delete(`leaving ${key}`)
+    }
+  }
+
+  /** A run that was killed told nobody which holds it had ended: their clocks are over. `held`: what the store holds. */
+  killed(feed: string, held: ReadonlySet<string>): void {
+    const { waiting } = this.#of(feed)
+    for (const name of waiting.keys()) {
+      const [rule, key] = name.split(' ')
+      if (!held.has(`${rule === 'facts' ? 'update price' : 'delete'} ${key}`)) waiting.delete(name)
     }
   }
 

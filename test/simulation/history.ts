@@ -199,6 +199,7 @@ class History {
         break
       }
       this.#program.checker.trace('  killed')
+      this.#program.checker.killed()
       delivery = delivery.again ?? delivery
       this.#program.time.pass(choices.pick('starts again after', [1000, minute, 10 * minute]))
     }

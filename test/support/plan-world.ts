@@ -6,7 +6,15 @@ import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src
 import type { Ask, Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
-import type { PlanInputs, PlanSettings, DeliveredRow, History, ShownRow, SnapshotRow } from '../../src/plan/inputs.ts'
+import type {
+  PlanInputs,
+  PlanSettings,
+  DeliveredRow,
+  History,
+  RowInBrief,
+  ShownRow,
+  SnapshotRow,
+} from '../../src/plan/inputs.ts'
 import { planChanges } from '../../src/plan/plan.ts'
 import type { PlanFacts } from '../../src/plan/plan.ts'
 import { inPages } from './pages.ts'
@@ -57,6 +65,22 @@ export interface Planned {
   recalled: number[]
   /** How often something was fetched. */
   fetches: number
+}
+
+/** The store's side of a plan of feed north, of rows sorted by key. */
+export function snapshotOf(rows: readonly SnapshotRow[], pageSize?: number): Pick<PlanInputs, 'snapshot' | 'rows'> {
+  const byKey = new Map(rows.map((row) => [row.key, row]))
+  return {
+    snapshot: inPages(rows.map(inBrief), pageSize),
+    rows: async (keys) => new Map(keys.map((key) => [key, byKey.get(key)!])),
+  }
+}
+
+/** A row as a store gives it in brief to feed north. */
+export function inBrief({ id, key, feed, owned, sentAt, ...row }: SnapshotRow): RowInBrief {
+  const isKnown = feed === 'north' && owned && row.content !== null && row.baseline !== null
+  const isSettled = isKnown && row.movesAt === null && row.flight === null && !row.ignored && row.undone === 0
+  return { id, key, settledSince: isSettled ? sentAt : null }
 }
 
 /** A plan's world; every method adds one row. */
@@ -247,7 +271,7 @@ export class PlanWorld {
     const memory = this.#recalled
     const inputs: PlanInputs = {
       delivered: this.#delivered.toSorted(byKey),
-      snapshot: inPages(this.#snapshot.toSorted(byKey), this.pageSize),
+      ...snapshotOf(this.#snapshot.toSorted(byKey), this.pageSize),
       shown: this.#shown.filter((item) => !noted.has(item)).toSorted(byKey),
       history: inPages([...this.#histories.values()].toSorted(byKey), this.pageSize),
       seen: (id) => this.#seen.has(id),

@@ -157,10 +157,11 @@ function leaveOut(listing: Partial<Listing>, entries: ExtensionEntry[], isBarred
     return host === null
   })
   if (images !== undefined && images.length > 0) listing.Images = images
-  else delete listing.Images
+  else if (images !== undefined) delete listing.Images
 
   rewrite(listing, (text) => withoutAddresses(text, isBarred, '…'))
   const clean = entries.flatMap((entry) => {
+    if (!entry.value.includes('//')) return entry
     const value = withoutAddresses(entry.value, isBarred, '')
     if (value === entry.value) return entry
     // Separators between removed addresses go too.

@@ -73,7 +73,7 @@ export function createMapping(
       const { compiled, variants } = parts()
       if (mendsText) mendRecord(record)
       compiled.refer(record)
-      const chosen = variants.filter((variant) => applies(variant, record, moment))
+      const chosen = variants.length === 0 ? variants : variants.filter((variant) => applies(variant, record, moment))
       if (chosen.length > 0) return chosen.map((variant) => delivered(variant, record, at, moment, known))
       const only = delivered(compiled, record, at, moment, known)
       if (only.kind === 'listing' || only.mlsNumber === null || variants.length === 0) return [only]
@@ -299,15 +299,16 @@ function finished(
   const left = compiled.where?.(record, listing, before !== null) ?? null
   // An unreadable field never leaves its record out.
   const { unread } = making
-  const isUnreadable = [...problems, ...unread].some(({ field, value }) => field === left?.name && value !== null)
-  if (isUnreadable) problems.push(...unread.filter(({ field }) => field === left?.name))
+  const isUnreadable =
+    left !== null && [...problems, ...unread].some(({ field, value }) => field === left.name && value !== null)
+  if (isUnreadable) problems.push(...unread.filter(({ field }) => field === left.name))
   if (left !== null && mlsNumber !== null && !isUnreadable) return { kind: 'filtered', at, mlsNumber, why: left.why }
   const columns = compiled.extension(record, making)
   const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
   const shown = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
   const { entries, left: imagesLeftOut } = compiled.compliance.withoutImages(listing, shown)
   if (entries.length > 0) listing.ExtensionColumn = entries
-  else delete listing.ExtensionColumn
+  else if (listing.ExtensionColumn !== undefined) delete listing.ExtensionColumn
   for (const { key, bad } of extension.problems) unread.push(problemOf(`ExtensionColumn ${key}`, bad))
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null) problems.push(unread.find(({ field }) => field === unnamed.field) ?? unnamed)
@@ -322,8 +323,10 @@ function finished(
   return { kind: 'listing', at, listing, moving, ...more }
 }
 
+const requiredFields = fieldRules.flatMap(({ name, required }) => (required ? name : []))
+
 function isWhole(listing: Partial<Listing>): listing is Listing {
-  return fieldRules.every(({ name, required }) => !required || listing[name] !== undefined)
+  return requiredFields.every((name) => listing[name] !== undefined)
 }
 
 /** Removes coordinates that are incomplete or 0,0. */

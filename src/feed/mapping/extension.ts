@@ -37,18 +37,21 @@ export function compileExtension(
 ): (record: RecordFields, making: Making) => Columns {
   const compiled = groups.map(({ from, except }) => ({ select: paths.compile(from), except: new Set(except) }))
   return (record, making) => {
-    const entries = new Map<string, string>()
+    const entries: ExtensionEntry[] = []
     const problems: Columns['problems'] = []
     for (const [key, read] of columns) {
       const value = read(record, making)
       if (value instanceof Unreadable) problems.push({ key, bad: value })
-      else if (value !== undefined) entries.set(key, Array.isArray(value) ? value.join(', ') : String(value))
+      else if (value !== undefined)
+        entries.push({ Key: key, value: Array.isArray(value) ? value.join(', ') : String(value) })
     }
     for (const { Key, value } of making.kept) {
-      const present = entries.get(Key)
-      entries.set(Key, present === undefined ? value : `${present}, ${value}`)
+      const present = entries.find((entry) => entry.Key === Key)
+      if (present === undefined) entries.push({ Key, value })
+      else present.value += `, ${value}`
     }
-    const named = new Set(entries.keys())
+    if (compiled.length === 0) return { entries: entries.slice(0, mostEntries).map(bounded), problems }
+    const named = new Set(entries.map(({ Key }) => Key))
     const grouped = new Map<string, string[]>()
     for (const { select, except } of compiled) {
       for (const node of select.nodes(record)) {
@@ -65,8 +68,8 @@ export function compileExtension(
         }
       }
     }
-    for (const name of [...grouped.keys()].toSorted()) entries.set(name, (grouped.get(name) ?? []).join(', '))
-    return { entries: [...entries].slice(0, mostEntries).map(bounded), problems }
+    for (const Key of [...grouped.keys()].toSorted()) entries.push({ Key, value: (grouped.get(Key) ?? []).join(', ') })
+    return { entries: entries.slice(0, mostEntries).map(bounded), problems }
   }
 }
 
@@ -78,7 +81,7 @@ export function leaves(node: RecordNode): string[] {
   return saysNothing(own) ? inside : [own, ...inside]
 }
 
-function bounded([key, value]: [string, string]): ExtensionEntry {
+function bounded({ Key: key, value }: ExtensionEntry): ExtensionEntry {
   const Key = key.slice(0, longestKey).toWellFormed()
   if (value.length <= longestValue) return { Key, value }
   // Never within a surrogate pair.

@@ -60,15 +60,14 @@ const neverLeftOut: readonly FieldName[] = ['SalePrice', 'RentPrice']
 /** Sets the field's value in the listing, or adds to `problems`; what the listing does without goes to `making.unread`. */
 export function readField(step: FieldStep, record: RecordFields, making: Making, problems: Problem[]): void {
   const { name, choices, required } = step.rule
-  const into = required || neverLeftOut.includes(name) ? problems : making.unread
+  const wrongGoesTo = () => (required || neverLeftOut.includes(name) ? problems : making.unread)
   const found = step.read?.(record, making)
   if (found instanceof Unreadable) {
     const goesWithout = found.isNone && !required
-    ;(goesWithout ? making.unread : into).push(problemOf(name, found))
+    ;(goesWithout ? making.unread : wrongGoesTo()).push(problemOf(name, found))
     return
   }
-  const kind = step.byDefault.length === 0 ? '' : wordKey(making.listing.PropertyType ?? '')
-  const value = found ?? step.byDefault.find(({ kinds }) => kinds?.has(kind) !== false)?.value
+  const value = found ?? defaultFor(step.byDefault, making)
   if (value === undefined) {
     if (!required || (name === 'Status' && making.removal !== null)) return
     problems.push({
@@ -81,9 +80,15 @@ export function readField(step: FieldStep, record: RecordFields, making: Making,
   const isOther = choices && !(typeof value === 'string' && choices.includes(value))
   const limits = typeof value === 'number' ? outOfLimits(name, value) : null
   const wrong = limits ?? (isOther ? `needs one of ${choices.join(', ')}` : null)
-  if (wrong !== null) into.push(problemOf(name, new Unreadable(String(value), wrong)))
+  if (wrong !== null) wrongGoesTo().push(problemOf(name, new Unreadable(String(value), wrong)))
   // The type of the value was checked against the field's when the rule was compiled.
   else (making.listing as Partial<Record<FieldName, Value>>)[name] = value
+}
+
+function defaultFor(byDefault: readonly ByDefault[], { listing }: Making): Value | undefined {
+  if (byDefault.length === 0) return undefined
+  const kind = wordKey(listing.PropertyType ?? '')
+  return byDefault.find(({ kinds }) => kinds?.has(kind) !== false)?.value
 }
 
 /** The value is cut at 200 characters. */

@@ -136,7 +136,7 @@ function rowSelect(path: string, headers: () => string[]): Select {
       }
       return ''
     },
-    all: (row) => textsOf(nodes(row)),
+    all: (row) => (headers().length === 0 ? [] : textsOf(nodes(row))),
     nodes,
   }
 }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { FeedFigures } from '../../core/figures.ts'
 import type { Listing } from '../../core/listing.ts'
-import type { SnapshotRow } from '../../plan/inputs.ts'
-import { parsed, rowColumns } from '../listing-row.ts'
+import type { RowInBrief, SnapshotRow } from '../../plan/inputs.ts'
+import { parsed, rowColumns, settled } from '../listing-row.ts'
 import type { Payload } from '../listing-row.ts'
 import { knownHashes } from '../known-hashes.ts'
 import type { KnownRow } from '../known-hashes.ts'
@@ -38,7 +38,7 @@ export function createSnapshot(door: Door): Snapshot {
       20_000,
     )
     for await (const page of pages) for (const { hash, parts, id } of page) known.push([hash, parts, id])
-    return knownHashes(known.length, known)
+    return knownHashes(known.length, [known])
   }
   return {
     rows: (chatbot) =>
@@ -47,6 +47,24 @@ export function createSnapshot(door: Door): Snapshot {
           `SELECT ${rowColumns} FROM listing WHERE chatbot = $1 AND key > $2 ORDER BY key LIMIT $3`,
           [chatbot, after, most],
         ),
+      ),
+    inBrief: (chatbot, feed) =>
+      walk((after, most) =>
+        door.all<RowInBrief>(
+          `SELECT id, key, CASE WHEN feed = $2 AND owned AND NOT ignored AND ${settled} THEN sent_at END AS "settledSince"
+          FROM listing WHERE chatbot = $1 AND key > $3 ORDER BY key LIMIT $4`,
+          [chatbot, feed, after, most],
+        ),
+      ),
+    rowsOf: async (chatbot, keys) =>
+      inOrder(
+        keys,
+        (
+          await door.all<SnapshotRow>(`SELECT ${rowColumns} FROM listing WHERE chatbot = $1 AND key = ANY ($2)`, [
+            chatbot,
+            keys,
+          ])
+        ).map((row) => [row.key, row]),
       ),
     async fingerprint(chatbot, feed) {
       const hash = createHash('sha256')

@@ -23,20 +23,22 @@ export function numberReader({ decimal, group }: Numbers): (text: string) => num
 }
 
 /** Possible numbers of a field; anything else is junk (`Bedrooms 99999.0`). */
-const limits: Partial<Record<FieldName, readonly [number, number]>> = {
-  Bedrooms: [0, 999],
-  Bathrooms: [0, 999],
-  ParkingSpots: [0, 9999],
-  DaysOnMarket: [0, 100_000],
-  Latitude: [-90, 90],
-  Longitude: [-180, 180],
+const limits: Partial<Record<FieldName, Limits>> = {
+  Bedrooms: { least: 0, most: 999 },
+  Bathrooms: { least: 0, most: 999 },
+  ParkingSpots: { least: 0, most: 9999 },
+  DaysOnMarket: { least: 0, most: 100_000 },
+  Latitude: { least: -90, most: 90 },
+  Longitude: { least: -180, most: 180 },
 }
+type Limits = Readonly<Record<'least' | 'most', number>>
+const [usualLimits, limitsOfColumns]: Limits[] = [0, -Infinity].map((least) => ({ least, most: 1e12 }))
 
 /** Why a number is impossible in its field; null: it is not. */
 export function outOfLimits(field: FieldName | null, value: number): string | null {
   if (field === 'YearBuilt')
     return value === 0 || (value >= 1000 && value <= 2200) ? null : 'needs a year, 1000 to 2200, or 0'
-  const [least, most] = (field && limits[field]) ?? [field === null ? -Infinity : 0, 1e12]
+  const { least, most } = field === null ? limitsOfColumns : (limits[field] ?? usualLimits)
   return value >= least && value <= most ? null : `needs a number from ${least} to ${most}`
 }
 

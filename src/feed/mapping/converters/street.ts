@@ -28,7 +28,7 @@ const longestCity = 200
 
 /** Cuts `, City, ST 12345` off the end of an address. */
 export function withoutCity(address: string, city?: string, state?: string, zip?: string): string {
-  if (city === undefined || city.length > longestCity) return address
+  if (city === undefined || city.length > longestCity || !address.includes(', ')) return address
   const at = address.toLowerCase().lastIndexOf(`, ${city.toLowerCase()}`)
   if (at <= 0) return address
   let rest = wordKey(address.slice(at + 2 + city.length))

@@ -54,7 +54,9 @@ export const tours: Converter<ToursKeys> = {
     if (houses.length + virtual.length === 0) throw new RuleError('tours needs openHouses or virtual')
 
     return (node, making) => {
-      const found = virtual.flatMap((select) => select.all(node)).flatMap((text) => webAddress(text) ?? [])
+      const texts = virtual.flatMap((select) => select.all(node))
+      if (texts.length === 0 && houses.length === 0) return undefined
+      const found = texts.flatMap((text) => webAddress(text) ?? [])
       const addresses = [...new Set(found)].filter((address) => address !== making.listing.Url)
       for (const value of addresses) making.kept.push({ Key: 'VirtualTour', value })
       const has3d = addresses.some(is3dTour)
