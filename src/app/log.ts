@@ -4,6 +4,7 @@
  * bidirectional characters escaped (F144).
  */
 import { pino } from 'pino'
+import type { Logger } from 'pino'
 import { messageOf } from '../core/errors.ts'
 import type { Clock, Log } from '../core/machine.ts'
 import { escapeUnseen, printable, shorten } from '../core/text.ts'
@@ -45,14 +46,16 @@ export const runFailed = 'run failed'
  */
 const always: ReadonlySet<unknown> = new Set([underWay, runFinished, runFailed])
 
+const levels = ['debug', 'info', 'warn', 'error'] as const
+
 /** The level in LISTING_SYNC_LOG, if it is one. */
 export function logLevelOf(env: Record<string, string | undefined>): LogOptions['level'] | undefined {
-  return (['debug', 'info', 'warn', 'error'] as const).find((level) => level === env['LISTING_SYNC_LOG'])
+  return levels.find((level) => level === env['LISTING_SYNC_LOG'])
 }
 
 /** A log whose lines all have these facts, as they are when the line is written. */
 export function withFacts(log: Log, facts: object): Log {
-  const lines = (['debug', 'info', 'warn', 'error'] as const).map((level) => {
+  const lines = levels.map((level) => {
     const line = (first: unknown, ...rest: string[]): void => {
       if (typeof first === 'string') log[level](facts, first)
       else log[level]({ ...facts, ...Object(first) }, ...(rest as [string]))
@@ -65,45 +68,50 @@ export function withFacts(log: Log, facts: object): Log {
 /** Writes synchronously, so that nothing is lost at exit. */
 export function createLog(options: LogOptions): RunLog {
   const { level, pretty, repeatLimit = 10, clock } = options
-  const write = options.write ?? toStandardError()
   const clean = cleaner(options.scrub)
   const seen = new Map<string, { times: number; written: number }>()
   const lines = new Map<number, number>()
 
-  const logger = pino(
-    {
-      level,
-      base: undefined,
-      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-      hooks: {
-        logMethod(values, method, levelNumber) {
-          const first: unknown = values[0]
-          const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
-          if (always.has(message)) return method.apply(this, values)
-          const key = seen.has(message) || seen.size < most.messages ? message : 'other messages'
-          const count = seen.get(key) ?? { times: 0, written: 0 }
-          seen.set(key, count)
-          count.times++
-          const before = lines.get(levelNumber) ?? 0
-          if (count.written >= repeatLimit || before >= most.lines) return
-          count.written++
-          lines.set(levelNumber, before + 1)
-          method.apply(this, values)
+  // Most commands log nothing.
+  let made: Logger | null = null
+  const logger = (): Logger => (made ??= makeLogger(options.write ?? toStandardError()))
+  const makeLogger = (write: (line: string) => void): Logger =>
+    pino(
+      {
+        level,
+        base: undefined,
+        timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+        formatters: { level: (label) => ({ level: label }) },
+        hooks: {
+          logMethod(values, method, levelNumber) {
+            const first: unknown = values[0]
+            const message = typeof first === 'string' ? first : (values[1] ?? messageOf(first))
+            if (always.has(message)) return method.apply(this, values)
+            const key = seen.has(message) || seen.size < most.messages ? message : 'other messages'
+            const count = seen.get(key) ?? { times: 0, written: 0 }
+            seen.set(key, count)
+            count.times++
+            const before = lines.get(levelNumber) ?? 0
+            if (count.written >= repeatLimit || before >= most.lines) return
+            count.written++
+            lines.set(levelNumber, before + 1)
+            method.apply(this, values)
+          },
         },
       },
-    },
-    {
-      write: (line: string) =>
-        write(pretty ? prettyLine(clean(line)) : `${escapeUnseen(JSON.stringify(clean(line)))}\n`),
-    },
-  )
+      {
+        write: (line: string) =>
+          write(pretty ? prettyLine(clean(line)) : `${escapeUnseen(JSON.stringify(clean(line)))}\n`),
+      },
+    )
+
+  const logs = (name: LogOptions['level']): unknown =>
+    levels.indexOf(name) < levels.indexOf(level)
+      ? () => undefined
+      : (...values: [object, string]): void => logger()[name](...values)
 
   return {
-    debug: logger.debug.bind(logger),
-    info: logger.info.bind(logger),
-    warn: logger.warn.bind(logger),
-    error: logger.error.bind(logger),
+    ...(Object.fromEntries(levels.map((name) => [name, logs(name)])) as unknown as Log),
     endRun() {
       const leftOut = [...seen]
         .map(([message, { times, written }]) => ({ message, times, left: times - written }))
@@ -115,13 +123,13 @@ export function createLog(options: LogOptions): RunLog {
       }
       begin()
       for (const { message, times, left } of leftOut.slice(0, most.named)) {
-        logger.warn({ repeated: message, times }, `left out ${left} repeated messages`)
+        logger().warn({ repeated: message, times }, `left out ${left} repeated messages`)
         begin()
       }
       const others = leftOut.slice(most.named)
       if (others.length === 0) return
       const left = others.reduce((sum, one) => sum + one.left, 0)
-      logger.warn({ different: others.length }, `left out ${left} more messages`)
+      logger().warn({ different: others.length }, `left out ${left} more messages`)
       begin()
     },
   }

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { readFileSync, readdirSync } from 'node:fs'
 import { ConfigError, messageOf } from '../core/errors.ts'
 import type { Located, Path } from '../core/schema-words.ts'
-import { shortHash } from '../core/hash.ts'
 import { nearestName } from '../core/text.ts'
 import { createMapping, optionProblems } from '../feed/mapping/create-mapping.ts'
 import { loadPreset } from '../feed/mapping/load-preset.ts'
@@ -132,13 +131,13 @@ function presetAsBuilt(text: string, file: string): Preset | null {
   if (dirname(file) !== resolve(presetDirectory)) return null
   try {
     const { of, preset } = JSON.parse(readFileSync(new URL(`${basename(file)}.json`, builtDirectory), 'utf8')) as Built
-    return of === shortHash(text) ? { ...preset, file } : null
+    return of === text ? { ...preset, file } : null
   } catch {
     return null
   }
 }
 
-/** `of`: the hash of its text. */
+/** `of`: its text. */
 interface Built {
   of: string
   preset: Omit<Preset, 'file'>
@@ -150,7 +149,7 @@ export function presetsToBuild(): Map<string, Built> {
   return new Map(
     files
       .filter(([, text]) => !/^extends:/m.test(text))
-      .map(([name, text]) => [`${name}.json`, { of: shortHash(text), preset: loadPreset(text, '') }]),
+      .map(([name, text]) => [`${name}.json`, { of: text, preset: loadPreset(text, '') }]),
   )
 }
 

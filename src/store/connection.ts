@@ -65,3 +65,34 @@ export function makeDurable(database: Database.Database, file: string): void {
   // Takes the write lock once, so that a read-only file or folder shows now and not in the middle of a run.
   database.exec('BEGIN IMMEDIATE; COMMIT')
 }
+
+/**
+ * The connection for what only reads: a statement is prepared at its first use, as a reader uses few of a hundred. Not for what
+ * writes: a store that lacks what a statement names has to show before a run, not within.
+ */
+export function preparingLate(database: Database.Database): Database.Database {
+  const prepare = (sql: string): LateStatement => late(() => database.prepare(sql))
+  return new Proxy(database, {
+    get(target, name) {
+      if (name === 'prepare') return prepare
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+type LateStatement = Pick<Database.Statement, 'get' | 'all' | 'run' | 'iterate'> &
+  Record<'pluck' | 'raw', () => LateStatement>
+
+function late(make: () => Database.Statement): LateStatement {
+  let made: Database.Statement | null = null
+  const statement = (): Database.Statement => (made ??= make())
+  return {
+    pluck: () => late(() => statement().pluck()),
+    raw: () => late(() => statement().raw()),
+    get: (...values) => statement().get(...values),
+    all: (...values) => statement().all(...values),
+    run: (...values) => statement().run(...values),
+    iterate: (...values) => statement().iterate(...values),
+  }
+}

@@ -1,7 +1,7 @@
 /** The store on embedded SQLite: opened for writing or for reading, with its roles on one connection. */
 import { statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { assertSound, connect, makeDurable } from './connection.ts'
+import { assertSound, connect, makeDurable, preparingLate } from './connection.ts'
 import { createChanges } from './changes.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createGroups, promised } from './door.ts'
@@ -77,7 +77,7 @@ export function openStoreReader(
     const note = noteBeside(file)
     const source = openSource(file, steps, formerly, isAsLeft(file, note))
     try {
-      const { database } = source
+      const database = preparingLate(source.database)
       const connection = { database, file, groups: createGroups(database, file) }
       const behind = isBehind(source.database, file, note)
       return {

@@ -1,10 +1,15 @@
 /** What commands load: nobody waits for what their command, or their kind of store, does not need. */
-import { readFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { command } from '../support/program.ts'
 import { RunWorld } from '../support/run-world.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 let world: RunWorld
 beforeAll(async () => {
@@ -115,4 +120,47 @@ test.runIf(process.platform === 'linux')('a long command has one arena of memory
   }
   expect(await arenas('backfill')).toBe('itself 1')
   expect(await arenas('sync')).toBe('itself undefined')
+})
+
+test('as it is built, it logs, reads schedules and makes hashes by modules that are loaded only then', async () => {
+  const root = join(world.folder, 'built')
+  const built = join(root, 'dist/program')
+  mkdirSync(root)
+  for (const part of ['bin', 'config', 'package.json'])
+    cpSync(join(repository, part), join(root, part), { recursive: true })
+  symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'))
+  execFileSync(process.execPath, [join(repository, 'scripts/bundle.mjs'), built])
+  execFileSync(process.execPath, [join(repository, 'scripts/write-presets.ts'), join(root, 'dist/presets')])
+  const file = join(world.folder, 'loaded-built')
+  const noting = `import { writeFileSync } from 'node:fs'
+    import module from 'node:module'
+    process.on('exit', () => writeFileSync(process.env.LOADED_FILE, [...Object.keys(module._cache), ...process.moduleLoadList].join('\\n')))`
+  const run = async (config: string, ...words: string[]) => {
+    const env = {
+      ...process.env,
+      LISTING_SYNC_CONFIG: config,
+      LOADED_FILE: file,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noting)}`,
+    }
+    const line = [join(root, 'bin/listing-sync.mjs'), ...words]
+    const running = promisify(execFile)(process.execPath, line, { env })
+    // A daemon is through with its first line.
+    running.child.stderr?.once('data', () => running.child.kill('SIGINT'))
+    const { stdout, stderr } = await running
+    const loaded = among(readFileSync(file, 'utf8').split('\n'), /dist\/program|^NativeModule (?:crypto|zlib)$/)
+    return { stdout, stderr, late: among(loaded, /\/(?:pino|cron|entities|undici)-|^NativeModule/), loaded }
+  }
+  const status = await run(world.configFile, 'status')
+  expect(status).toMatchObject({ stderr: '', late: [] })
+  // Few files, as each takes longer to find and read than to run.
+  expect(status.loaded.length).toBeLessThan(6)
+  const config = join(world.folder, 'scheduled.yaml')
+  const text = readFileSync(world.configFile, 'utf8')
+  writeFileSync(config, text.replace(/^( +)source:/m, '$1schedule: "*/30 * * * *"\n$1source:'))
+  const scheduled = await run(config, 'status')
+  expect(scheduled).toMatchObject({ stderr: '', late: expect.arrayContaining([expect.stringContaining('/cron-')]) })
+  expect(scheduled.stdout).toContain('next run: ')
+  const daemon = await run(config, 'daemon')
+  expect(daemon.stderr).toContain('daemon stopped')
+  expect(among(daemon.loaded, /\/pino-/)).toHaveLength(1)
 })

@@ -58,8 +58,12 @@ export function createMapping(
   }))
   if (!isRight) parts()
   const mendsText = options.repair === 'double-utf8'
+  let version: string | null = null
   const mapping: Mapping = {
-    version: shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])),
+    // Node's part for hashes takes a start several milliseconds to load, and what only looks at the store needs none.
+    get version() {
+      return (version ??= shortHash(JSON.stringify([MAPPING_CODE, { ...preset, file: null }, options])))
+    },
     delivery: options.delivery ?? preset.delivery,
     deliveryOf: (header) => options.delivery ?? deliveryNamed(preset, header),
     format: preset.format,
