@@ -12,14 +12,23 @@ const few = Math.max(20, many / 20)
 const rounds = Number(asked)
 const idleSeconds = rounds === 1 ? 5 : 15
 
+/** To be ended, whatever comes. */
+const running: ReturnType<typeof startDaemon>[] = []
 const service = await startService()
 await inFolder(async (folder) => {
   const source = writeFeed(folder, 'xml', 10)
   const [one, some, all]: Figures[][] = [[], [], []]
-  for (let round = 0; round < rounds; round++) {
-    one.push(await measured(folder, `one-${round}`, source, 1))
-    some.push(await measured(folder, `some-${round}`, source, few))
-    all.push(await measured(folder, `all-${round}`, source, many))
+  try {
+    for (let round = 0; round < rounds; round++) {
+      // One rests while the next starts.
+      const first = await started(folder, `one-${round}`, source, 1)
+      const second = await started(folder, `some-${round}`, source, few)
+      const third = await started(folder, `all-${round}`, source, many)
+      const measured = await Promise.all([first(), second(), third()])
+      for (const [at, figures] of [one, some, all].entries()) figures.push(measured[at])
+    }
+  } finally {
+    for (const daemon of running) await daemon.end()
   }
   const of = (figures: Figures[], which: keyof Figures): number => median(figures.map((each) => each[which]))
   const slope = (which: keyof Figures): number => (of(all, which) - of(some, which)) / (many - few) / 1024
@@ -50,7 +59,8 @@ interface Figures {
   peak: number
 }
 
-async function measured(folder: string, name: string, source: string, count: number): Promise<Figures> {
+/** Starts a daemon, and waits until its first runs are over. What this gives measures it at rest, and ends it. */
+async function started(folder: string, name: string, source: string, count: number): Promise<() => Promise<Figures>> {
   const feeds = Object.fromEntries(
     Array.from({ length: count }, (_, at) => [
       `feed-${at}`,
@@ -60,18 +70,21 @@ async function measured(folder: string, name: string, source: string, count: num
   const config = configure(folder, service.url, feeds, { store: join(folder, `${name}.db`) })
   const memory = join(folder, `${name}.memory`)
   const daemon = startDaemon(config, memory)
-  try {
-    const ready = await daemon.ready
-    await daemon.until(() => daemon.ends.length >= count)
-    expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
-    await rest(daemon, 2)
-    const [resident, peak] = [daemon.memory('VmRSS'), daemon.memory('VmHWM')]
-    daemon.child.kill('SIGUSR2')
-    await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
-    const used = Number(readFileSync(memory, 'utf8'))
-    return { ready, idle: count === many ? await idleOf(daemon) : 0, used, resident, peak }
-  } finally {
-    await daemon.end()
+  running.push(daemon)
+  const ready = await daemon.ready
+  await daemon.until(() => daemon.ends.length >= count)
+  expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
+  return async () => {
+    try {
+      await rest(daemon, 2)
+      const [resident, peak] = [daemon.memory('VmRSS'), daemon.memory('VmHWM')]
+      daemon.child.kill('SIGUSR2')
+      await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
+      const used = Number(readFileSync(memory, 'utf8'))
+      return { ready, idle: count === many ? await idleOf(daemon) : 0, used, resident, peak }
+    } finally {
+      await daemon.end()
+    }
   }
 }
 
