@@ -53,6 +53,8 @@ interface Known {
   ours: readonly Set<string>[]
   delivery: Delivery
   place: { disk: Disk }
+  /** It was sent before a delivery was carried over whole. */
+  isFirstLoad: boolean
 }
 
 export class Checker implements Witness {
@@ -360,7 +362,8 @@ export class Checker implements Witness {
 
   arrived(call: WriteCall): void {
     const { kind, keys } = call
-    this.#known.set(call, { approved: this.approved, ours: this.#ours, delivery: this.delivery, place: this.place })
+    const { approved, delivery, place } = this
+    this.#known.set(call, { approved, ours: this.#ours, delivery, place, isFirstLoad: this.#isFirstLoad })
     this.#guard.arrived(call)
     this.writes++
     this.trace(`  ${kind} ${keys.join()}`)
@@ -472,8 +475,8 @@ export class Checker implements Witness {
     const isRenumbered = known.delivery.holds.has(otherSpelling(key))
     this.#deleted.push({ feed, key, at, clock, isRenumbered, isFree })
     if (isFree) return
-    // The first load is no loss, whatever it lacks.
-    if (!this.#loaded.has(feed) || !this.countsDeletes) return
+    // The first load is no loss, whatever it lacks, and however late.
+    if (known.isFirstLoad || !this.#loaded.has(feed) || !this.countsDeletes) return
     const inADay = this.#deletedInADay(feed, call, (one) => !one.isFree)
     const left = this.#deletedInADay(feed, call, (one) => !one.isFree && !one.isRenumbered)
     const wholeAt = this.#wholeAt.get(feed) ?? clock
