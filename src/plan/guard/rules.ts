@@ -87,10 +87,9 @@ const leastOffice = 3
 const least = 3
 const leastSeldom = 1
 const leastNew = 10
-/** `older`: so many listings back, so many young ones gone, so many of both, and so much of all creates and deletes. */
-const leastOlder = 2
-const leastOlderTogether = 5
-const shareOlder = 0.8
+/** `older`: so many listings back and so many gone again, and so much of all creates and deletes. */
+const leastBack = 3
+const shareBack = 0.8
 /** `unrecognisable`: less than this share of the site stays as it is. */
 const shareStaying = 0.25
 
@@ -200,9 +199,8 @@ const older: Rule = {
   label: 'the delivery is older than the last',
   find({ isFirstLoad, older: times, creates, back, deletes, young, wasOlder }) {
     // A database that was set back goes on from there: what is new in it makes it no newer.
-    const isMost = wasOlder || (back >= creates * shareOlder && young >= deletes * shareOlder)
-    const isSome = Math.min(back, young) >= leastOlder && back + young >= leastOlderTogether
-    if (isFirstLoad || (times === null && !(isMost && isSome))) return null
+    const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
+    if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
     const how =
       times === null
         ? `it brings back ${back} listings that had gone and takes away ${young} new ones`
