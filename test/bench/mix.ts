@@ -10,7 +10,7 @@ const many = Number(size)
 const times = Number(asked)
 const listings = 50
 // With few feeds nobody has to wait for minutes.
-const [schedule, seconds] = many < 1000 ? ['*/5 * * * * *', 5] : ['* * * * *', 60]
+const [schedule, seconds] = many < 1000 ? ['*/3 * * * * *', 3] : ['* * * * *', 60]
 
 const service = await startService()
 await inFolder(async (folder) => {
