@@ -5,8 +5,8 @@ const forCalls = ['console', 'dns', 'dns/promises', 'fs/promises', 'http2', 'per
 const withoutCalls = new Set(['backup', 'store'])
 /** Over before the heap could grow. */
 const brief = new Set(['approve', 'completion', 'runs', 'status'])
-/** To these 25 ms more of a start are nothing. */
-const long = new Set(['backfill', 'daemon'])
+/** Whose memory counts more than 25 ms of a start. */
+const large = new Set(['backfill', 'daemon', 'sync'])
 
 /** The command among the words of a command line; null: none, or only what the program says of itself. */
 function commandOf(words) {
@@ -35,12 +35,12 @@ function keepHeapSmall(words) {
 }
 
 /**
- * Starts a long command anew in the same process, with one arena of glibc's for all threads. Otherwise each has one of its own, of
+ * Starts such a command anew in the same process, with one arena of glibc's for all threads. Otherwise each has one of its own, of
  * which little is given back: some 25 MB of a backfill. Nothing but the environment tells glibc so.
  */
 function shareArena(words) {
   const isSaid = process.env.MALLOC_ARENA_MAX !== undefined
-  if (process.platform !== 'linux' || isSaid || process.connected || !long.has(commandOf(words))) return
+  if (process.platform !== 'linux' || isSaid || process.connected || !large.has(commandOf(words))) return
   const line = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   process.execve?.(process.execPath, line, { ...process.env, MALLOC_ARENA_MAX: '1' })
 }

@@ -105,7 +105,7 @@ test('what Node made of the program for one command is good after another', asyn
   }
 })
 
-test.runIf(process.platform === 'linux')('a long command has one arena of memory for all threads', async () => {
+test.runIf(process.platform === 'linux')('what reads whole feeds has one arena of memory for all threads', async () => {
   const file = join(world.folder, 'arenas')
   const noting = `import { writeFileSync } from 'node:fs'
     process.on('exit', () => writeFileSync(process.env.LOADED_FILE, process.pid + ' ' + process.env.MALLOC_ARENA_MAX))`
@@ -118,8 +118,8 @@ test.runIf(process.platform === 'linux')('a long command has one arena of memory
     // It is the process that was started, so that whoever stops that one stops the command.
     return readFileSync(file, 'utf8').replace(String(pid), 'itself')
   }
-  expect(await arenas('backfill')).toBe('itself 1')
-  expect(await arenas('sync')).toBe('itself undefined')
+  for (const words of [['backfill'], ['sync']]) expect(await arenas(...words)).toBe('itself 1')
+  expect(await arenas('diff')).toBe('itself undefined')
 })
 
 test('as it is built, it logs, reads schedules and makes hashes by modules that are loaded only then', async () => {
