@@ -7,7 +7,7 @@ import { XMLParser } from 'fast-xml-parser'
 import Papa from 'papaparse'
 import { systemClock } from '../../src/core/machine.ts'
 import { readBudget } from '../../src/feed/format/budget.ts'
-import { expected, figure, inFolder, median, sideBySide, writeFeed } from './measure.ts'
+import { collectYoung, expected, figure, inFolder, median, sideBySide, writeFeed } from './measure.ts'
 import { moment, openMapping, receiving } from './pipeline.ts'
 import { configure, feedOf, openProgram, startService } from './world.ts'
 
@@ -28,6 +28,7 @@ for (const format of ['xml', 'csv'] as const) {
         bare: () => onMainThread(onOne.bare, async () => expected('records', await parser(feed.source), records)),
       },
       Number(rounds),
+      collectYoung,
     )
     // The first round warms up.
     const [readOnOne, bareOnOne] = [onOne.read, onOne.bare].map((all) => median(all.slice(1)))

@@ -5,11 +5,17 @@ import { home, resoHeader, resoRow, zillowEnd, zillowRecord, zillowStart } from 
 
 export const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]
 
+const collectAll = (): void => void globalThis.gc?.()
+
+/**
+ * Of the young objects alone. A whole collection lets go of what V8 has compiled for objects of which none is alive then, which
+ * happens to no program that goes on; but after a young one a subject pays for what the one before it left.
+ */
+export const collectYoung = (): void => void globalThis.gc?.({ type: 'minor' } as never)
+
 /** Seconds of processor time that this process takes for a job, all its threads counted. */
-export async function processorTime(job: () => Promise<unknown>): Promise<number> {
-  // Of the young objects alone: a whole collection lets go of what V8 has compiled for objects of which none is alive then, which
-  // happens to no program that goes on; to compile it again took a sixth of the time in which a table is read.
-  globalThis.gc?.({ type: 'minor' } as never)
+export async function processorTime(job: () => Promise<unknown>, collect: () => void = collectAll): Promise<number> {
+  collect()
   const before = process.cpuUsage()
   await job()
   const { user, system } = process.cpuUsage(before)
@@ -23,13 +29,14 @@ export async function processorTime(job: () => Promise<unknown>): Promise<number
 export async function sideBySide<Name extends string>(
   subjects: Record<Name, () => Promise<number | void>>,
   rounds: number,
+  collect = collectAll,
 ): Promise<Record<Name, number>> {
   const names = Object.keys(subjects) as Name[]
   const all = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
   for (let round = 0; round <= rounds; round++) {
     for (const name of names) {
       let own: number | void = undefined
-      const taken = await processorTime(async () => (own = await subjects[name]()))
+      const taken = await processorTime(async () => (own = await subjects[name]()), collect)
       if (round > 0) all[name].push(own ?? taken)
     }
   }
