@@ -5,13 +5,13 @@ import { home, resoHeader, resoRow, zillowEnd, zillowRecord, zillowStart } from 
 
 export const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]
 
-const collectAll = (): void => void globalThis.gc?.()
+const collectAll = (): void => globalThis.gc?.()
 
 /**
  * Of the young objects alone. A whole collection lets go of what V8 has compiled for objects of which none is alive then, which
  * happens to no program that goes on; but after a young one a subject pays for what the one before it left.
  */
-export const collectYoung = (): void => void globalThis.gc?.({ type: 'minor' } as never)
+export const collectYoung = (): void => globalThis.gc?.({ type: 'minor' } as never)
 
 /** Seconds of processor time that this process takes for a job, all its threads counted. */
 export async function processorTime(job: () => Promise<unknown>, collect: () => void = collectAll): Promise<number> {
