@@ -35,7 +35,7 @@ function keepHeapSmall(words) {
 }
 
 /**
- * Starts such a command anew in the same process, with one arena of glibc's for all threads. Otherwise each has one of its own, of
+ * Starts one of the large commands anew in the same process, with one arena of glibc's for all threads. Otherwise each has one of its own, of
  * which little is given back: some 25 MB of a backfill. Nothing but the environment tells glibc so.
  */
 function shareArena(words) {

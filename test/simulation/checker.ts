@@ -708,23 +708,20 @@ export class Checker implements Witness {
     for (const key of this.delivery.holds) if (isIn(this.delivery, key)) this.#letGo.delete(`${this.feed} ${key}`)
   }
 
-  /**
-   * Invariant 4, on a clean delivery: what the service holds is what the feed holds. `told`: said to be there twice, or to have
-   * drifted.
-   */
+  /** Invariant 4, on a clean delivery: what the service holds is what the feed holds. `told`: the holds, as `cause MLSNumber`. */
   converged(delivery: Delivery, version: number, stuck: ReadonlySet<string>, told: ReadonlySet<string>): void {
     const { ownership, drift } = this.#swarm
     const alone = ownership === 'mirror'
     const isAnothers = ({ by, feed }: Row): boolean => by === 'us' && feed !== this.feed
     // Where a run was killed before it could look, an update that was ignored and an edit of it look the same to the next one.
     const mayDiffer = ({ by, edited, listing: { MLSNumber: key } }: Row): boolean =>
-      drift !== 'overwrite' && (edited || by === 'person' || (this.#wasIgnored.has(key) && told.has(key)))
+      drift !== 'overwrite' && (edited || by === 'person' || (this.#wasIgnored.has(key) && told.has(`drifted ${key}`)))
     for (const [key, entry] of delivery.listings) {
       const rows = this.service.living(key)
       if (stuck.has(key) || rows.some((row) => (row.by === 'south' && !alone) || isAnothers(row))) continue
       if (rows.length > 1 && rows.some(({ by }) => by === 'person')) continue
       if (rows.length > 1 && this.#mayBeTwice.has(key)) {
-        if (!told.has(key)) this.fail(`4: ${rows.length} rows for ${key}, and nobody is told`)
+        if (!told.has(`twice-shown ${key}`)) this.fail(`4: ${rows.length} rows for ${key}, and nobody is told`)
         continue
       }
       if (rows.length !== 1) this.fail(`4: ${rows.length} rows for ${key}`)

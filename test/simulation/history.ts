@@ -289,12 +289,8 @@ class History {
     const excepted = new Set(stuck)
     for (const { cause, mlsNumber } of last.changes())
       if (cause === 'other-feed' && others.has(mlsNumber)) excepted.add(mlsNumber)
-    const asks = ['twice-shown', 'drifted']
-    const told = new Set(
-      [...last.changes()].flatMap(({ kind, cause, mlsNumber }) =>
-        kind === 'hold' && asks.includes(cause) ? mlsNumber : [],
-      ),
-    )
+    const held = [...last.changes()].filter(({ kind }) => kind === 'hold')
+    const told = new Set(held.map(({ cause, mlsNumber }) => `${cause} ${mlsNumber}`))
     // A delta need not name what another feed has.
     if (delivery.isDelta) for (const key of others) excepted.add(key)
     checker.converged(truth, this.#source.mappingVersion, excepted, told)

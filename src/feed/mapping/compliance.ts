@@ -161,7 +161,6 @@ function leaveOut(listing: Partial<Listing>, entries: ExtensionEntry[], isBarred
 
   rewrite(listing, (text) => withoutAddresses(text, isBarred, '…'))
   const clean = entries.flatMap((entry) => {
-    if (!entry.value.includes('//')) return entry
     const value = withoutAddresses(entry.value, isBarred, '')
     if (value === entry.value) return entry
     // Separators between removed addresses go too.

@@ -124,8 +124,9 @@ let known: ReadonlySet<string> | undefined
 export function symbolOfCurrency(code: string): string | undefined {
   const upper = code.toUpperCase()
   const usual = tables.currencySymbols().get(wordKey(code))
+  if (usual !== undefined) return usual
   known ??= new Set(Intl.supportedValuesOf('currency'))
-  if (usual !== undefined || !known.has(upper)) return usual
+  if (!known.has(upper)) return undefined
   const shown = (currencyDisplay: 'symbol' | 'narrowSymbol'): string =>
     new Intl.NumberFormat('en', { style: 'currency', currency: upper, currencyDisplay })
       .formatToParts(1)
