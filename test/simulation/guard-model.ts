@@ -79,6 +79,12 @@ function begins<How>(all: Since<How>, key: string, how: How, at: number): void {
   if (!since.has(how)) since.set(how, at)
 }
 
+/** When something was first so: in which run, and at what time by its clock. */
+interface First {
+  run: number
+  at: number
+}
+
 /** What one feed says, and what came of it. */
 class OfFeed {
   /** Since when what is said of each `fact MLSNumber` is so. */
@@ -92,14 +98,15 @@ class OfFeed {
   changed: { fact: Fact; key: string; at: number }[] = []
   /** Since when runs say that a listing waits, for the price that it is to have. */
   readonly waiting: Since<number> = new Map()
-  readonly keylessSince = new Map<string, number>()
-  readonly goneSince = new Map<string, number>()
+  readonly keylessSince = new Map<string, First>()
+  readonly goneSince = new Map<string, First>()
 }
 
 export class GuardModel {
   readonly #feeds = new Map<string, OfFeed>()
   /** The last call of this run for an MLSNumber, and what it carried. */
   #calls = new Map<string, Pick<WriteCall, 'kind' | 'listing'>>()
+  #run = 0
   readonly #fail: (what: string) => void
 
   constructor(fail: (what: string) => void) {
@@ -128,13 +135,15 @@ export class GuardModel {
 
   begin(feed: string, delivery: Delivery, keys: Iterable<string>, now: number): void {
     this.#calls = new Map()
+    this.#run++
     const of = this.#of(feed)
     of.before = new Map(of.sent)
     for (const [key, entry] of delivery.listings)
       for (const fact of kinds) begins(of.said, `${fact} ${key}`, wordOf(fact, listingOf(entry, 1)), now)
     if (!delivery.whole) return
     for (const key of of.keylessSince.keys()) if (!delivery.unreadable.has(key)) of.keylessSince.delete(key)
-    for (const key of keys) if (!isIn(delivery, key) && !of.goneSince.has(key)) of.goneSince.set(key, now)
+    for (const key of keys)
+      if (!isIn(delivery, key) && !of.goneSince.has(key)) of.goneSince.set(key, { run: this.#run, at: now })
   }
 
   /** A call reached the service: until its answer is known, nobody knows what was sent last. */
@@ -239,14 +248,14 @@ export class GuardModel {
   /** A record without MLSNumber can only be what went absent as it came: all other deletes go on. */
   #judgeKeyless(of: OfFeed, { report, delivery, startedAt, owned }: Judged): void {
     if (!delivery.whole) return
-    for (const key of delivery.unreadable) if (!of.keylessSince.has(key)) of.keylessSince.set(key, startedAt)
+    for (const key of delivery.unreadable)
+      if (!of.keylessSince.has(key)) of.keylessSince.set(key, { run: this.#run, at: startedAt })
     for (const key of of.goneSince.keys()) if (isIn(delivery, key)) of.goneSince.delete(key)
-    const last = Math.max(...of.keylessSince.values())
     for (const { mlsNumber: key, kind, cause } of report.changes()) {
       if (kind !== 'hold' || cause !== 'unreadable' || !owned.has(key)) continue
-      const goneSince = of.goneSince.get(key) ?? 0
-      // By a clock that was set back since, it went at a time that is still to come: then nothing tells which was first.
-      if (goneSince > last && goneSince <= startedAt)
+      const gone = of.goneSince.get(key) ?? { run: 0, at: 0 }
+      // Where the clock was set meanwhile, the times alone do not tell which was first.
+      if ([...of.keylessSince.values()].every(({ run, at }) => gone.run > run && gone.at > at))
         this.#fail(`keyless: ${key} is held, though it went after the records without MLSNumber had come`)
     }
   }
