@@ -51,9 +51,11 @@ async function* joined(bytes: AsyncIterable<Buffer>, atLeast: () => number): Asy
   let blocks: Buffer[] = []
   let size = 0
   for await (const block of bytes) {
-    blocks.push(block)
     size += block.length
-    if (size < atLeast()) continue
+    const isEnough = size >= atLeast()
+    // What waits is copied: the source may read what comes next into the same block (`Opened.bytes`).
+    blocks.push(isEnough ? block : Buffer.from(block))
+    if (!isEnough) continue
     yield blocks.length === 1 ? block : Buffer.concat(blocks)
     blocks = []
     size = 0

@@ -6,6 +6,7 @@ import { formats } from '../../../src/feed/format/formats.ts'
 import { JsonSplitter } from '../../../src/feed/format/json-splitter.ts'
 import { RetsSplitter } from '../../../src/feed/format/rets-splitter.ts'
 import { XmlSplitter } from '../../../src/feed/format/xml-splitter.ts'
+import { readingOf } from '../../support/reading.ts'
 
 const maxRecordBytes = 64 * 1024
 const block = 16 * 1024
@@ -81,4 +82,23 @@ test.each([
     expect(error).toBeInstanceOf(FeedError)
   }
   expect(blocks).toBeLessThan(200)
+})
+
+test('a source that reads into two blocks in turn is read as it is', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, i) => `${i},Home ${i * 7919}`)
+  const document = Buffer.from(`Id,Name\n${rows.join('\n')}\n`)
+  async function* inTurn(): AsyncGenerator<Buffer> {
+    const blocks = [Buffer.alloc(block), Buffer.alloc(block)]
+    for (let from = 0; from < document.length; from += block) {
+      const next = blocks.shift()!
+      blocks.push(next)
+      yield next.subarray(0, document.copy(next, 0, from))
+    }
+  }
+  const read: string[] = []
+  const formatOptions = { requiredHeaders: [] }
+  for await (const records of readingOf({ format: 'csv', formatOptions }, inTurn()).records)
+    for (const { raw } of records) read.push(raw.toString())
+  expect(read).toHaveLength(rows.length)
+  expect(rows.find((row, i) => row !== read[i])).toBeUndefined()
 })
