@@ -36,38 +36,55 @@ export class CsvSplitter {
   private readonly delimiter: Buffer
   private readonly quote: number | null
   private readonly lineEnd: number
-  /** The bytes of a blank row. */
-  private readonly blanks: Buffer
+  /** By each byte: whether a blank row may have it. */
+  private readonly isBlankByByte = new Uint8Array(256)
   private readonly maxRowBytes: number
 
   constructor(dialect: Dialect, maxRowBytes: number) {
     this.delimiter = Buffer.from(dialect.delimiter)
     this.quote = dialect.quote === '' ? null : dialect.quote.charCodeAt(0)
     this.lineEnd = dialect.lineEnd.charCodeAt(0)
-    this.blanks = Buffer.from(` \t\r${dialect.quote}${dialect.delimiter}`)
+    for (const byte of Buffer.from(` \t\r${dialect.quote}${dialect.delimiter}`)) this.isBlankByByte[byte] = 1
     this.maxRowBytes = maxRowBytes
   }
 
   /** Takes the next bytes and returns the rows that end in them. */
   push(block: Buffer): Row[] {
-    if (this.lostAt !== null) return []
     const rows: Row[] = []
-    this.searchFrom -= this.rowStart
-    const rest = this.buffer.subarray(this.rowStart)
-    this.buffer = rest.length === 0 ? block : Buffer.concat([rest, block])
-    this.rowStart = 0
-    this.nextQuote = -1
-    this.nextEnd = -1
-    for (let end = this.findEnd(false); end >= 0; end = this.findEnd(false)) {
-      this.take(end, rows)
-      this.rowStart = end + 1
-      this.searchFrom = end + 1
+    for (let from = 0; this.lostAt === null && from < block.length;) {
+      const to = this.pieceEnd(block, from)
+      this.look(block.subarray(from, to))
+      for (let end = this.findEnd(false); end >= 0; end = this.findEnd(false)) {
+        this.take(end, rows)
+        this.rowStart = end + 1
+        this.searchFrom = end + 1
+      }
+      from = to
     }
-    if (this.buffer.length - this.rowStart > this.maxRowBytes) {
+    if (this.waiting > this.maxRowBytes) {
       this.lostAt = this.count + 1
       this.buffer = Buffer.alloc(0)
     }
     return rows
+  }
+
+  /**
+   * How much of a block is looked at next: all of it or, where the beginning of a row waits, what may end that row, as it has to be
+   * copied. Each piece is as long as what waits, so that a row of many lines is not copied for each of them.
+   */
+  private pieceEnd(block: Buffer, from: number): number {
+    const end = this.waiting === 0 ? -1 : block.indexOf(this.lineEnd, from + this.waiting - 1)
+    return end < 0 ? block.length : end + 1
+  }
+
+  /** Looks at the beginning of a row that waits, if there is one, and what comes after it. */
+  private look(piece: Buffer): void {
+    this.searchFrom -= this.rowStart
+    const rest = this.buffer.subarray(this.rowStart)
+    this.buffer = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    this.rowStart = 0
+    this.nextQuote = -1
+    this.nextEnd = -1
   }
 
   /** Bytes of a row whose end has not come yet. */
@@ -91,7 +108,7 @@ export class CsvSplitter {
   }
 
   private isBlank(raw: Buffer): boolean {
-    return raw.every((byte) => this.blanks.includes(byte))
+    return raw.every((byte) => this.isBlankByByte[byte] === 1)
   }
 
   /** Index of the line end that ends the row at `rowStart`; -1: not in this window. At the file's end, its length. */
