@@ -2,6 +2,7 @@
 import { factsInPlace } from '../core/compare-listings.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { FieldName, Shown } from '../core/listing.ts'
+import { countsOf } from '../plan/change.ts'
 import type { Action, Create, Update } from '../plan/change.ts'
 import type { CallKind } from '../plan/inputs.ts'
 import { NotSent } from '../service/retry.ts'
@@ -313,7 +314,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
     isMade: false,
     beforeSend: async (): Promise<void> => {
       mark.isMade = true
-      const calls = changes.map(({ change }) => ({ key: change.mlsNumber, counts: countsOf(kind, change, orders) }))
+      const calls = changes.map(({ change }) => ({ key: change.mlsNumber, counts: countedBy(kind, change, orders) }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
     },
@@ -330,7 +331,8 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
 }
 
 /** What a call counts as: nothing, for a create of a listing that was there already, and during a first load. */
-function countsOf(kind: CallKind, { counts }: Action, { isFirstLoad }: Orders): Begun['counts'] {
+function countedBy(kind: CallKind, action: Action, { isFirstLoad }: Orders): Begun['counts'] {
+  const counts = countsOf(action)
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']
   return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

@@ -122,7 +122,7 @@ function isOfEarlierWrite({ service: { stamp } }: ApplyContext, { by }: Shown): 
 function asUpdate(change: Create | Update): Update {
   if (change.kind === 'update') return change
   const none = { shownHash: null, fields: [], clear: [], broken: [], again: false, withheld: null }
-  return { ...change, ...none, kind: 'update', cause: 'changed', counts: [] }
+  return { ...change, ...none, kind: 'update', cause: 'changed' }
 }
 
 function* notesOf({ orders, feed }: ApplyContext, { forms, uncleared }: Record<'forms' | 'uncleared', Times>) {

@@ -138,7 +138,7 @@ export async function tellChanges({ store, feed, untold }: ApplyContext, least: 
 /** What is done is held no more: an approval lets a change through once. */
 export async function done(context: ApplyContext, stored: Stored<Action>): Promise<void> {
   const { store, feed } = context
-  const { mlsNumber, released } = stored.change
+  const { mlsNumber, released = [] } = stored.change
   if (released.length > 0) await store.holds.use(feed.name, mlsNumber, released)
   record(context, stored, 'done')
 }

@@ -44,7 +44,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
     const why = 'gone from the feed and from the service'
     const reason = reasonOf('forget', 'absent')
-    return new ForgetAbsent(proof, { why, reason, snapshot: mine!.id, home, counts: [], released: [] })
+    return new ForgetAbsent(proof, { why, reason, snapshot: mine!.id, home })
   }
   if (!isProven) {
     const parts =
@@ -60,8 +60,6 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     unsettled: mayStillLand(one),
     home,
     isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
-    counts: ['delete'] as const,
-    released: [],
   }
   if (proof === null) {
     const [look, cause] = [Look.of(settings, key), 'feed-says-so' as const]
@@ -113,7 +111,7 @@ function handedOver({ key, mine, shown }: Case): Change | null {
 }
 
 function forgotten(mlsNumber: string, cause: ForgetStated['cause'], why: string, home: string | null): ForgetStated {
-  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), home, counts: [], released: [] }
+  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), home }
 }
 
 /** Nobody can tell which of the copies a call would hit. */

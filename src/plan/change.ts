@@ -18,11 +18,12 @@ interface Base<Kind extends string, Cause extends string> {
   readonly reason: string
 }
 
+/** What the guard found of an action that it weighed. */
 interface Weighed {
-  /** As what it counts for 24 hours once it is carried out. */
-  readonly counts: readonly Counted[]
-  /** What earlier runs held of it, and what was approved or confirmed since. */
-  readonly released: readonly HeldPart[]
+  /** As what it counts once it is carried out, where that is not what `countsOf` has of it. */
+  readonly counts?: readonly Counted[]
+  /** What earlier runs held of it, and was approved or confirmed since. */
+  readonly released?: readonly HeldPart[]
 }
 
 /** Where the wanted listing lies: at a position of the delivery, or in the snapshot row of this id. */
@@ -89,18 +90,15 @@ export type DeleteStated = Deletes<'feed-says-so'> & { readonly look: Look }
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
 export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
 
-type DeleteDetails = Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>
-type ForgetDetails = Omit<DeleteDetails, 'shownHash' | 'unsettled' | 'isYoung'>
-
 /** What follows from absence: its MLSNumber is its proof's, so neither can be put on another listing. */
-class OfProof {
+class OfProof<Details> {
   readonly cause = 'absent'
   readonly #proof: AbsenceProof
   /** When it was first absent, in milliseconds, and whether in the delivery before as well: the proof rests on them. */
   readonly absentSince: number | null
   readonly wasAbsent: boolean
 
-  constructor(proof: AbsenceProof, details: object) {
+  constructor(proof: AbsenceProof, details: Details) {
     Object.assign(this, details)
     this.#proof = proof
     this.absentSince = proof.gone.absentSince
@@ -112,22 +110,24 @@ class OfProof {
   }
 
   /** The same change around the same proof, weighed otherwise. */
-  weighed(weighed: Weighed): this {
+  weighed(by: Weighed): this {
     const Kind = this.constructor as new (proof: AbsenceProof, details: object) => this
     // oxlint-disable-next-line typescript/no-misused-spread
-    return new Kind(this.#proof, { ...this, ...weighed })
+    return new Kind(this.#proof, { ...this, ...by })
   }
 }
 
-const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof & Details
+const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof<Details> & Details
 
 /** The delete of a listing that the feed no longer holds. */
-export class DeleteAbsent extends ByAbsence<DeleteDetails> {
+export class DeleteAbsent extends ByAbsence<Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>> {
   readonly kind = 'delete'
 }
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent extends ByAbsence<ForgetDetails> {
+export class ForgetAbsent extends ByAbsence<
+  Pick<Deletes<'absent'>, 'why' | 'reason' | 'home' | 'snapshot' | keyof Weighed>
+> {
   readonly kind = 'forget'
 }
 
@@ -188,9 +188,16 @@ export function hold(
 export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
   kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
-/** The action with other counts and releases. */
 export const weighed = (action: Action, by: Weighed): Action =>
   'weighed' in action ? action.weighed(by) : { ...action, ...by }
+
+/** As what an action counts for 24 hours once it is carried out. */
+export function countsOf(action: Action): readonly Counted[] {
+  if (action.counts !== undefined) return action.counts
+  if (action.kind === 'update') return action.broken
+  if (action.kind === 'create') return action.cause === 'new' && !action.isBack ? ['create'] : []
+  return action.kind === 'delete' ? ['delete'] : []
+}
 
 /** `content`: the hash of the wanted listing; `fields`: those that change. */
 export function reasonOf(
@@ -208,17 +215,11 @@ export function partsOf(change: Change): readonly PartHeld[] {
   return change.kind === 'update' && change.withheld !== null ? change.withheld.parts : []
 }
 
-/** The fields in which what is on the service would change, as far as the plan knows them. */
-export function fieldsOf(change: Change): readonly FieldChange[] {
+/** The fields in which an update changes what is on the service; `isHeld`: those that the guard holds of one that goes on. */
+export function fieldsOf(change: Change, isHeld = false): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
   if (action?.kind !== 'update') return []
-  return action.fields.filter(({ field }) => !action.withheld?.fields.includes(field))
-}
-
-/** The fields that the guard holds of an update that goes on. */
-export function withheldOf(change: Change): readonly FieldChange[] {
-  if (change.kind !== 'update') return []
-  return change.fields.filter(({ field }) => change.withheld?.fields.includes(field))
+  return action.fields.filter(({ field }) => (action.withheld?.fields.includes(field) ?? false) === isHeld)
 }
 
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>
@@ -254,8 +255,8 @@ export interface Ask {
 
 /** What a chunk of MLSNumbers comes to. */
 export interface Steps {
-  readonly asks: readonly Ask[]
-  readonly changes: readonly Planned[]
-  readonly notes: readonly Bookkeeping[]
-  readonly unchanged: number
+  asks: Ask[]
+  changes: Planned[]
+  notes: Bookkeeping[]
+  unchanged: number
 }

@@ -8,7 +8,7 @@ import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
 import { refreshDue } from './present.ts'
 import { caseOf, situations } from './situation.ts'
-import type { Situation } from './situation.ts'
+import type { Case, Situation } from './situation.ts'
 
 /**
  * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another. Pure:
@@ -16,40 +16,26 @@ import type { Situation } from './situation.ts'
  */
 export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): AsyncGenerator<Steps, PlanFacts> {
   const facts = noFacts()
-  let left = 0
-  const isLeft = (row: RowInBrief): boolean => {
-    const stays = staysAsItIs(row, inputs, settings)
-    if (stays) left++
-    return stays
-  }
-  const takeLeft = (): number => {
-    const taken = left
-    facts.ours += taken
-    left = 0
-    return taken
-  }
-  for await (const chunk of situations(inputs, settings.feed, isLeft)) {
+  const isLeft = (row: RowInBrief): boolean => staysAsItIs(row, inputs, settings)
+  for await (const { situations: chunk, left } of situations(inputs, settings.feed, isLeft)) {
+    facts.ours += left
+    const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
     const unseen = presume(chunk, settings)
     const decisions = await decideAll(chunk, unseen, inputs, settings)
-    const asks: Ask[] = []
-    const made = decisions.flatMap((decision, i) => {
+    for (const [i, decision] of decisions.entries()) {
       const situation = chunk[i]
       const ask = unseen.get(situation.key)
-      if (ask === undefined || (!ask.isUnclear && leavesAll(decision))) return [{ situation, ...decision }]
-      asks.push(ask)
-      return []
-    })
-    for (const { situation, ...decision } of made) count(facts, situation, decision, settings)
-    yield {
-      asks,
-      changes: made.flatMap(({ changes, situation }) =>
-        changes.map((change) => ({ change, remembered: situation.history })),
-      ),
-      notes: made.flatMap(({ notes }) => notes),
-      unchanged: made.filter(({ isUnchanged }) => isUnchanged).length + takeLeft(),
+      if (ask !== undefined && (ask.isUnclear || !leavesAll(decision))) {
+        steps.asks.push(ask)
+        continue
+      }
+      count(facts, situation, decision, settings)
+      for (const change of decision.changes) steps.changes.push({ change, remembered: situation.history })
+      steps.notes.push(...decision.notes)
+      if (decision.isUnchanged) steps.unchanged++
     }
+    yield steps
   }
-  if (left > 0) yield { asks: [], changes: [], notes: [], unchanged: takeLeft() }
   return facts
 }
 
@@ -82,17 +68,17 @@ async function decideAll(
   unseen: ReadonlyMap<string, Ask>,
   inputs: PlanInputs,
   settings: PlanSettings,
-): Promise<readonly Decision[]> {
-  const asked: number[] = []
-  const ask = (id: number): never => {
-    asked.push(id)
-    throw notAtHand
-  }
+): Promise<Decision[]> {
   const withoutList = { ...settings, remote: noList }
-  const settingsOf = ({ key }: Situation): PlanSettings => (unseen.has(key) ? withoutList : settings)
+  const decideOn = (situation: Situation, recall: Case['recall']): Decision =>
+    decide(caseOf(situation, unseen.has(situation.key) ? withoutList : settings, recall))
+  const asked: number[] = []
   const decisions = chunk.map((situation) => {
     try {
-      return decide(caseOf(situation, settingsOf(situation), ask))
+      return decideOn(situation, (id) => {
+        asked.push(id)
+        throw notAtHand
+      })
     } catch (error) {
       if (error !== notAtHand) throw error
       return null
@@ -104,7 +90,7 @@ async function decideAll(
     if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
     return found
   }
-  return decisions.map((decision, i) => decision ?? decide(caseOf(chunk[i], settingsOf(chunk[i]), recall)))
+  return decisions.map((decision, i) => decision ?? decideOn(chunk[i], recall))
 }
 
 function count(facts: PlanFacts, situation: Situation, decision: Decision, { feed, remote }: PlanSettings): void {

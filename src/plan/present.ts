@@ -80,7 +80,7 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
   if (isUnderWay(mine, settings)) {
     if (missedAt !== null || settings.remote.complete)
       return inFlight(one, missedAt ?? mine.flightAt!, `${unanswered} and may still land`)
-    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`, { firstLook: true, counts: [] })
+    return create(one, 'new', `${unanswered}, and the list is incomplete: looked up`, { firstLook: true })
   }
   const why = flight === 'create' ? `${unanswered} and never showed` : 'deleted before, delivered again'
   // A list that hides a row by mistake must not make a second one: one absence is weak evidence.
@@ -198,21 +198,15 @@ function changeOf<Kind extends ActionKind, Cause extends string>(
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
   const reason = reasonOf(kind, cause, ...content)
-  return { kind, cause, mlsNumber: key, why, reason, wanted: wanted.at, unsettled, released: [] }
+  return { kind, cause, mlsNumber: key, why, reason, wanted: wanted.at, unsettled }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
-  return {
-    ...changeOf(one, 'adopt', cause, why),
-    shownHash: item.hash,
-    facts: factsShown(one),
-    counts: [],
-  }
+  return { ...changeOf(one, 'adopt', cause, why), shownHash: item.hash, facts: factsShown(one) }
 }
 
 function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
   const { wanted, history, settings } = one
-  const isBack = history.leftAt !== null
   return {
     ...changeOf(one, 'create', cause, why, wanted.content),
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
@@ -220,15 +214,13 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
     unseen: false,
     firstLook: false,
     home: wanted.home,
-    isBack,
-    counts: cause === 'new' && !isBack ? ['create'] : [],
+    isBack: history.leftAt !== null,
     ...also,
   }
 }
 
 function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
   const { mine, item, wanted } = one
-  const broken = brokenBy(one, cause)
   return {
     ...changeOf(one, 'update', cause, why, wanted.content, fields),
     lookUp: false,
@@ -237,9 +229,8 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
     fields,
     clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
-    broken,
+    broken: brokenBy(one, cause),
     withheld: null,
-    counts: broken,
   }
 }
 

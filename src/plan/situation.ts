@@ -41,11 +41,14 @@ export interface WantedListing {
 
 const noHistory: Situation['history'] = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
-/** Situations in one chunk: what a decision needs beside them is fetched for a chunk in one go. */
+/** So many MLSNumbers are decided together: what that needs beside them is fetched in one go. */
 const chunkSize = 250
 
-/** A situation of which the row is not read yet. */
-type Met = Pick<Situation, 'key' | 'delivered' | 'shown'> & { hasRow: boolean; history: Situation['history'] }
+export interface Chunk {
+  situations: Situation[]
+  /** How many rows were passed over meanwhile. */
+  left: number
+}
 
 /**
  * Walks the sorted sides together, once, one MLSNumber after another, in chunks. It waits only where a page or a chunk is full.
@@ -55,14 +58,13 @@ export async function* situations(
   inputs: Omit<PlanInputs, 'recall'>,
   feed: string,
   isLeft: (row: RowInBrief) => boolean = () => false,
-): AsyncGenerator<readonly Situation[]> {
-  const delivered = new Side(onePage(inputs.delivered))
-  const snapshot = new Side(inputs.snapshot)
-  const shown = new Side(onePage(inputs.shown))
-  const histories = new Side(inputs.history)
+): AsyncGenerator<Chunk> {
+  const [delivered, shown] = [new Side(onePage(inputs.delivered)), new Side(onePage(inputs.shown))]
+  const [snapshot, histories] = [new Side(inputs.snapshot), new Side(inputs.history)]
   const others = [delivered, shown, histories]
   const sides = [snapshot, ...others]
-  let chunk: Met[] = []
+  let chunk: Chunk = { situations: [], left: 0 }
+  let withRow: string[] = []
   try {
     for (;;) {
       let key: string | null = null
@@ -73,33 +75,39 @@ export async function* situations(
       if (key === null) break
       const row = snapshot.next?.key === key ? snapshot.next : null
       if (row !== null) snapshot.pass()
-      if (row !== null && others.every(({ next }) => next?.key !== key) && isLeft(row)) continue
+      if (row !== null && others.every(({ next }) => next?.key !== key) && isLeft(row)) {
+        chunk.left++
+        continue
+      }
       const [history = noHistory] = histories.take(key)
-      chunk.push({ key, delivered: delivered.take(key), hasRow: row !== null, shown: shown.take(key), history })
-      if (chunk.length < chunkSize) continue
-      yield await whole(chunk, inputs, feed)
-      chunk = []
+      const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history }
+      if (row !== null) withRow.push(key)
+      if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
+      yield await withRows(chunk, withRow, inputs, feed)
+      chunk = { situations: [], left: 0 }
+      withRow = []
     }
-    if (chunk.length > 0) yield await whole(chunk, inputs, feed)
+    yield await withRows(chunk, withRow, inputs, feed)
   } finally {
     for (const side of sides) await side.leave()
   }
 }
 
 /** The rows of a chunk are read in one go. */
-async function whole(
-  chunk: readonly Met[],
-  { rows, seen, shownAsBefore: isShownAsBefore }: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
+async function withRows(
+  chunk: Chunk,
+  keys: readonly string[],
+  inputs: Pick<PlanInputs, 'rows' | 'seen' | 'shownAsBefore'>,
   feed: string,
-): Promise<Situation[]> {
-  const keys = chunk.flatMap(({ key, hasRow }) => (hasRow ? [key] : []))
-  const found = keys.length > 0 ? await rows(keys) : null
-  return chunk.map(({ key, delivered, shown, history }) => {
-    const row = found?.get(key) ?? null
-    const isOwn = row !== null && row.owned && row.feed === feed
-    if (isOwn && isShownAsBefore(row.id)) shown.unshift(shownAsBefore(row))
-    return { key, delivered, row, seen: isOwn && seen(row.id), shown, history }
-  })
+): Promise<Chunk> {
+  const rows = keys.length > 0 ? await inputs.rows(keys) : null
+  for (const situation of chunk.situations) {
+    const row = (situation.row = rows?.get(situation.key) ?? null)
+    if (row === null || !row.owned || row.feed !== feed) continue
+    situation.seen = inputs.seen(row.id)
+    if (inputs.shownAsBefore(row.id)) situation.shown.unshift(shownAsBefore(row))
+  }
+  return chunk
 }
 
 export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({

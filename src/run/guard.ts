@@ -4,14 +4,13 @@ import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
 import { partsOf } from '../plan/change.ts'
-import type { Action, ActionKind, Change, Counts, Remembered } from '../plan/change.ts'
+import type { Action, ActionKind, Change, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
 import type { Seen, Trip } from '../plan/guard/rules.ts'
-import { standingOf } from '../plan/guard/scales.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from '../plan/guard/sentences.ts'
 import type { About, LetGoVerb } from '../plan/guard/sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
@@ -166,13 +165,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   }
   const judged = (action: Action, { remembered, pair, isBesideHeld }: Turned): Verdict | null =>
     judge(action, pair, remembered, found, policy, isBesideHeld)
-  const taken = (action: Action, remembered: Remembered, verdict: Verdict): Change => {
+  const taken = (action: Action, verdict: Verdict): Change => {
     count(action.kind, verdict)
-    const released = 'released' in verdict.change ? verdict.change.released : []
-    const confirmed = released.flatMap((part) => {
-      const { is, record } = standingOf(remembered, action, part, policy)
-      return is === 'confirmed' ? record! : []
-    })
+    const { confirmed } = verdict
     if (confirmed.length > 0) {
       const [{ ends }] = confirmed
       const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
@@ -186,11 +181,11 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   const waitsForOther = ({ pair }: Turned, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
   workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, about) => {
     const verdict = judged(action, about)
-    return verdict === null || waitsForOther(about, verdict) ? null : taken(action, about.remembered, verdict)
+    return verdict === null || waitsForOther(about, verdict) ? null : taken(action, verdict)
   })
   workspace.turn('paired', (action, about) => {
     const verdict = judged(action, about)
-    return verdict && taken(action, about.remembered, verdict)
+    return verdict && taken(action, verdict)
   })
   return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, letGo }
 }

@@ -41,7 +41,7 @@ const day = 86_400_000
 /** This list may hide something: another feed's row of it, for one. What that feed had is not new. */
 function doubted(planned: Create | Update, { wasElsewhere }: Remembered): Create | Update {
   const change = { ...planned, lookUp: true }
-  return change.kind === 'create' && wasElsewhere ? { ...change, isBack: true, counts: [] } : change
+  return change.kind === 'create' && wasElsewhere ? { ...change, isBack: true } : change
 }
 
 function leftToRival(create: Create): Change {

@@ -215,8 +215,9 @@ function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number })
       continue
     }
     for (const part of partsOf(change)) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
-    if (outcome?.result === 'done') letGo.holds += change.released.length
-    else for (const part of change.released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
+    const { released = [] } = change
+    if (outcome?.result === 'done') letGo.holds += released.length
+    else for (const part of released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import { fieldsOf, noCounts, partsOf, withheldOf } from '../plan/change.ts'
+import { fieldsOf, noCounts, partsOf } from '../plan/change.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -116,7 +116,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
       }))
     }
     const rules = [...new Set(partsOf(change).flatMap((part) => part.rules))]
-    const [home, withheld] = [homeIn(workspace, change, moment), withheldOf(change)]
+    const [home, withheld] = [homeIn(workspace, change, moment), fieldsOf(change, true)]
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }
 }

@@ -57,10 +57,10 @@ export function rulesHold(rule: Rule): void {
   const trips = tripsOf(wreck, limits, [rule])
   expect(trips.length).toBeGreaterThan(0)
   for (const trip of trips) {
-    const { sentence, label, setting, numbers } = trip
+    const { name, sentence, label, setting, numbers } = trip
     expect(sentence).not.toMatch(/[?]|[.] |[.]$/)
     expect(sentence).not.toMatch(/undefined|NaN|null/)
-    if (setting !== null && rule.name !== 'chatbot' && !('renumbered' in numbers))
+    if (setting !== null && name !== 'chatbot' && !('renumbered' in numbers))
       expect(sentence).toContain(`(limits.${setting})`)
     expect(label).not.toBe('')
     // Pure: asked twice, it says the same.

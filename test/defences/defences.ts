@@ -1234,8 +1234,8 @@ const unlisted: Defence[] = [
   {
     name: 'without a list, played: what is to be changed was looked for',
     file: 'src/plan/plan.ts',
-    from: '(!ask.isUnclear && leavesAll(decision))',
-    to: 'leavesAll !== null',
+    from: '(ask.isUnclear || !leavesAll(decision))',
+    to: 'leavesAll === null',
     tests: played,
   },
   {
@@ -1269,15 +1269,15 @@ const unlisted: Defence[] = [
   {
     name: 'without a list: what is to be changed was looked for',
     file: 'src/plan/plan.ts',
-    from: '(!ask.isUnclear && leavesAll(decision))',
-    to: '!ask.isUnclear',
+    from: '(ask.isUnclear || !leavesAll(decision))',
+    to: 'ask.isUnclear',
     tests: ['test/plan/unseen.test.ts', 'test/runs/observe.test.ts'],
   },
   {
     name: 'without a list: a row that is not at rest tells nothing',
     file: 'src/plan/plan.ts',
-    from: '(!ask.isUnclear && leavesAll(decision))',
-    to: 'leavesAll(decision)',
+    from: '(ask.isUnclear || !leavesAll(decision))',
+    to: '!leavesAll(decision)',
     tests: ['test/plan/unseen.test.ts'],
   },
   {

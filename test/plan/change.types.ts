@@ -8,8 +8,7 @@ import { AbsenceProof, Look } from '../../src/plan/proof.ts'
 import { goneOf, wholeSides } from '../support/changes.ts'
 
 const base = { mlsNumber: 'A1', why: 'gone from the feed', reason: 'r' }
-const weighs = { counts: [], released: [] }
-const details = { ...base, ...weighs, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
+const details = { ...base, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
 
 // Right: what the feed says itself needs a look at the service; an absent listing has a proof.
 const look = Look.of(wholeSides, 'A1')
@@ -26,7 +25,7 @@ export const pretended: Change = { ...details, look: { by: 'list' }, kind: 'dele
 // @ts-expect-error an object that only looks like a delete by absence
 export const bare: Change = { ...details, kind: 'delete', cause: 'absent' }
 // @ts-expect-error an object that only looks like a forget by absence
-export const forgotten: Change = { ...base, ...weighs, kind: 'forget', cause: 'absent', snapshot: 1 }
+export const forgotten: Change = { ...base, kind: 'forget', cause: 'absent', snapshot: 1 }
 // @ts-expect-error an object that only looks like a proof
 export const faked: Change = new DeleteAbsent({ mlsNumber: 'A1', absentSince: 1 }, details)
 // @ts-expect-error nobody but `of` makes a proof

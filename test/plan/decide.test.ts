@@ -342,7 +342,7 @@ describe('a call was in flight', () => {
   test.each(['create', 'delete'] as const)(
     '%s, absent from an incomplete list: looked up, however old',
     async (kind) => {
-      const firstLook = { kind: 'create', lookUp: true, firstLook: true, unsettled: true, counts: [] }
+      const firstLook = { kind: 'create', lookUp: true, firstLook: true, unsettled: true }
       for (const age of [minute, day])
         expect((await flight(kind, age, false).plan(incomplete)).changes).toMatchObject([firstLook])
     },
@@ -536,7 +536,7 @@ test('a walk that is left early closes what it reads from the store', async () =
     seen: () => false,
     shownAsBefore: () => false,
   }
-  for await (const chunk of situations(sides, 'north')) {
+  for await (const { situations: chunk } of situations(sides, 'north')) {
     expect(chunk.length).toBeGreaterThan(100)
     break
   }

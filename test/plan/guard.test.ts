@@ -375,7 +375,7 @@ describe('the scales', () => {
     scales.add(deleteOf('C'), { ...nothing, holds: [of('delete', { decision: 'approved' })] })
     scales.add(deleteOf('D'), { ...nothing, holds: [of('delete', { clock: now - 80 * hour })] })
     scales.add(createOf('E'), nothing)
-    scales.add(createOf('F', { isBack: true, counts: [] }), nothing)
+    scales.add(createOf('F', { isBack: true }), nothing)
     scales.add(updateOf('G', { broken: ['price', 'status'] }), nothing)
     scales.add(updateOf('H', { broken: ['price'] }), {
       ...nothing,
@@ -430,19 +430,17 @@ describe('the map of rules', () => {
   test.each(rules.map((rule) => [rule.name, rule] as const))('%s', (_, rule) => rulesHold(rule))
 
   test('takes one more', () => {
-    const toy: Rule = {
-      name: 'facts',
-      setting: 'share',
-      ends: 'confirmed',
-      label: 'too many prices change',
-      find({ counts: { price }, ours }) {
-        if (price <= ours / 2) return null
-        return {
-          numbers: { listings: price, ours },
-          sentence: `${price} of ${ours} listings would change their price (limits.share)`,
-          holds: (action) => action.kind === 'update' && action.broken.includes('price'),
-        }
-      },
+    const toy: Rule = ({ counts: { price }, ours }) => {
+      if (price <= ours / 2) return null
+      return {
+        name: 'facts',
+        setting: 'share',
+        ends: 'confirmed',
+        label: 'too many prices change',
+        numbers: { listings: price, ours },
+        sentence: `${price} of ${ours} listings would change their price (limits.share)`,
+        holds: (action) => action.kind === 'update' && action.broken.includes('price'),
+      }
     }
     rulesHold(toy)
     const found = tripsOf(seen(100, changing('price', 51)), limits, [...rules, toy])

@@ -44,8 +44,7 @@ export function proofOf(mlsNumber: string): AbsenceProof {
 }
 
 const base = (mlsNumber: string) => ({ mlsNumber, why: 'because', reason: 'reason' })
-const weighs = { counts: [], released: [] }
-const sends = { ...weighs, wanted: { delivered: 1 }, lookUp: false, unsettled: false }
+const sends = { wanted: { delivered: 1 }, lookUp: false, unsettled: false }
 
 export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Create => ({
   ...base(mlsNumber),
@@ -56,7 +55,6 @@ export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Crea
   firstLook: false,
   home: null,
   isBack: false,
-  counts: ['create'],
   ...changes,
 })
 
@@ -71,7 +69,6 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   again: false,
   broken: [],
   withheld: null,
-  counts: changes.broken ?? [],
   ...changes,
 })
 
@@ -85,8 +82,6 @@ export const deleteOf = (mlsNumber: string, changes: Partial<DeleteStated> = {})
   unsettled: false,
   home: null,
   isYoung: false,
-  counts: ['delete'],
-  released: [],
   ...changes,
 })
 
@@ -103,13 +98,10 @@ export const deleteAbsentOf = (
     unsettled: false,
     home,
     isYoung: false,
-    counts: ['delete'],
-    released: [],
   })
 
 export const adoptOf = (mlsNumber: string): Adopt => ({
   ...base(mlsNumber),
-  ...weighs,
   kind: 'adopt',
   cause: 'as-wanted',
   wanted: { delivered: 1 },
@@ -119,14 +111,13 @@ export const adoptOf = (mlsNumber: string): Adopt => ({
 
 export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed-says-so'): ForgetStated => ({
   ...base(mlsNumber),
-  ...weighs,
   home: null,
   kind: 'forget',
   cause,
 })
 
 export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
-  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1, home: null, ...weighs })
+  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1, home: null })
 
 export const holdOf = (action: Action, why = 'held'): Hold => hold(action, 'guard', why)
 

@@ -13,13 +13,10 @@ interface Fact {
   readonly fields: readonly FieldName[]
   /** Amounts that mean something else under another value of such a field: they stay with it. */
   readonly amounts?: Readonly<Partial<Record<FieldName, readonly FieldName[]>>>
-  /** It seldom changes, so that fewer changes of it in one night are odd. */
-  readonly isSeldom: boolean
-  /** For a message: "the price of 31 of 40 listings would change by more than 1.5 times". */
-  readonly subject: string
-  readonly predicate: string
-  /** "Held: 33 updates of prices". */
-  readonly plural: string
+  /** It changes often: of others, fewer changes in one night are odd. */
+  readonly isOften?: true
+  /** For "the price of 31 of 40 listings would change by more than 1.5 times", and "33 updates of prices". */
+  readonly words: readonly [subject: string, predicate: string, plural: string]
   isBroken(before: Listing, after: Listing): boolean
 }
 
@@ -39,10 +36,7 @@ const texts = ['Description', 'Address', 'City', 'Location', 'PropertyType'] as 
 export const facts: Readonly<Record<FactKind, Fact>> = {
   price: {
     fields: ['SalePrice', 'RentPrice'],
-    isSeldom: true,
-    subject: 'the price',
-    plural: 'prices',
-    predicate: `change by more than ${believable} times`,
+    words: ['the price', `change by more than ${believable} times`, 'prices'],
     isBroken: (before, after) =>
       (['SalePrice', 'RentPrice'] as const).some((field) => {
         // 0 and 1 stand for "no price" in many feeds: a price that comes for the first time breaks nothing.
@@ -53,37 +47,30 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
   class: {
     fields: ['CurrencySymbol', 'SaleType', 'AreaUnit', 'PropertyType'],
     amounts: { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas },
-    isSeldom: true,
-    subject: 'the currency, unit or type, or sale or rent,',
-    plural: 'currency, unit, type, or sale or rent',
-    predicate: 'change',
+    words: ['the currency, unit or type, or sale or rent,', 'change', 'currency, unit, type, or sale or rent'],
     isBroken: (before, after) =>
       (['CurrencySymbol', 'SaleType', 'AreaUnit'] as const).some((field) => before[field] !== after[field]) ||
       plain(before.PropertyType) !== plain(after.PropertyType),
   },
   status: {
     fields: ['Status'],
-    isSeldom: false,
-    subject: 'the status',
-    plural: 'status',
-    predicate: 'change',
+    isOften: true,
+    words: ['the status', 'change', 'status'],
     isBroken: (before, after) => before.Status !== after.Status,
   },
   place: {
     fields: ['Address', 'City', 'State', 'ZIP', 'Location', 'Latitude', 'Longitude'],
-    isSeldom: true,
-    subject: 'the place',
-    plural: 'places',
-    predicate: `change to another city or by more than ${nearby} km`,
+    words: ['the place', `change to another city or by more than ${nearby} km`, 'places'],
     isBroken: (before, after) =>
       (isThere(before.City) && isThere(after.City) && plain(before.City) !== plain(after.City)) || isFar(before, after),
   },
   size: {
     fields: ['BuildingArea', 'LotArea', 'Bedrooms', 'Bathrooms', 'YearBuilt'],
-    isSeldom: true,
-    subject: 'the size, rooms or year',
-    plural: 'size, rooms or year',
-    predicate: `change by more than ${believable} times, ${rooms} rooms or ${years} years`,
+    words: [
+      'the size, rooms or year',
+      `change by more than ${believable} times, ${rooms} rooms or ${years} years`,
+      'size, rooms or year',
+    ],
     isBroken: (before, after) =>
       (['BuildingArea', 'LotArea'] as const).some((field) => {
         const was = inSquareFeet(before[field], before.AreaUnit)
@@ -97,20 +84,14 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
   },
   emptied: {
     fields: ['Images', 'Description'],
-    isSeldom: true,
-    subject: 'the photos or description',
-    plural: 'photos or descriptions',
-    predicate: 'disappear',
+    words: ['the photos or description', 'disappear', 'photos or descriptions'],
     isBroken: (before, after) =>
       ((before.Images?.length ?? 0) > 0 && (after.Images?.length ?? 0) === 0) ||
       (isThere(before.Description) && !isThere(after.Description)),
   },
   garbled: {
     fields: texts,
-    isSeldom: true,
-    subject: 'the text',
-    plural: 'texts',
-    predicate: 'become unreadable',
+    words: ['the text', 'become unreadable', 'texts'],
     isBroken: (before, after) =>
       texts.some((field) => isReadable(before[field] ?? '') && !isReadable(after[field] ?? '')),
   },

@@ -1,11 +1,11 @@
 /** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
-import { hold, weighed } from '../change.ts'
+import { countsOf, hold, weighed } from '../change.ts'
 import type { Action, ActionKind, Change, Remembered } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf } from './hold.ts'
-import type { Counted, HeldPart, Pair, PartHeld } from './hold.ts'
+import type { Counted, HeldPart, HoldRecord, Pair, PartHeld } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
@@ -17,6 +17,8 @@ export interface Verdict {
   readonly heldBy: readonly Trip[]
   /** When the earliest clock of what holds it began, in milliseconds; null: no clock runs. */
   readonly clock: number | null
+  /** What was held of it, and is carried out now since every delivery, or the list, went on saying the same. */
+  readonly confirmed: readonly HoldRecord[]
 }
 
 /**
@@ -43,30 +45,29 @@ export function judge(
   if (isBesideHeld && held.size === 0) held.add(action.kind)
   const released = about.filter((part) => !held.has(part) && isLetGo(standing(part), 'listed again'))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
-  const counts = countsOf(action, pair).filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
-  const change = weighed(action, { counts, released })
-  if (held.size === 0) return { change, heldBy, clock: null }
-
+  const renumbered: readonly Counted[] = action.kind === 'delete' ? ['renumber'] : []
+  const counted = pair === 'renumbered' ? renumbered : countsOf(action)
+  const counts = counted.filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
   const parts = Array.from(held, (part): PartHeld => {
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
   })
+  const labels = new Set(heldBy.map(({ label }) => label))
+  if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
+  const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
   // Under other keys nothing that the list lacks goes by itself.
   const goes = parts.filter(({ ends }) => ends === 'confirmed' || (ends === 'listed again' && !policy.otherKeys))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const clocks = goes.map(({ part }) => standing(part).record?.clock ?? policy.now)
-  const labels = new Set(heldBy.map(({ label }) => label))
-  if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
+  const confirmed = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is === 'confirmed')
   return {
-    change: withheld(change, parts, [...labels].join(', ')),
+    change,
     heldBy,
     clock: isAsking || clocks.length === 0 ? null : Math.min(...clocks),
+    confirmed: confirmed.map(({ record }) => record!),
   }
 }
-
-const countsOf = ({ kind, counts }: Action, pair: Pair | null): readonly Counted[] =>
-  pair !== 'renumbered' ? counts : kind === 'delete' ? ['renumber'] : []
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
 function fieldsOf(action: Action, part: HeldPart): readonly FieldName[] | null {
@@ -82,6 +83,7 @@ const isOf = (action: Action, part: HeldPart): boolean => fieldsOf(action, part)
 
 /** The action as a hold, or the update without the fields that are held where something else of it is left. */
 function withheld(action: Action, parts: readonly PartHeld[], labels: string): Change {
+  if (parts.length === 0) return action
   const all = parts.map(({ part }) => fieldsOf(action, part))
   if (action.kind === 'update' && !all.includes(null)) {
     const fields = [...new Set(all.flatMap((some) => some ?? []))]

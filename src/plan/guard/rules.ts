@@ -49,7 +49,11 @@ export interface Seen {
   readonly editedAgain: number
 }
 
-interface About {
+/** What a rule measured, for programs that read the report. */
+export type Numbers = Readonly<Record<string, number | string>>
+
+/** An accident that a rule found. */
+export interface Trip {
   readonly name: RuleName
   /** The setting below `limits` that governs it; null: constants alone do. */
   readonly setting: keyof Limits | null
@@ -60,13 +64,6 @@ interface About {
   readonly label: string
   /** Of an update only this kind of fact is held, and the rest goes on. */
   readonly fact?: FactKind
-}
-
-/** What a rule measured, for programs that read the report. */
-export type Numbers = Readonly<Record<string, number | string>>
-
-/** An accident. */
-interface Found {
   readonly numbers: Numbers
   /** The numbers for people; what is held and until when is said behind it (`endingOf`). */
   readonly sentence: string
@@ -74,12 +71,7 @@ interface Found {
   holds(action: Action, pair: Pair | null): boolean
 }
 
-export interface Rule extends About {
-  find(seen: Seen, limits: Limits): Found | null
-}
-
-/** What a rule found. */
-export interface Trip extends About, Found {}
+export type Rule = (seen: Seen, limits: Limits) => Trip | null
 
 /** From so many listings on a share says something. */
 const leastOffice = 3
@@ -113,149 +105,138 @@ function mayLeave(seen: Seen, limits: Limits): number {
   return seen.isFirstLoad && !seen.isMirror ? Infinity : allowed(seen, limits)
 }
 
-const leaving: Rule = {
-  name: 'leaving',
-  setting: 'share',
-  ends: 'confirmed',
-  label: 'too many listings would leave',
-  find(seen, limits) {
-    const { ours, counts } = seen
-    const most = mayLeave(seen, limits)
-    if (counts.delete <= most) return null
-    return {
-      numbers: { leaving: counts.delete, ours, allowed: most },
-      sentence: `${counts.delete} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
-      holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
-    }
-  },
+/** What the feed goes on saying is believed in the end. */
+const byShare = { setting: 'share', ends: 'confirmed' } as const
+const asks = { setting: null, ends: 'never', holds: () => true } as const
+
+const leaving: Rule = (seen, limits) => {
+  const { ours, counts } = seen
+  const most = mayLeave(seen, limits)
+  if (counts.delete <= most) return null
+  return {
+    name: 'leaving',
+    ...byShare,
+    label: 'too many listings would leave',
+    numbers: { leaving: counts.delete, ours, allowed: most },
+    sentence: `${counts.delete} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
+    holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
+  }
 }
 
-const renumbered: Rule = {
-  name: 'leaving',
-  setting: 'share',
-  ends: 'confirmed',
-  label: 'too many homes came under other MLSNumbers',
-  find(seen, limits) {
-    const { ours, counts, isFirstLoad } = seen
-    const most = allowed(seen, limits)
-    if (isFirstLoad || counts.renumber <= most) return null
-    return {
-      numbers: { renumbered: counts.renumber, ours, allowed: most },
-      sentence: `${counts.renumber} of ${ours} homes came under other MLSNumbers`,
-      // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete,
-      // or the home would be on the site twice, or not at all.
-      holds: (action, pair) =>
-        action.kind === 'create' ||
-        (action.kind === 'delete' && (pair !== null || (action.cause === 'absent' && action.home === null))),
-    }
-  },
+const renumbered: Rule = (seen, limits) => {
+  const { ours, counts, isFirstLoad } = seen
+  const most = allowed(seen, limits)
+  if (isFirstLoad || counts.renumber <= most) return null
+  return {
+    name: 'leaving',
+    ...byShare,
+    label: 'too many homes came under other MLSNumbers',
+    numbers: { renumbered: counts.renumber, ours, allowed: most },
+    sentence: `${counts.renumber} of ${ours} homes came under other MLSNumbers`,
+    // What has no address pairs with none and may be one of them all the same: as its create waits, so does its delete,
+    // or the home would be on the site twice, or not at all.
+    holds: (action, pair) =>
+      action.kind === 'create' ||
+      (action.kind === 'delete' && (pair !== null || (action.cause === 'absent' && action.home === null))),
+  }
 }
 
-const arriving: Rule = {
-  name: 'arriving',
-  setting: 'growth',
-  ends: 'confirmed',
-  label: 'too many listings are new',
-  find(seen, limits) {
-    const { ours, counts, isFirstLoad } = seen
-    const isReplaced = counts.delete > mayLeave(seen, limits)
-    const most = Math.min(allowedNew(seen, limits), isReplaced ? ours - counts.delete : Infinity)
-    if (isFirstLoad || counts.create <= most) return null
-    return {
-      numbers: { arriving: counts.create, ours, allowed: most },
-      sentence: `${counts.create} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
-      holds: (action, pair) => action.cause === 'new' && !action.isBack && pair !== 'renumbered',
-    }
-  },
+const arriving: Rule = (seen, limits) => {
+  const { ours, counts, isFirstLoad } = seen
+  const isReplaced = counts.delete > mayLeave(seen, limits)
+  const most = Math.min(allowedNew(seen, limits), isReplaced ? ours - counts.delete : Infinity)
+  if (isFirstLoad || counts.create <= most) return null
+  return {
+    name: 'arriving',
+    setting: 'growth',
+    ends: 'confirmed',
+    label: 'too many listings are new',
+    numbers: { arriving: counts.create, ours, allowed: most },
+    sentence: `${counts.create} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
+    holds: (action, pair) => action.cause === 'new' && !action.isBack && pair !== 'renumbered',
+  }
 }
 
-const changing = (fact: FactKind): Rule => ({
-  name: 'facts',
-  setting: 'share',
-  ends: 'confirmed',
-  label: `too many listings would change ${facts[fact].plural}`,
-  fact,
-  find(seen, limits) {
+const changing =
+  (fact: FactKind): Rule =>
+  (seen, limits) => {
     const { ours, counts, examples, isFirstLoad } = seen
-    const { isSeldom, subject, predicate } = facts[fact]
-    const most = allowed(seen, limits, isSeldom)
-    const { [fact]: listings } = counts
-    const { [fact]: example = '' } = examples
+    const {
+      words: [subject, predicate, plural],
+      isOften,
+    } = facts[fact]
+    const most = allowed(seen, limits, isOften !== true)
+    const [listings, example = ''] = [counts[fact], examples[fact]]
     if (isFirstLoad || listings <= most) return null
     const such = example === '' ? '' : ` (${example}, …)`
     return {
+      name: 'facts',
+      ...byShare,
+      label: `too many listings would change ${plural}`,
+      fact,
       numbers: { kind: fact, listings, ours, allowed: most, example },
       sentence: `${subject} of ${listings} of ${ours} listings would ${predicate}${such}; up to ${most} may in 24 hours (limits.share)`,
       holds: ({ kind }) => kind === 'update',
     }
-  },
-})
+  }
 
-const older: Rule = {
-  name: 'older',
-  setting: null,
-  ends: 'never',
-  waitsFor: 'a newer one comes',
-  label: 'the delivery is older than the last',
-  find({ isFirstLoad, older: times, creates, back, deletes, young, wasOlder }) {
-    // A database that was set back goes on from there: what is new in it makes it no newer.
-    const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
-    if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
-    const how =
-      times === null
-        ? `it brings back ${back} listings that had gone and takes away ${young} new ones`
-        : `it was written on ${times.written}, and the last one on ${times.last}`
-    const sentence = `this delivery is older than the last: ${how}`
-    return { numbers: { ...(times ?? { back, young }) }, sentence, holds: () => true }
-  },
+const older: Rule = ({ isFirstLoad, older: times, creates, back, deletes, young, wasOlder }) => {
+  // A database that was set back goes on from there: what is new in it makes it no newer.
+  const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
+  if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
+  const how =
+    times === null
+      ? `it brings back ${back} listings that had gone and takes away ${young} new ones`
+      : `it was written on ${times.written}, and the last one on ${times.last}`
+  return {
+    name: 'older',
+    ...asks,
+    waitsFor: 'a newer one comes',
+    label: 'the delivery is older than the last',
+    numbers: { ...(times ?? { back, young }) },
+    sentence: `this delivery is older than the last: ${how}`,
+  }
 }
 
-const unrecognisable: Rule = {
-  name: 'unrecognisable',
-  setting: null,
-  ends: 'never',
-  waitsFor: 'the feed is back',
-  label: 'too little would stay as it is',
-  find(seen, limits) {
-    const { ours, outlook, isFirstLoad } = seen
-    const stay = Math.max(0, ours - outlook.delete - outlook.changed)
-    const after = ours - outlook.delete + outlook.create
-    // A few new listings drown nothing, however small the office is.
-    const isDrowned = !isFirstLoad && outlook.create > allowedNew(seen, limits) && stay < after * shareStaying
-    if (ours < leastOffice || (stay >= ours * shareStaying && !isDrowned)) return null
-    const sentence = `after this delivery ${stay} of ${Math.max(ours, after)} listings would stay as they are`
-    return { numbers: { stay, ours, after }, sentence, holds: () => true }
-  },
+const unrecognisable: Rule = (seen, limits) => {
+  const { ours, outlook, isFirstLoad } = seen
+  const stay = Math.max(0, ours - outlook.delete - outlook.changed)
+  const after = ours - outlook.delete + outlook.create
+  // A few new listings drown nothing, however small the office is.
+  const isDrowned = !isFirstLoad && outlook.create > allowedNew(seen, limits) && stay < after * shareStaying
+  if (ours < leastOffice || (stay >= ours * shareStaying && !isDrowned)) return null
+  return {
+    name: 'unrecognisable',
+    ...asks,
+    waitsFor: 'the feed is back',
+    label: 'too little would stay as it is',
+    numbers: { stay, ours, after },
+    sentence: `after this delivery ${stay} of ${Math.max(ours, after)} listings would stay as they are`,
+  }
 }
 
 /** What the chatbot shows is not the feed's word, and is asked separately. */
-const chatbot: Rule = {
-  name: 'chatbot',
-  setting: 'share',
-  ends: 'listed again',
-  label: "the chatbot's list is in doubt",
-  find(seen, limits) {
-    const { missing, strange, editedAgain, otherKeys } = seen
-    const ours = seen.ours + missing
-    const most = allowed({ ...seen, ours }, limits)
-    const keys = otherKeys ? 'other' : 'as before'
-    const numbers = { missing, strange, editedAgain, ours, allowed: most, keys }
-    // What is missing here and strange there is one listing, which the service spells its own way: one is enough.
-    const isRespelled = missing > 0 && strange > 0
-    const lacks = `${missing} of ${ours} listings are missing from the chatbot's list`
-    if (isRespelled || missing > most) {
-      const sentence = isRespelled
-        ? `${lacks}, and ${strange} are there under MLSNumbers that this feed never wrote`
-        : `${lacks}; up to ${most} may be (limits.share)`
-      return { numbers, sentence, holds: (action, pair) => isAboutList(action, pair, otherKeys) }
-    }
-    if (editedAgain <= allowed(seen, limits, true)) return null
-    return {
-      numbers,
-      sentence: `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again; another program seems to write them`,
-      holds: (action) => action.kind === 'update' && action.again,
-    }
-  },
+const chatbot: Rule = (seen, limits) => {
+  const { missing, strange, editedAgain, otherKeys } = seen
+  const ours = seen.ours + missing
+  const most = allowed({ ...seen, ours }, limits)
+  // What is missing here and strange there is one listing, which the service spells its own way: one is enough.
+  const isRespelled = missing > 0 && strange > 0
+  const isList = isRespelled || missing > most
+  if (!isList && editedAgain <= allowed(seen, limits, true)) return null
+  const lacks = `${missing} of ${ours} listings are missing from the chatbot's list`
+  const under = `and ${strange} are there under MLSNumbers that this feed never wrote`
+  const edited = `${editedAgain} of ${ours} listings were edited on the chatbot again after they had been sent again`
+  const list = isRespelled ? `${lacks}, ${under}` : `${lacks}; up to ${most} may be (limits.share)`
+  return {
+    name: 'chatbot',
+    setting: 'share',
+    ends: 'listed again',
+    label: "the chatbot's list is in doubt",
+    numbers: { missing, strange, editedAgain, ours, allowed: most, keys: otherKeys ? 'other' : 'as before' },
+    sentence: isList ? list : `${edited}; another program seems to write them`,
+    holds: (action, pair) => (isList ? isAboutList(action, pair, otherKeys) : action.kind === 'update' && action.again),
+  }
 }
 
 function isAboutList(action: Action, pair: Pair | null, otherKeys: boolean): boolean {
@@ -280,9 +261,5 @@ export const rules: readonly Rule[] = [
 ]
 
 /** What the rules find, `from` others in a test. */
-export function tripsOf(seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] {
-  return from.flatMap((rule) => {
-    const found = rule.find(seen, limits)
-    return found === null ? [] : { ...rule, ...found }
-  })
-}
+export const tripsOf = (seen: Seen, limits: Limits, from: readonly Rule[] = rules): Trip[] =>
+  from.flatMap((rule) => rule(seen, limits) ?? [])

@@ -1,5 +1,6 @@
 /** Weighs a plan as it goes by: what the rules measure, without what was approved or confirmed. */
 import { valueInWords } from '../../core/text.ts'
+import { countsOf } from '../change.ts'
 import type { Action, Remembered, Update } from '../change.ts'
 import { fieldsOfFact, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
@@ -95,27 +96,24 @@ export class Scales {
   #weigh(action: Action, remembered: Remembered, by: 1 | -1): void {
     const { kind, cause } = action
     const { counted, wasElsewhere } = remembered
-    const sums = this.#sums
-    const counts = (part: HeldPart, ends: Ends): boolean =>
+    const isOpen = (part: HeldPart, ends: Ends): boolean =>
       !isLetGo(standingOf(remembered, action, part, this.#policy), ends)
-    if (kind === 'forget' && cause !== 'other-feed') sums.missing += by
-    if (cause === 'gone-from-service' && counts(kind, 'listed again')) sums.missing += by
-    if (kind === 'update' && action.again && counts(kind, 'listed again')) sums.editedAgain += by
-    if (kind === 'delete' && counts(kind, 'never')) {
-      sums.deletes += by
-      if (action.isYoung) sums.young += by
+    const add = (sum: keyof ReturnType<typeof noSums>, isOne: boolean, ends: Ends): void => {
+      if (isOne && isOpen(kind, ends)) this.#sums[sum] += by
     }
-    if (cause === 'new' && counts(kind, 'never')) {
-      sums.creates += by
-      if (action.isBack && !wasElsewhere) sums.back += by
-    }
-    const comes: Counted[] = cause === 'new' && !action.isBack ? ['create'] : []
-    const all = (kind === 'create' ? comes : action.counts).filter((what) => counts(partOf(what), 'never'))
+    if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing += by
+    add('missing', cause === 'gone-from-service', 'listed again')
+    add('editedAgain', kind === 'update' && action.again, 'listed again')
+    add('deletes', kind === 'delete', 'never')
+    add('young', kind === 'delete' && action.isYoung, 'never')
+    add('creates', cause === 'new', 'never')
+    add('back', cause === 'new' && action.isBack && !wasElsewhere, 'never')
+    const all = countsOf(action).filter((what) => isOpen(partOf(what), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) this.#outlook.changed += by
     for (const what of all) {
       if (counted.includes(what)) continue
       this.#outlook[what] += by
-      if (!counts(partOf(what), 'confirmed')) continue
+      if (!isOpen(partOf(what), 'confirmed')) continue
       this.#counts[what] += by
       if (kind === 'update' && isFact(what)) this.#examples[what] ??= exampleOf(what, action)
     }

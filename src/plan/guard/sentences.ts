@@ -58,7 +58,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, { counts, clock }: He
   if (until !== null) next = `${go} on ${until} if the feed still says so; now:`
   if (ends === 'listed again' && clock !== null)
     next = `${go} once another complete list, an hour later or more, says the same; now:`
-  const of = fact === undefined ? '' : ` of ${facts[fact].plural}`
+  const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
   return `Held: ${countsInWords(counts)}${of}. ${next} listing-sync approve ${feed}`
 }
 
