@@ -110,6 +110,9 @@ async function walkOnce(options: WalkOptions, asked: number, isLast: boolean): P
     try {
       const page = number === 1 ? first.page : await options.list(number, first.pageSize)
       items = listingsOf(page, end.items)
+      // What left from a page before moves the others up, and one that was not read yet onto a page that was.
+      if (options.virtualCount !== 'unknown' && hasFallen(virtualCount, page.VirtualCount))
+        contradict(`On page ${number} VirtualCount fell from ${virtualCount} to ${page.VirtualCount}.`)
       virtualCount = page.VirtualCount
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind === 'credentials' || error.kind === 'stopped') throw error
@@ -162,6 +165,10 @@ async function firstPage(options: WalkOptions, asked: number): Promise<{ page: P
     }
   }
 }
+
+/** An end that says 0 is no list that became shorter. */
+const hasFallen = (before: number | null, count: number | null): boolean =>
+  before !== null && count !== null && count > 0 && count < before
 
 /** Whether the ID is new, which may be a number or its digits; items without one always count as new. */
 function isNew(seen: IdSet, { ID }: ListItem): boolean {

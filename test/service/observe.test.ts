@@ -208,6 +208,19 @@ describe('a walk is not complete', () => {
       { virtualCount: 'total' },
     ],
     [
+      'where the total falls, so that a row may have moved onto a page that was read',
+      /On page 2 VirtualCount fell from 12 to 11/,
+      ({ PageNumber, PageSize }) =>
+        PageNumber === 1 ? page(items(PageSize), 12) : page(items(12).slice(PageSize + 1), 11),
+      { virtualCount: 'total' },
+    ],
+    [
+      'where the total falls, and the only row of the next page moved up',
+      /On page 2 VirtualCount fell from 11 to 10/,
+      ({ PageNumber, PageSize }) => (PageNumber === 1 ? page(items(PageSize), 11) : page([], 10)),
+      { virtualCount: 'total' },
+    ],
+    [
       'where there is no total',
       /held 12 listings, VirtualCount says nothing/,
       (query) => ({ body: success({ List: cut(items(12), query) }) }),
@@ -270,6 +283,17 @@ describe('a look-up', () => {
   test('finds nothing where there is nothing, also if VirtualCount counts everything', async () => {
     const { chatbot } = await begin(() => page([], 26), { virtualCount: 'total' })
     await expect(chatbot('SN').lookUp('A-99')).resolves.toEqual([])
+  })
+
+  test('finds what moved up while it read all pages, as something before it left', async () => {
+    const { chatbot } = await begin(
+      (query, number) => {
+        const there = number === 1 ? all : all.slice(1)
+        return page(cut(there, query), there.length)
+      },
+      { virtualCount: 'total', pageSize: 25 },
+    )
+    expect((await chatbot('SN').lookUp('A-2')).map(({ id }) => id)).toEqual([2, 30])
   })
 
   test('that is incomplete says nothing', async () => {
