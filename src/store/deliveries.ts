@@ -1,6 +1,7 @@
 /** The deliveries on SQLite: what the next one is compared with and asked for by in `feed`, what it goes on with in `pending`. */
 import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
+import { pack } from './packed.ts'
 import { byKey } from './snapshot.ts'
 import type { Deliveries, DeliveriesReader, LastDelivery, Pending } from './store.ts'
 
@@ -39,12 +40,12 @@ export function createDeliveries(connection: Connection): Deliveries {
     const parsed = structured.map((name) => [name, JSON.parse(row[name] ?? 'null')])
     return { ...row, ...Object.fromEntries(parsed) }
   }
-  const columns = 'SELECT key, delivered, at FROM pending WHERE feed = ?'
+  const columns = 'SELECT key, unpack(delivered) AS delivered, at FROM pending WHERE feed = ?'
   const page = database.prepare<[string, string, number], PendingRow>(`${columns} AND key > ? ORDER BY key LIMIT ?`)
   const one = database.prepare<[string, string], PendingRow>(`${columns} AND key = ?`)
   const note = database.prepare(`INSERT INTO pending (feed, key, delivered, at, noted)
-    VALUES (@feed, @key, @delivered, @now, @now) ON CONFLICT (feed, key) DO UPDATE SET
-    at = iif(delivered = @delivered, at, @now), delivered = @delivered, noted = @now`)
+    VALUES (@feed, @key, @packed, @now, @now) ON CONFLICT (feed, key) DO UPDATE SET
+    at = iif(unpack(delivered) = @text, at, @now), delivered = @packed, noted = @now`)
   const prune = database.prepare('DELETE FROM pending WHERE feed = ? AND noted <> ?')
   const end = database.prepare('DELETE FROM pending WHERE feed = ? AND key = ?')
   return {
@@ -64,7 +65,10 @@ export function createDeliveries(connection: Connection): Deliveries {
         set.run({ ...all, ...Object.fromEntries(written), feed })
       },
       notePending(feed, pending, now) {
-        for (const { key, delivered } of pending) note.run({ feed, key, delivered: JSON.stringify(delivered), now })
+        for (const { key, delivered } of pending) {
+          const text = JSON.stringify(delivered)
+          note.run({ feed, key, text, packed: pack(text), now })
+        }
       },
       prunePending: (feed, now) => void prune.run(feed, now),
       endPending(feed, keys) {

@@ -324,8 +324,7 @@ function readableFile(database: Database.Database): Readable {
         column<string>(database, `SELECT name FROM pragma_table_info('${table}') WHERE name <> 'packed'`).all(),
       ),
     async *rows(table, key, names) {
-      const isPayload = table === 'payload'
-      const columns = isPayload ? [...names, 'packed'] : names
+      const columns = table === 'payload' ? [...names, 'packed'] : names
       // By keys and not as one query: while that is open, the connection takes no write.
       const after = database.prepare<unknown[], Row>(
         `SELECT ${columns.join(', ')} FROM ${table} WHERE (${key.join(', ')}) > (${key.map(() => '?').join(', ')}) ORDER BY ${key.join(', ')} LIMIT ${batch}`,
@@ -334,13 +333,17 @@ function readableFile(database: Database.Database): Readable {
         `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${key.join(', ')} LIMIT ${batch}`,
       )
       for (let rows = first.all(); rows.length > 0; rows = after.all(key.map((name) => rows[rows.length - 1][name])))
-        yield await Promise.resolve(isPayload ? rows.map(unpacked) : rows)
+        yield await Promise.resolve(rows.map((row) => unpacked(table, row)))
     },
   }
 }
 
-function unpacked({ packed, ...row }: Row): Row {
-  return { ...row, listing: unpack(packed as Uint8Array | null, row['listing'] as string | null) }
+/** What is packed in a file is text elsewhere. */
+function unpacked(table: string, row: Row): Row {
+  if (table === 'pending') return { ...row, delivered: unpack(row['delivered'] as Uint8Array | string) }
+  if (table !== 'payload') return row
+  const { packed, ...others } = row
+  return { ...others, listing: unpack((packed ?? row['listing']) as Uint8Array | string | null) }
 }
 
 const sequenceOf = (database: Database.Database, table: string): number =>
@@ -350,8 +353,9 @@ function targetFile(database: Database.Database): Target {
   return {
     ...readableFile(database),
     add(table, columns, rows) {
-      const isPacked = (name: string): boolean => table === 'payload' && name === 'listing'
-      const names = columns.map((name) => (isPacked(name) ? 'packed' : name))
+      const isListing = (name: string): boolean => table === 'payload' && name === 'listing'
+      const isPacked = (name: string): boolean => isListing(name) || (table === 'pending' && name === 'delivered')
+      const names = columns.map((name) => (isListing(name) ? 'packed' : name))
       const add = database.prepare(
         `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
       )

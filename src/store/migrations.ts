@@ -397,6 +397,24 @@ CREATE INDEX setting_change_by_chatbot ON setting_change (chatbot, number);
 ALTER TABLE payload ADD COLUMN packed BLOB;
 CREATE INDEX payload_as_text ON payload (id) WHERE listing IS NOT NULL;
 `,
+
+  /**
+   * What of a delta is not yet carried out is packed, too: after a first load it is every listing. What was text stays so until
+   * it is carried out. Not WITHOUT ROWID: there a row of a kB has a page to itself.
+   */
+  `
+ALTER TABLE pending RENAME TO pending_before;
+CREATE TABLE pending (
+  feed TEXT NOT NULL,
+  key TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  noted INTEGER NOT NULL,
+  delivered ANY NOT NULL,
+  UNIQUE (feed, key)
+) STRICT;
+INSERT INTO pending (feed, key, at, noted, delivered) SELECT feed, key, at, noted, delivered FROM pending_before;
+DROP TABLE pending_before;
+`,
 ]
 
 /** The schema version of an open database, 0 for a new one. */

@@ -1,5 +1,5 @@
 /**
- * Listings in a file, compressed: a third of their size, and several to a page. On PostgreSQL they are text, which it
+ * Listings in a file, compressed, sent or still to be sent: a third of their size, and several to a page. On PostgreSQL they are text, which it
  * compresses itself.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -25,9 +25,12 @@ export function pack(text: string): Buffer {
   return deflateRawSync(isSmall ? bytes.subarray(0, bytes.write(text)) : text, { dictionary, ...small })
 }
 
-/** The text of a listing as `payload` has it, packed or, as versions before left it, not. */
-export function unpack(packed: Uint8Array | null, text: string | null): string | null {
-  return packed === null ? text : inflateRawSync(packed, { dictionary, maxOutputLength }).toString('utf8')
+/** The text of what is kept, packed or, as versions before left it, not. */
+export function unpack(kept: Uint8Array | string): string
+export function unpack(kept: Uint8Array | string | null): string | null
+export function unpack(kept: Uint8Array | string | null): string | null {
+  if (kept === null || typeof kept === 'string') return kept
+  return inflateRawSync(kept, { dictionary, maxOutputLength }).toString('utf8')
 }
 
 /** The version of the schema that first packs. */
@@ -49,12 +52,19 @@ export function packAll(database: Database.Database): void {
   while (texts.get() !== undefined) some.immediate()
 }
 
-/** So many pages of 4 kB are given back at once: 40 MB are moved in less than a second. */
-const mostPages = 10_000
+/**
+ * How many of the free pages of 4 kB go back at once; an eighth of the file is kept for what comes. 40 MB are moved in less than
+ * a second. Of a large store, whose runs take long, it is a sixteenth: else a first load of a million would leave for days what it no
+ * longer needs.
+ */
+export function mostGivenBack(pages: number, free: number): number {
+  const over = free - Math.ceil(pages / 8)
+  return Math.max(0, Math.min(over, Math.max(10_000, Math.floor(pages / 16))))
+}
 
-/** Gives what deletes have left free in the file back to the disk, some of it at a time. An eighth is kept for what comes. */
+/** Gives what deletes have left free in the file back to the disk, some of it at a time. */
 export function giveBack(database: Database.Database): void {
   const count = (name: string): number => column<number>(database, `PRAGMA ${name}`).get()!
-  const over = count('freelist_count') - Math.ceil(count('page_count') / 8)
-  if (over > 0) database.pragma(`incremental_vacuum(${Math.min(over, mostPages)})`)
+  const pages = mostGivenBack(count('page_count'), count('freelist_count'))
+  if (pages > 0) database.pragma(`incremental_vacuum(${pages})`)
 }

@@ -7,7 +7,7 @@ import { column } from './connection.ts'
 import { inGroups, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'
 import { storeError } from './failure.ts'
-import { pack, unpack } from './packed.ts'
+import { pack } from './packed.ts'
 import { parsed, rowColumns, settled } from './listing-row.ts'
 import type { Payload } from './listing-row.ts'
 import { knownHashes } from './known-hashes.ts'
@@ -30,12 +30,11 @@ const knownPage = 1000
 
 const sent = 'FROM listing JOIN payload USING (id) WHERE chatbot = ? AND owned = 1 AND payload.moving IS NOT NULL'
 /** A field of what was sent. */
-const field = (name: string): string => `json_extract(unpack(payload.packed, payload.listing), '$.${name}')`
+const field = (name: string): string => `json_extract(unpack(coalesce(payload.packed, payload.listing)), '$.${name}')`
 const onOffer = `${sent} AND ${field('Status')} <> 'Sold'`
 
 export function createSnapshot(connection: Connection): Snapshot {
   const { database, file } = connection
-  database.function('unpack', { deterministic: true, directOnly: true }, unpack)
   const page = database.prepare<[string, string, number], StoredRow>(
     `SELECT ${rowColumns} FROM listing WHERE chatbot = ? AND key > ? ORDER BY key LIMIT ?`,
   )
@@ -72,10 +71,10 @@ export function createSnapshot(connection: Connection): Snapshot {
     .prepare<string[], KnownRow>(`SELECT baseline, 1, id, key ${asBefore} AND key > ? ORDER BY key LIMIT ${knownPage}`)
     .raw()
   const payload = database.prepare<[number], Payload>(
-    'SELECT unpack(packed, listing) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
+    'SELECT unpack(coalesce(packed, listing)) AS listing, moving FROM payload WHERE id = ? AND moving IS NOT NULL',
   )
   const confirmed = database.prepare<string[], Payload>(
-    `SELECT unpack(payload.packed, payload.listing) AS listing, payload.moving ${sent} AND feed = ? AND key = ?`,
+    `SELECT unpack(coalesce(payload.packed, payload.listing)) AS listing, payload.moving ${sent} AND feed = ? AND key = ?`,
   )
   const idOf = column<number>(
     database,

@@ -17,6 +17,7 @@ import { createLearnt } from './learnt.ts'
 import { createLeases } from './lease.ts'
 import { createLedger } from './ledger.ts'
 import { migrate, migrations } from './migrations.ts'
+import { unpack } from './packed.ts'
 import { openSource } from './read-only.ts'
 import { createRecords } from './records.ts'
 import { createRuns } from './runs.ts'
@@ -142,6 +143,8 @@ type Roles = Omit<Store, 'isBehind' | 'lease' | 'close'>
 
 /** Of a connection that takes no write, the writing halves reject. `isUnderWay`: whether a run is, on this one. */
 function rolesOn(connection: Connection, begun: () => void, isUnderWay: () => boolean): Roles {
+  // For statements of the roles.
+  connection.database.function('unpack', { deterministic: true, directOnly: true }, unpack)
   return {
     snapshot: createSnapshot(connection),
     ledger: createLedger(connection, begun),

@@ -194,7 +194,7 @@ function makeOlder(version: number): void {
   }
   // An earlier version had listings as text.
   older.function('unpack', unpack)
-  older.exec(`UPDATE main.payload SET listing = (SELECT unpack(packed, NULL) FROM present.payload AS p
+  older.exec(`UPDATE main.payload SET listing = (SELECT unpack(packed) FROM present.payload AS p
     WHERE p.id = main.payload.id AND packed IS NOT NULL)`)
   // This file is where the older program left it.
   if (columns('main', 'meta').includes('place')) older.exec('UPDATE main.meta SET place = NULL')

@@ -9,6 +9,7 @@ import type Database from 'better-sqlite3'
 import type { Delivered } from '../../src/core/listing.ts'
 import { connect, makeDurable } from '../../src/store/connection.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
+import { unpack } from '../../src/store/packed.ts'
 import { storeOn } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { chatbot } from './world.ts'
@@ -86,11 +87,11 @@ export abstract class Disk {
 
   /** What deltas of a feed said and no run has carried out, by MLSNumber. */
   pending(feed: string): Map<string, Delivered[]> {
-    const rows = this.all<{ key: string; delivered: string }>(
+    const rows = this.all<{ key: string; delivered: string | Uint8Array }>(
       'SELECT key, delivered FROM pending WHERE feed = $1',
       feed,
     )
-    return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(delivered) as Delivered[]]))
+    return new Map(rows.map(({ key, delivered }) => [key, JSON.parse(unpack(delivered)) as Delivered[]]))
   }
 
   /** Feeds of which a run was good. */

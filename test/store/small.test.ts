@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Listing } from '../../src/core/listing.ts'
 import { migrate, migrations } from '../../src/store/migrations.ts'
-import { pack, packedSince, unpack } from '../../src/store/packed.ts'
+import { mostGivenBack, pack, packedSince, unpack } from '../../src/store/packed.ts'
 import { openStore, openStoreReader } from '../../src/store/sqlite.ts'
 import type { StoreReader } from '../../src/store/store.ts'
 import { confirmation } from '../contract/store.ts'
@@ -33,12 +33,19 @@ function inFile(file: string, sql: string): unknown {
   return value
 }
 
+/** What a delta said of a listing. */
+const pending = (key: string) => ({
+  key,
+  delivered: [{ kind: 'listing', at: 'record 1', listing: listing(key), moving: {} } as const],
+})
+
 const run = { feed: 'north', chatbot: 'SN', command: 'sync', startedAt: now, finishedAt: now, result: 'ok' } as const
 
 test('listings are packed, and what is left free goes back with the next runs', async () => {
   const file = join(freshFolder(), 'store.db')
   const store = openStore(file)
   await store.snapshot.confirm('SN', keys.map(confirmed))
+  await store.deliveries.notePending('north', keys.map(pending), now)
   const known = await store.snapshot.confirmed('SN', 'north', ['K-7'])
   expect(known.get('K-7')?.listing).toEqual(listing('K-7'))
   expect(await store.snapshot.figures('SN', 'north')).toMatchObject({ listings: 2500, cities: 1 })
@@ -47,8 +54,10 @@ test('listings are packed, and what is left free goes back with the next runs', 
   const text = JSON.stringify(listing('K-7')).length
   expect(inFile(file, 'SELECT max(length(packed)) FROM payload')).toBeLessThan(text / 4)
   expect(inFile(file, 'SELECT count(listing) FROM payload')).toBe(0)
+  expect(inFile(file, 'SELECT max(length(delivered)) FROM pending')).toBeLessThan(text / 4)
 
   const again = openStore(file)
+  await again.deliveries.endPending('north', keys)
   await again.snapshot.forget('SN', keys.slice(100), null)
   await again.runs.record({ ...run, interrupted: false, error: null, figures: '{}' })
   await again.close()
@@ -56,12 +65,19 @@ test('listings are packed, and what is left free goes back with the next runs', 
   expect(inFile(file, 'PRAGMA integrity_check')).toBe('ok')
 })
 
-test('a text of any length is packed whole, and alone', () => {
-  const texts = [1, 100, 21_845, 21_846, 65_537, 10, 0].map((length) => '€'.repeat(length))
-  expect(texts.filter((text) => unpack(pack(text), null) !== text)).toEqual([])
+test('a large store gives back a sixteenth of itself at once, any other 40 MB, and each keeps an eighth', () => {
+  expect(mostGivenBack(1000, 125)).toBe(0)
+  expect(mostGivenBack(1000, 525)).toBe(400)
+  expect(mostGivenBack(100_000, 50_000)).toBe(10_000)
+  expect(mostGivenBack(400_000, 200_000)).toBe(25_000)
 })
 
-/** A store of the version before, with a listing for each key, a mark and a hold. */
+test('a text of any length is packed whole, and alone', () => {
+  const texts = [1, 100, 21_845, 21_846, 65_537, 10, 0].map((length) => '€'.repeat(length))
+  expect(texts.filter((text) => unpack(pack(text)) !== text)).toEqual([])
+})
+
+/** A store of the version before, with a listing for each key, a mark, a hold, and what a delta said. */
 function textStore(file: string): void {
   const database = new Database(file)
   migrate(database, migrations.slice(0, packedSince - 1))
@@ -79,12 +95,17 @@ function textStore(file: string): void {
       INSERT INTO listing (chatbot, key, id, feed, flight, flight_at) VALUES ('SN', 'new', 9000, 'north', 'create', ${now});
       INSERT INTO hold (feed, key, part, why, since, decision, decided_by, decided_at)
         VALUES ('north', 'K-9', 'delete', 'gone', ${now}, 'approved', 'somebody', ${now})`)
+    const { key, delivered } = pending('K-5')
+    database
+      .prepare("INSERT INTO pending (feed, key, delivered, at, noted) VALUES ('north', ?, ?, ?, ?)")
+      .run(key, JSON.stringify(delivered), now - 2, now - 1)
   })()
   database.close()
 }
 
-async function contentOf({ snapshot, holds }: StoreReader): Promise<unknown> {
+async function contentOf({ snapshot, holds, deliveries }: StoreReader): Promise<unknown> {
   const rows: unknown[] = []
+  for await (const page of deliveries.pending('north')) rows.push(...page)
   for await (const page of snapshot.rows('SN')) rows.push(...page)
   const ids = keys.map((_, index) => index + 1)
   return [rows, await snapshot.recall(ids), await holds.held('north', now), await snapshot.isEmpty('SN', 'north')]
@@ -99,7 +120,11 @@ test('a store of the version before is packed and written anew once, and has all
   await reader.close()
   const store = openStore(file)
   expect(await contentOf(store)).toEqual(before)
+  // Packed when it is noted again; it is still the same.
+  await store.deliveries.notePending('north', [pending('K-5')], now)
+  expect(await contentOf(store)).toEqual(before)
   await store.close()
+  expect(inFile(file, 'SELECT typeof(delivered) FROM pending')).toBe('blob')
   expect(statSync(file).size).toBeLessThan(size / 2)
   expect(inFile(file, 'PRAGMA auto_vacuum')).toBe(2)
   expect(inFile(file, 'SELECT count(listing) FROM payload')).toBe(0)
