@@ -18,27 +18,44 @@ export function isWaiting(held: Held): held is Approvable {
 
 const ofNoRule = 'a record without MLSNumber'
 
-/** By the rules that hold them, in words. */
-export function byRule(held: readonly Approvable[]): Map<string, Approvable[]> {
-  return Map.groupBy(held, ({ rules }) => rules.join(' and ') || ofNoRule)
+/** By the rules that hold them, in words, and by what becomes of them: each group has one end. */
+export function byRule(held: readonly Approvable[]): (readonly [rules: string, held: Approvable[]])[] {
+  const groups = Map.groupBy(held, ({ rules, decision }) => JSON.stringify([rules, decision?.is]))
+  return Array.from(groups.values(), (group) => [group[0]!.rules.join(' and ') || ofNoRule, group])
 }
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
-export function groupInWords(rules: string, held: readonly Approvable[], { timezone, plan: { limits } }: Feed): string {
-  const since = minuteIn(timezone, Math.min(...held.map((one) => one.since)))
-  const clocks = held.flatMap(({ clock, decision }) => (clock === null || decision?.is === 'refused' ? [] : [clock]))
-  const isRefused = held.every(({ decision }) => decision?.is === 'refused')
-  const changes = `${held.length} ${held.length === 1 ? 'change' : 'changes'} held by ${rules} since ${since}`
-  const approvers = new Set(held.map(({ decision }) => (decision?.is === 'approved' ? decision.by : null)))
-  if (!approvers.has(null)) return `${changes}; approved by ${[...approvers].join(' and ')}`
-  if (isRefused) return `${changes}; refused, so that only the feed or an approval ends it`
+export function groupInWords(rules: string, held: readonly Approvable[], feed: Feed, now: number): string {
+  const since = minuteIn(feed.timezone, Math.min(...held.map((one) => one.since)))
+  const changes = held.length === 1 ? '1 change' : `${held.length} changes`
+  return `${changes} held by ${rules} since ${since}; ${endInWords(rules, held, feed, now)}`
+}
+
+function endInWords(
+  rules: string,
+  held: readonly Approvable[],
+  { timezone, plan: { limits } }: Feed,
+  now: number,
+): string {
+  const isOne = held.length === 1
+  const [{ decision }] = held as [Approvable]
+  if (decision?.is === 'approved')
+    return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
+  if (decision?.is === 'refused') return 'refused, so that only the feed or an approval ends it'
+  const go = isOne ? 'it goes by itself' : 'they go by themselves'
+  const wait = isOne ? 'it waits' : 'they wait'
   if (rules === 'chatbot')
-    return `${changes}; they go by themselves once another complete list says the same, unless the keys to the service were changed`
-  if (clocks.length < held.length || limits.confirm === null) return `${changes}; waits for you`
-  const until = minuteIn(timezone, Math.min(...clocks) + limits.confirm)
-  return `${changes}; they go by themselves on ${until} if the feed still says so`
+    return `${go} once another complete list, an hour later or more, says the same; if the keys to the service were changed, ${wait} for you`
+  const clocks = held.flatMap(({ clock }) => clock ?? [])
+  if (clocks.length < held.length || limits.confirm === null) return `${wait} for you`
+  const [first, last] = [Math.min(...clocks) + limits.confirm, Math.max(...clocks) + limits.confirm]
+  if (last <= now) return `${go} with the next complete delivery that still says so`
+  const until = minuteIn(timezone, Math.max(first, now))
+  return first === last
+    ? `${go} on ${until} if the feed still says so`
+    : `${go} from ${until} on, if the feed still says so`
 }
 
 /** "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */

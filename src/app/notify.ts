@@ -18,6 +18,7 @@ import type { Report, ReportedChange } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, StoreReader } from '../store/store.ts'
 import type { App, Occasion, Tested } from './app.ts'
+import { isWaiting } from './held.ts'
 import { lastGood } from './last-good.ts'
 
 /** Loaded by who has anything to tell. */
@@ -128,9 +129,6 @@ export function createNotifier(app: App) {
     },
   }
 }
-
-const isWaiting = ({ part, rules, decision }: Held): boolean =>
-  part !== null && rules.length > 0 && decision?.is !== 'approved'
 
 const homesNamed = 3
 

@@ -31,7 +31,8 @@ export function approveCommand(
     const now = app.runtime.clock.now()
     if (options.revoke) {
       const revoked = await holds.decide(feed.name, null, whoIsIt(), now, null)
-      say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${revoked} decided, taken back`)
+      const taken = revoked === 1 ? '1 decision is' : `${revoked} decisions are`
+      say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`)
       return exitStatus.right
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
@@ -57,7 +58,7 @@ export function approveCommand(
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
       say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${held.length} held`)
       for (const [rules, group] of byRule(held)) {
-        out.write(`  ${groupInWords(rules, group, feed)}\n`)
+        out.write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)
       }
       return held.length

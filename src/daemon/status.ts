@@ -56,7 +56,7 @@ async function waitingInWords({ holds }: StoreReader, feed: FeedConfig, now: num
   if ((await holds.count(feed.name)) > mostRead)
     return Array.from(counted, ([rule, count]) => `${count} changes held by ${rule}`)
   const waiting = (await holds.held(feed.name, now)).filter(isWaiting)
-  return Array.from(byRule(waiting), ([rules, held]) => groupInWords(rules, held, feed))
+  return Array.from(byRule(waiting), ([rules, held]) => groupInWords(rules, held, feed, now))
 }
 
 async function staleOf(app: App, store: StoreReader, feed: FeedConfig): Promise<string | null> {
@@ -118,7 +118,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     stale: await staleOf(app, store, feed),
     held: held.map(heldEntry),
     /** What the guard holds, by rule, in words. */
-    heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed)),
+    heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed, now)),
     approvals: approvalsOf(held),
   }
 }

@@ -23,14 +23,14 @@ export async function heldOf(app: App, feed: FeedConfig) {
   // Before the list: what is added between them makes the mark an old one, never an unseen hold approved.
   const shown = await holds.fingerprint(feed.name)
   const held = await holds.held(feed.name, now, { most: mostRead })
-  return { name: feed.name, reader: readerOf(app, feed), shown, count: await holds.count(feed.name), held }
+  return { name: feed.name, reader: readerOf(app, feed), shown, count: await holds.count(feed.name), held, now }
 }
 
 type HeldNow = Awaited<ReturnType<typeof heldOf>>
 
 /** `notice`: what became of the visitor's wish. `approves`: forms are shown. */
 export function heldPage(
-  { name, reader, shown, count, held }: HeldNow,
+  { name, reader, shown, count, held, now }: HeldNow,
   feed: FeedConfig,
   { notice, approves }: { notice: string | null; approves: boolean },
 ): Piece {
@@ -52,7 +52,7 @@ export function heldPage(
           : html`<p>To let them through:</p>
               <code class="command">listing-sync approve ${name}</code>`
     }
-    ${Array.from(byRule(approvable), ([rules, group]) => groupOf(groupInWords(rules, group, feed), group, reader))}
+    ${Array.from(byRule(approvable), ([rules, group]) => groupOf(groupInWords(rules, group, feed, now), group, reader))}
     ${others.length === 0 ? '' : groupOf('These wait for a proof or another delivery; no approval ends that', others, reader)}`
 }
 

@@ -129,7 +129,7 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect(await ready()).toContain('refused, so that only the feed or an approval ends it')
   expect(await stated()).toMatchObject({ approvals: [] })
 
-  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decided, taken back')
+  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('nothing was approved or refused')
   expect(await ready()).toContain('they go by themselves on Tue 24 Nov')
   expect((await world.executed('approve', 'north', '--yes')).stdout).toContain('9 approved')
@@ -138,7 +138,7 @@ test('approve shows what is held by rule, with each home, its price and since wh
     approvals: [{ by, changes: 9, until: expect.stringMatching(/^2026-12-21T12:0/) }],
   })
   expect(await ready()).not.toContain('held by')
-  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decided, taken back')
+  expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
   expect(await stated()).toMatchObject({ approvals: [] })
   expect((await world.executed('sync')).status).toBe(3)
 })

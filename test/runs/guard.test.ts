@@ -396,7 +396,7 @@ describe('approve', () => {
     expect(await decide('--refuse', '--yes')).toContain('6 refused; they stay held until the feed says otherwise')
     heldDeletes(await nights(5, sixGone), 6, sentence6)
     heldDeletes(await night(all.slice(2)), 2, 'Still held, as refused: 2 deletes; now: listing-sync approve north')
-    expect(await decide('--revoke')).toContain('2 decided, taken back')
+    expect(await decide('--revoke')).toContain('2 decisions are taken back')
     expect(await night(all.slice(2))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
   })
 
@@ -404,7 +404,7 @@ describe('approve', () => {
     await loaded()
     await nights(3, sixGone)
     await world.approve()
-    expect(await decide('--revoke')).toContain('6 decided, taken back')
+    expect(await decide('--revoke')).toContain('6 decisions are taken back')
     heldDeletes(await night(sixGone, hour), 6, sentence6)
     expect(await night(sixGone, 23 * hour)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
   })
@@ -778,7 +778,7 @@ describe('what leaves too little as it is', () => {
       expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 29 } })
       expect(notes(report)).toContain(`after this delivery 4 of 20 listings would stay as they are. ${asks}`)
     }
-    expect((await world.executed('status', '--ready')).stdout).toContain('waits for you')
+    expect((await world.executed('status', '--ready')).stdout).toContain('wait for you')
     const back = await night(all)
     expect(back).toMatchObject({ result: 'ok', notes: [] })
     expect(planned(back)).toEqual({})
@@ -836,7 +836,7 @@ describe('what leaves too little as it is', () => {
       expect(rules(report).includes('facts')).toBe(i < 3)
     }
     const ready = (await world.executed('status', '--ready')).stdout
-    expect(ready).toContain('waits for you')
+    expect(ready).toContain('wait for you')
     expect(ready).not.toContain('go by themselves')
     const report = await night(changed(12, times(0.5)))
     expect(report.result).toBe('ok')

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { byRule, groupInWords } from '../../src/app/held.ts'
+import type { Approvable } from '../../src/app/held.ts'
+
+const hour = 3_600_000
+const monday = Date.parse('2025-03-31T00:00:00Z')
+const feed = { name: 'north', timezone: 'UTC', plan: { limits: { confirm: 72 * hour } } } as Parameters<
+  typeof groupInWords
+>[2]
+
+const held = (mlsNumber: string, about: Partial<Approvable> = {}): Approvable => ({
+  mlsNumber,
+  part: 'delete',
+  why: 'gone from the feed',
+  home: null,
+  rules: ['leaving'],
+  since: monday,
+  clock: monday,
+  decision: null,
+  ...about,
+})
+const decided = (is: 'approved' | 'refused', by: string) => ({ decision: { is, by, at: monday } })
+
+/** What is told at an hour after Monday. */
+const told = (all: Approvable[], at = 0): string[] =>
+  byRule(all).map(([rules, group]) => groupInWords(rules, group, feed, monday + at * hour))
+
+test('what is held is told with the end that it has', () => {
+  const later = { since: monday + 24 * hour, clock: monday + 24 * hour }
+  expect(told([held('1')])).toEqual([
+    '1 change held by leaving since Mon 31 Mar 00:00; it goes by itself on Thu 3 Apr 00:00 if the feed still says so',
+  ])
+  expect(told([held('1'), held('2', later)])).toEqual([
+    '2 changes held by leaving since Mon 31 Mar 00:00; they go by themselves from Thu 3 Apr 00:00 on, if the feed still says so',
+  ])
+  expect(told([held('1', { rules: ['older'], clock: null })])).toEqual([
+    '1 change held by older since Mon 31 Mar 00:00; it waits for you',
+  ])
+  expect(told([held('1', { rules: ['chatbot'] }), held('2', { rules: ['chatbot'] })])).toEqual([
+    '2 changes held by chatbot since Mon 31 Mar 00:00; they go by themselves once another complete list, an hour later or more, says the same; if the keys to the service were changed, they wait for you',
+  ])
+})
+
+test('a time that is over is told by no date: the next complete delivery is what counts', () => {
+  expect(told([held('1')], 73)).toEqual([
+    '1 change held by leaving since Mon 31 Mar 00:00; it goes by itself with the next complete delivery that still says so',
+  ])
+  expect(told([held('1'), held('2', { clock: monday + 24 * hour })], 73)).toEqual([
+    '2 changes held by leaving since Mon 31 Mar 00:00; they go by themselves from Thu 3 Apr 01:00 on, if the feed still says so',
+  ])
+})
+
+test('what was refused, what was approved and what nobody decided are told apart', () => {
+  const all = [
+    held('1', decided('refused', 'ann')),
+    held('2', decided('refused', 'ann')),
+    held('3', { since: monday + 24 * hour, clock: monday + 24 * hour }),
+    held('4', decided('approved', 'bob')),
+    held('5', decided('approved', 'uid 12345')),
+  ]
+  expect(told(all)).toEqual([
+    '2 changes held by leaving since Mon 31 Mar 00:00; refused, so that only the feed or an approval ends it',
+    '1 change held by leaving since Tue 1 Apr 00:00; it goes by itself on Fri 4 Apr 00:00 if the feed still says so',
+    '2 changes held by leaving since Mon 31 Mar 00:00; approved by bob and uid 12345',
+  ])
+})
