@@ -166,7 +166,9 @@ async function factsOf(
   const sentences = report?.holds.map(({ sentence }) => sentence) ?? []
   const events = await holds.events(name, since)
   const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
-  const end = events.findLast(({ what }) => what === 'let go' || what === 'ended')
+  // The last run that ended any: what became of most of them.
+  const ends = events.filter(({ what }) => what === 'let go' || what === 'ended')
+  const [end] = ends.filter(({ at }) => at === ends.at(-1)!.at).toSorted((one, other) => other.holds - one.holds)
   return {
     feed: name,
     chatbot,

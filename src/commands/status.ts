@@ -106,7 +106,6 @@ function written({
   for (const one of held.slice(0, heldShown))
     lines.push(`    ${one.kind ?? 'hold'} ${printable(one.mlsNumber)}, for ${one.hours} h: ${printable(one.why)}`)
   if (held.length > heldShown) lines.push(`    and ${held.length - heldShown} more (see --format json)`)
-  for (const { by, at, until, changes } of approvals)
-    lines.push(`  ${changes} approved by ${printable(by)} at ${at}, until ${until}; the next run carries them out`)
+  for (const { inWords } of approvals) lines.push(`  ${printable(inWords)}`)
   return `${lines.join('\n')}\n`
 }

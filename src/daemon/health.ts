@@ -1,4 +1,5 @@
 /** The age of the last good run: a daemon may be alive while nothing has worked for a week (docs/faults.md, F146). */
+import { minuteIn } from '../core/zone.ts'
 import { dueTimes } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -9,5 +10,5 @@ export const staleAfter = 3
 export function staleness(schedule: Schedule, good: number | null, now: number): string | null {
   if (good === null) return 'no run has succeeded yet'
   if (dueTimes(schedule).count(good, now, staleAfter) < staleAfter) return null
-  return `no run has succeeded since ${new Date(good).toISOString()}, although ${staleAfter} or more were due`
+  return `no run has succeeded since ${minuteIn(schedule.timezone, good)}, although ${staleAfter} or more were due`
 }

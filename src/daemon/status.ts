@@ -119,7 +119,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     held: held.map(heldEntry),
     /** What the guard holds, by rule, in words. */
     heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed, now)),
-    approvals: approvalsOf(held),
+    approvals: approvalsOf(held, timezone),
   }
 }
 
@@ -139,16 +139,21 @@ function listOf(feed: FeedConfig, lastRun: NumberedRun | null) {
 }
 
 /** Each time that somebody approved something that no run has carried out yet. */
-function approvalsOf(held: readonly Held[]) {
-  const approvals = new Map<string, { by: string; at: string; until: string; changes: number }>()
-  for (const { decision } of held) {
-    if (decision?.is !== 'approved') continue
-    const { by, at } = decision
-    const name = `${at} ${by}`
-    const until = new Date(at + approvalLasts).toISOString()
-    const approval = approvals.get(name) ?? { by, at: new Date(at).toISOString(), until, changes: 0 }
-    approval.changes++
-    approvals.set(name, approval)
-  }
-  return [...approvals.values()]
+function approvalsOf(held: readonly Held[], timezone: string) {
+  const groups = Map.groupBy(
+    held.flatMap(({ decision }) => (decision?.is === 'approved' ? decision : [])),
+    ({ by, at }) => `${at} ${by}`,
+  )
+  return Array.from(groups.values(), (group) => {
+    const [{ by, at }] = group as [(typeof group)[number]]
+    const until = at + approvalLasts
+    const [day, end] = [minuteIn(timezone, at), minuteIn(timezone, until)]
+    return {
+      by,
+      at: new Date(at).toISOString(),
+      until: new Date(until).toISOString(),
+      changes: group.length,
+      inWords: `${group.length} approved by ${by} on ${day}; the next run carries them out; the approval ends on ${end}`,
+    }
+  })
 }

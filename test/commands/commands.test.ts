@@ -137,6 +137,9 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect(await stated()).toMatchObject({
     approvals: [{ by, changes: 9, until: expect.stringMatching(/^2026-12-21T12:0/) }],
   })
+  expect((await world.executed('status')).stdout).toMatch(
+    new RegExp(`\\n {2}9 approved by ${by} on Sat 21 Nov 12:0\\d; .*; the approval ends on Mon 21 Dec 12:0\\d\\n`),
+  )
   expect(await ready()).not.toContain('held by')
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
   expect(await stated()).toMatchObject({ approvals: [] })

@@ -88,6 +88,18 @@ test('what is held: how many, three homes, what to type; a reminder; its end', a
   expect(titles()).toHaveLength(3)
 })
 
+test('what was approved ended so, although one of many ended otherwise in the same run', async () => {
+  const all = homes(1, 20)
+  world.deliver(zillowFeed(all))
+  await world.run()
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  await world.run()
+  await world.executed('approve', 'north', '--yes')
+  world.deliver(zillowFeed(all.slice(0, 11)))
+  await world.run()
+  expect(titles().at(-1)).toBe('north: nothing is held any more (approved)')
+})
+
 test('forms: what Slack and Teams take, with nothing of the feed as markup', async () => {
   const all = homes(1, 20).map((home) => ({ ...home, street: `<!channel> [x](http://evil.example) ${home.street}` }))
   configure([
