@@ -249,9 +249,10 @@ function commands(
   program
     .command('approve <feed>')
     .description('approve the changes the guard is holding (once)')
+    .addOption(format)
     .option('--yes', 'do not ask')
     .option('--refuse', 'keep the changes held until the feed changes')
-    .option('--revoke', 'withdraw approvals and refusals')
+    .addOption(new Option('--revoke', 'withdraw approvals and refusals').conflicts('refuse'))
     .action(async (feed, options) =>
       done(await (await import('./commands/approve.ts')).approveCommand(context(), feed, options)),
     )

@@ -5,6 +5,8 @@ import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
+import { jsonDocument } from '../core/text.ts'
+import type { Decision } from '../plan/guard/hold.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
 
 /** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
@@ -19,29 +21,36 @@ const mostElsewhere = 500
 export function approveCommand(
   context: CommandContext,
   name: string,
-  options: { yes?: true; refuse?: true; revoke?: true },
+  options: { format?: 'text' | 'json'; yes?: true; refuse?: true; revoke?: true },
   ask = confirmed,
   more = wantsMore,
 ): Promise<number> {
   return withApp(openApp(context), async (app) => {
     const [feed] = chosenFeeds(app.config, [name])
-    const { out } = app.doors
-    const say = (text: string): void => out.write(`${feed.name}: ${text}\n`)
+    const isJson = options.format === 'json'
+    // Standard output is for the JSON document only.
+    const people = isJson ? app.doors.err : app.doors.out
+    const write = (text: string): void => void (isJson && options.yes ? undefined : people.write(text))
+    const say = (text: string): void => write(`${feed.name}: ${text}\n`)
+    const document = (decision: Decision | 'revoked' | null, changes: number, held: readonly Approvable[]): void => {
+      if (isJson) app.doors.out.document({ feed: feed.name, decision, changes, held: held.map(entryOf) }, jsonDocument)
+    }
     const { holds } = app.store()
     const now = app.runtime.clock.now()
     if (options.revoke) {
-      const revoked = await holds.decide(feed.name, null, whoIsIt(), now, null)
+      const revoked = (await holds.decide(feed.name, null, whoIsIt(), now, null)) ?? 0
       const taken = revoked === 1 ? '1 decision is' : `${revoked} decisions are`
       say(revoked === 0 ? 'nothing was approved or refused that could be taken back' : `${taken} taken back`)
+      document(revoked === 0 ? null : 'revoked', revoked, [])
       return exitStatus.right
     }
     const reader = { locale: app.config.locale, timezone: feed.timezone }
     /** Page by page where somebody reads along, who may go to the question at any time. */
     const showHomes = async (group: readonly Approvable[]): Promise<void> => {
-      const pages = out.isTTY && !options.yes
+      const pages = people.isTTY && !options.yes
       const most = pages ? pageLines : mostElsewhere
       for (let from = 0; from < group.length; from += most) {
-        out.write(
+        write(
           group
             .slice(from, from + most)
             .map((one) => `    ${lineOf(one, reader)}\n`)
@@ -50,34 +59,38 @@ export function approveCommand(
         const left = group.length - from - most
         if (left <= 0) return
         if (pages && (await more(`${left} more of this rule: Enter shows them, q goes on`, context.signal))) continue
-        out.write(`    and ${left} more\n`)
+        write(`    and ${left} more\n`)
         return
       }
     }
-    const show = async (): Promise<number> => {
+    const show = async (): Promise<Approvable[]> => {
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
       say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${held.length} held`)
       for (const [rules, group] of byRule(held)) {
-        out.write(`  ${groupInWords(rules, group, feed, now)}\n`)
+        write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)
       }
-      return held.length
+      return held
     }
     const fingerprint = await holds.fingerprint(feed.name)
-    const count = await show()
-    if (count === 0) return exitStatus.right
+    const held = await show()
+    const count = held.length
     const decision = options.refuse ? 'refused' : 'approved'
     const question = options.refuse
       ? `Keep these ${count} held until the feed says otherwise?`
       : `Let these ${count} through with the next run?`
-    if (!options.yes && !(await ask('approve', question, context.signal))) return exitStatus.failed
+    if (count === 0 || (!options.yes && !(await ask('approve', question, context.signal)))) {
+      document(null, 0, held)
+      return count === 0 ? exitStatus.right : exitStatus.failed
+    }
     const decided = await holds.decide(feed.name, decision, whoIsIt(), app.runtime.clock.now(), fingerprint)
     if (decided === null) {
-      await show()
+      document(null, 0, await show())
       throw new UserError(
         `${feed.name}: nothing was ${decision}, as a run ended or somebody else decided meanwhile; the last list is what is held now`,
       )
     }
+    document(decision, decided, held)
     say(
       options.refuse
         ? `${decided} refused; they stay held until the feed says otherwise`
@@ -85,6 +98,13 @@ export function approveCommand(
     )
     return exitStatus.right
   })
+}
+
+/** What is held, for programs. */
+function entryOf({ mlsNumber, part, why, rules, since, home }: Approvable) {
+  const { address = null, city = null, saleType = null, currency = null, price = { from: null, to: null } } = home ?? {}
+  const at = new Date(since).toISOString()
+  return { mlsNumber, part, why, rules, since: at, address, city, saleType, currency, price }
 }
 
 /** Who is at it: the user's name, else the uid, as a container's user may have no name, else "unknown". */

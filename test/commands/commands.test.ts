@@ -146,6 +146,33 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect((await world.executed('sync')).status).toBe(3)
 })
 
+test('approve --format json: one document of what is held and what was decided, and nothing else', async () => {
+  await world.executed('sync')
+  world.deliver(zillowFeed(all.slice(6)))
+  expect((await world.executed('sync')).status).toBe(3)
+  const approve = async (...words: string[]) => {
+    const { stdout, stderr, status } = await world.executed('approve', 'north', '--format', 'json', ...words)
+    return { status, stderr, ...(stdout === '' ? {} : JSON.parse(stdout)) }
+  }
+  // Whoever asks is shown it beside the document.
+  expect(await approve()).toMatchObject({ status: 64, stderr: expect.stringContaining('6 changes held by leaving') })
+  const approved = await approve('--yes')
+  expect(approved).toMatchObject({ status: 0, stderr: '', feed: 'north', decision: 'approved', changes: 6 })
+  const { mlsNumber, street, city, price } = all[0]
+  expect(approved.held).toHaveLength(6)
+  expect(approved.held[0]).toMatchObject({
+    ...{ mlsNumber, part: 'delete', rules: ['leaving'], city, saleType: 'for_sale', price: { from: price, to: null } },
+    address: expect.stringContaining(street),
+    since: expect.stringMatching(/^2026-11-21T12:0/),
+  })
+  expect(await approve('--refuse', '--yes')).toMatchObject({ decision: 'refused', changes: 6 })
+  expect(await approve('--revoke')).toMatchObject({ status: 0, decision: 'revoked', changes: 6 })
+  expect(await approve('--revoke')).toMatchObject({ status: 0, decision: null, changes: 0 })
+  world.deliver(zillowFeed(all))
+  await world.executed('sync')
+  expect(await approve('--yes')).toMatchObject({ status: 0, decision: null, changes: 0, held: [] })
+})
+
 test('an approval decides nothing, and shows what is held now, if that has changed or somebody else has decided meanwhile', async () => {
   await world.executed('sync')
   world.deliver(zillowFeed(all.slice(5)))
@@ -309,6 +336,7 @@ test.each([
   [['diff', '--format', 'xml']],
   [['sync', '--everything']],
   [['approve']],
+  [['approve', 'north', '--refuse', '--revoke']],
   [['stand-in', '--port', 'http']],
   [['daemon', '--workers', '0']],
   [['daemon', '--workers', 'many']],
