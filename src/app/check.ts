@@ -144,8 +144,15 @@ export async function checkSource(context: CommandContext, feed: FeedConfig): Pr
         name,
       )
     const rejected = counts.rejects === 0 ? '' : `; ${counts.rejects} of them would be rejected`
-    const remedy = counts.rejects === 0 ? null : `see why: listing-sync inspect ${name}`
-    return { ...fine('source', `${read}; ${fit}${rejected}`, name), remedy }
+    const why = counts.rejects === 0 ? [] : [`see why: listing-sync inspect ${name}`]
+    // What a delta lacks is not deleted, so that its end matters to nobody.
+    const doubt = feed.mapping.delivery === 'full' ? document.doubt : null
+    const unproven = doubt === null ? '' : "; its end can't be proven"
+    const remedy = doubt === null ? why : [...why, doubt]
+    return {
+      ...fine('source', `${read}; ${fit}${rejected}${unproven}`, name),
+      remedy: remedy.length === 0 ? null : remedy.join('; '),
+    }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     const remedy = (await otherPreset(context, name, error)) ?? remedyOf(error.message)

@@ -123,7 +123,7 @@ async function read(inspection: Inspection, { opened, sent, end, head, whole, by
     records: mapped.records,
     complete: limited ? null : reasons.length === 0,
     reasons,
-    doubt: limited || formats[format].hasEndMark ? null : (end().doubt ?? null),
+    doubt: formats[format].hasEndMark ? null : (end().doubt ?? null),
   }
   const feed = preset && feedMapping(preset, options, mapped.profile.fields())
   return { findings: findingsOf(opened.name, document, choice, mapped, feed), preset, feed }

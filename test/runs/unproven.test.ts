@@ -73,6 +73,18 @@ describe('a table that ends with its connection', () => {
     expect(found.stdout.replaceAll(/\s+/g, ' ')).toMatch(/whole.*not proven: .*Content-Length or chunks/)
   })
 
+  test('check says so, too, though it reads the beginning alone; not where there is a length, and not of a delta', async () => {
+    const found = async (): Promise<string> => (await world.executed('check', 'north')).stdout
+    const many = resoFeed(homes(1, 400))
+    give(many)
+    expect(await found()).toMatch(/✓ source north: .*its end can't be proven\n.*→ .*Content-Length or chunks/)
+    give(many, `Content-Length: ${many.length}`)
+    expect(await found()).not.toContain("can't be proven")
+    give(many)
+    world.configure({ north: { source: sourceOf(), preset, delivery: 'delta' } })
+    expect(await found()).not.toContain("can't be proven")
+  })
+
   test("deletes what two of them lack, and holds what only one does, which is nobody's trouble", async () => {
     await loaded()
     const gone = [all[3], all[8]]

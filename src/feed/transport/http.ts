@@ -102,7 +102,8 @@ function opened(
   }
   const framed = expected !== null || header(response, 'transfer-encoding')?.toLowerCase().includes('chunked') === true
   const encoding = header(response, 'content-encoding')?.trim().toLowerCase() ?? ''
-  const end: TransportEnd = { proven: false, reasons: [] }
+  // Without length or chunks a lost connection looks like the end: only the document can show it.
+  const end: TransportEnd = { proven: false, reasons: [], doubt: framed ? undefined : unframed }
   async function* bytes(): AsyncGenerator<Buffer> {
     const pace = paceOf(options.clock)
     let size = 0
@@ -123,9 +124,7 @@ function opened(
         pace.waits()
       }
       if (expected !== null && size !== expected) end.reasons.push(`${size} of ${expected} bytes arrived`)
-      // Without length or chunks a lost connection looks like the end: only the document can show it.
       else if (framed) end.proven = true
-      else end.doubt = unframed
     } catch (error) {
       const got = expected === null ? `${size} bytes` : `${size} of ${expected} bytes`
       if (options.signal.aborted) end.reasons.push(`the transfer was stopped after ${got}`)
