@@ -60,7 +60,8 @@ export function createNotifier(app: App) {
     const waiting = (await store.holds.held(feed.name, now)).filter(isWaiting)
     const condition: Condition = {
       at: now,
-      failed: run?.result === 'failed',
+      // Who stops a daemon knows it, and the next run says how the feed is.
+      failed: run?.result === 'failed' && !run.interrupted,
       stale: isStale,
       good: isGood,
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],

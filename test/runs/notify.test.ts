@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { UserError } from '../../src/core/errors.ts'
 import { homes, zillowFeed } from '../support/homes.ts'
 import { RunWorld } from '../support/run-world.ts'
 
@@ -63,6 +64,13 @@ test('a feed that fails, goes on failing and recovers', async () => {
   })
   expect(String(arrived[0].body['lines'])).toContain('north.xml')
   expect(String(arrived[1].body['lines'])).toContain('shows 3 listings')
+})
+
+test('a run that was told to stop is no trouble of the feed', async () => {
+  world.deliver(zillowFeed(homes(1, 3)))
+  world.stop.abort(new UserError('stopped by SIGTERM'))
+  expect(await world.run()).toMatchObject({ result: 'failed' })
+  expect(titles()).toEqual([])
 })
 
 test('what is held: how many, three homes, what to type; a reminder; its end', async () => {
