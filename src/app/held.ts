@@ -21,7 +21,7 @@ const ofNoRule = 'a record without MLSNumber'
 /** By the rules that hold them, in words, and by what becomes of them: each group has one end. */
 export function byRule(held: readonly Approvable[]): (readonly [rules: string, held: Approvable[]])[] {
   const groups = Map.groupBy(held, ({ rules, decision }) => JSON.stringify([rules, decision?.is]))
-  return Array.from(groups.values(), (group) => [group[0]!.rules.join(' and ') || ofNoRule, group])
+  return Array.from(groups.values(), (group) => [group[0].rules.join(' and ') || ofNoRule, group])
 }
 
 type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>

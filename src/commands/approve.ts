@@ -30,7 +30,9 @@ export function approveCommand(
     const isJson = options.format === 'json'
     // Standard output is for the JSON document only.
     const people = isJson ? app.doors.err : app.doors.out
-    const write = (text: string): void => void (isJson && options.yes ? undefined : people.write(text))
+    const write = (text: string): void => {
+      if (!isJson || !options.yes) people.write(text)
+    }
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
     const document = (decision: Decision | 'revoked' | null, changes: number, held: readonly Approvable[]): void => {
       if (isJson) app.doors.out.document({ feed: feed.name, decision, changes, held: held.map(entryOf) }, jsonDocument)

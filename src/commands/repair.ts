@@ -35,7 +35,9 @@ export function repairCommand(
 }
 
 function planned(feed: string, { duplicates, deletes, allowed }: RepairPlan): string {
-  const lines = [`${feed}: ${duplicates.length} MLSNumbers are on the service more than once`]
+  const lines = [
+    `${feed}: ${duplicates.length === 1 ? '1 MLSNumber is' : `${duplicates.length} MLSNumbers are`} on the service more than once`,
+  ]
   for (const { mlsNumber, copies, way, problem } of duplicates.slice(0, shown))
     lines.push(
       `  ${printable(mlsNumber)}, ${copies} copies: ${printable(way === null ? (problem ?? '') : inWords(way))}`,

@@ -161,7 +161,12 @@ test('approve --format json: one document of what is held and what was decided, 
   const { mlsNumber, street, city, price } = all[0]
   expect(approved.held).toHaveLength(6)
   expect(approved.held[0]).toMatchObject({
-    ...{ mlsNumber, part: 'delete', rules: ['leaving'], city, saleType: 'for_sale', price: { from: price, to: null } },
+    mlsNumber,
+    part: 'delete',
+    rules: ['leaving'],
+    city,
+    saleType: 'for_sale',
+    price: { from: price, to: null },
     address: expect.stringContaining(street),
     since: expect.stringMatching(/^2026-11-21T12:0/),
   })
