@@ -1,7 +1,7 @@
 import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, noCounts } from '../plan/change.ts'
-import type { Action, Change, Counts, Create, Planned, Remembered, Steps, Update } from '../plan/change.ts'
+import type { Action, Change, Counts, Create, Hold, Planned, Remembered, Steps, Update } from '../plan/change.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -119,6 +119,9 @@ export function inputsOf(
   }
 }
 
+/** A delete that only waits for the end of its grace, or for the next delivery to say the same. */
+const leavesLater = ({ cause, until }: Hold): boolean => cause === 'grace' || (cause === 'unproven' && until === 'time')
+
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
@@ -151,7 +154,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering
     if (change.kind !== 'hold') scales.add(change, remembered)
-    else if (change.cause === 'grace') scales.addLeavingLater(remembered, 1)
+    else if (leavesLater(change)) scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
     if (change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace') moves.leaving++
     else if (change.cause === 'new' || change.cause === 'gone-from-service') moves.arriving++

@@ -210,6 +210,19 @@ describe('a table that ends with its connection', () => {
     expect(there()).toBe(20)
     expect(await night(cut(10))).toMatchObject({ counts: { delete: 10 } })
   })
+
+  test("and is another office's is held at once: without what it lacks hardly anything would stay", async () => {
+    world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
+    await loaded()
+    const other = [...homes(101, 108), all[19]]
+    for (let i = 0; i < 2; i++) {
+      const report = await night(other)
+      expect(report).toMatchObject({ result: 'held', delivery: { complete: true }, counts: { create: 0, delete: 0 } })
+      expect(report.holds.map(({ rule }) => rule)).toContain('unrecognisable')
+    }
+    expect(await night(all)).toMatchObject({ result: 'ok', counts: { unchanged: 20, hold: 0 } })
+  })
+
   test('waits for the guard like any other, once it agrees', async () => {
     world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
     await loaded()

@@ -75,7 +75,7 @@ export class Scales {
     this.#policy = policy
   }
 
-  /** A delete that waits for the end of its grace: the site is without its listing all the same, as far as the feed goes. */
+  /** A delete that waits for the end of its grace, or for another delivery as proof: the site is without its listing all the same, as far as the feed goes. */
   addLeavingLater({ counted }: Remembered, by: 1 | -1): void {
     if (!counted.includes('delete')) this.#outlook.delete += by
   }
