@@ -318,6 +318,14 @@ describe('what is held of a change', () => {
       expect(judged(deleteOf('A'), {}, null, held(letGo))!.change).toMatchObject({ kind: 'delete', counts: [] })
   })
 
+  test('let go by another list of the chatbot, it counts: the feed has not confirmed it', () => {
+    const listed = held({ ends: 'listed again', clock: now - hour })
+    expect(judged(deleteOf('A'), { missing: 20 }, null, listed)!.change).toMatchObject({
+      kind: 'delete',
+      counts: ['delete'],
+    })
+  })
+
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
     const besideHeld = (about: What): unknown =>

@@ -47,7 +47,9 @@ export function judge(
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const renumbered: readonly Counted[] = action.kind === 'delete' ? ['renumber'] : []
   const counted = pair === 'renumbered' ? renumbered : countsOf(action)
-  const counts = counted.filter((what) => !held.has(partOf(what)) && !released.includes(partOf(what)))
+  // What another list alone let go of counts: the feed has not confirmed it.
+  const isOpen = (part: HeldPart): boolean => !held.has(part) && !isLetGo(standing(part), 'confirmed')
+  const counts = counted.filter((what) => isOpen(partOf(what)))
   const parts = Array.from(held, (part): PartHeld => {
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
