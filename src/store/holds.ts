@@ -35,6 +35,8 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
+/** What is held for its refusal alone is of the rule that was refused still. */
+const staysRefused = `decision = 'refused' AND excluded.rules = '[]' AND ${isSame}`
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
@@ -69,7 +71,8 @@ export function createHolds(connection: Connection): Holds {
     else for (const key of keys) doubtOne.run(feed, key)
   }
   const hold = database.prepare(`INSERT ${newHold}
-    ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, rules = @rules, ends = @ends, current = 1,
+    ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
+      rules = iif(${staysRefused}, rules, excluded.rules),
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content`)
   // A delivery or list that is not whole says nothing about what was held before.

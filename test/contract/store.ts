@@ -971,6 +971,34 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
         expect(await holding('north', now + 31 * day)).toEqual([true, true, false])
       })
 
+      it('keep the rules that were refused while nothing but the refusal holds the same', async () => {
+        const rulesNow = async () => (await holds.held('north', now)).map(({ mlsNumber, rules }) => [mlsNumber, rules])
+        await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), newHeld('C', 'delete')])
+        await holds.decide('north', 'refused', 'Ada', now, null)
+        const noRule = { rules: [], ends: 'never' } as const
+        await hold(
+          [
+            newHeld('A', 'delete', noRule),
+            newHeld('B', 'delete', { ...noRule, content: 'other' }),
+            newHeld('C', 'delete', { rules: ['arriving'] }),
+          ],
+          now + hour,
+        )
+        const rules = [
+          ['A', ['leaving']],
+          ['B', []],
+          ['C', ['arriving']],
+        ]
+        expect(await rulesNow()).toEqual(rules)
+        expect([...(await holds.waitingByRule('north', now))].toSorted()).toEqual([
+          ['arriving', 1],
+          ['leaving', 1],
+        ])
+        await holds.decide('north', null, 'Ada', now, null)
+        await hold([newHeld('A', 'delete', noRule)], now + 2 * hour)
+        expect(await rulesNow()).toEqual([['A', []]])
+      })
+
       it('are only added to by a run that is not whole', async () => {
         await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), lacking('C')])
         await holds.decide('north', 'approved', 'Ada', now, null)

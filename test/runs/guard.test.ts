@@ -396,6 +396,7 @@ describe('approve', () => {
     expect(await decide('--refuse', '--yes')).toContain('6 refused; they stay held until the feed says otherwise')
     heldDeletes(await nights(5, sixGone), 6, sentence6)
     heldDeletes(await night(all.slice(2)), 2, 'Still held, as refused: 2 deletes; now: listing-sync approve north')
+    expect((await world.executed('status', '--ready')).stdout).toMatch(/2 changes held by leaving since .*; refused/)
     expect(await decide('--revoke')).toContain('2 decisions are taken back')
     expect(await night(all.slice(2))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
   })

@@ -13,6 +13,8 @@ const isOver = "decision = 'approved' AND decided_at <= $2"
 const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isOver})`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
+/** What is held for its refusal alone is of the rule that was refused still. */
+const staysRefused = `hold.decision = 'refused' AND excluded.rules = '[]' AND ${isSame}`
 const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
   SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
     CASE WHEN c.ends <> 'never' THEN $3::bigint END
@@ -128,7 +130,8 @@ export function createHolds(door: Door): Holds {
           )
           // A delivery or list that is not whole says nothing about what was held before.
           const conflict = isWhole
-            ? `DO UPDATE SET why = excluded.why, home = excluded.home, rules = excluded.rules, ends = excluded.ends,
+            ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends,
+              rules = CASE WHEN ${staysRefused} THEN hold.rules ELSE excluded.rules END,
               current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content`
