@@ -24,8 +24,10 @@ export async function statusCommand(
     const feeds = chosenFeeds(app.config, names)
     if (options.ready) {
       const problems = await readinessOf(app, app.reader(), feeds)
-      app.doors.out.write(problems.map(problemInWords).join(''))
-      return problems.length === 0 ? exitStatus.right : exitStatus.failed
+      const ready = problems.length === 0
+      if (options.format === 'json') app.doors.out.document({ ready, reasons: problems }, jsonDocument)
+      else app.doors.out.write(problems.map(problemInWords).join(''))
+      return ready ? exitStatus.right : exitStatus.failed
     }
     const left = await leftBehind(app)
     const statuses = await Promise.all(

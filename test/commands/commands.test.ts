@@ -127,6 +127,10 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect(stdout).toContain('9 refused')
   // What was refused has no clock, and is still held.
   expect(await ready()).toContain('refused, so that only the feed or an approval ends it')
+  expect(JSON.parse((await world.executed('status', '--ready', '--format', 'json')).stdout)).toMatchObject({
+    ready: false,
+    reasons: [{ what: 'daemon' }, { what: 'held', feed: 'north' }, { what: 'held' }],
+  })
   expect(await stated()).toMatchObject({ approvals: [] })
 
   expect((await world.executed('approve', 'north', '--revoke')).stdout).toContain('9 decisions are taken back')
