@@ -1,6 +1,6 @@
 /** How feeds are and what is wrong with them, as `status`, the pages and whatever alerts tell it. */
 import type { App } from '../app/app.ts'
-import { byRule, groupInWords, isWaiting } from '../app/held.ts'
+import { byRule, groupInWords, isApprovable, isWaiting } from '../app/held.ts'
 import { lastGood } from '../app/last-good.ts'
 import { listsInWords } from '../app/lists.ts'
 import type { FeedConfig } from '../config/config.ts'
@@ -81,7 +81,7 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
   const begun = await runs.underWay(name)
   const { schedule, timezone } = feed
   const next = schedule === null ? null : dueTimes({ expression: schedule, timezone }).next(now)
-  const waiting = held.filter(isWaiting)
+  const open = held.filter(isApprovable).filter(({ decision }) => decision?.is !== 'approved')
   const lastSuccess = await runs.lastSuccess(name)
   return {
     feed: name,
@@ -117,8 +117,8 @@ export async function statusOf(app: App, store: StoreReader, feed: FeedConfig) {
     /** What is wrong with the freshness of a feed with a schedule; null: nothing. */
     stale: await staleOf(app, store, feed),
     held: held.map(heldEntry),
-    /** What the guard holds, by rule, in words. */
-    heldByRule: Array.from(byRule(waiting), ([rules, some]) => groupInWords(rules, some, feed, now)),
+    /** What a person may let through, by what holds it, in words. */
+    heldByRule: Array.from(byRule(open), ([rules, some]) => groupInWords(rules, some, feed, now)),
     approvals: approvalsOf(held, timezone),
   }
 }

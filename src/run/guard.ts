@@ -66,18 +66,20 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     isNewMapping: past.last.mapping !== null && past.last.mapping !== feed.mapping.version,
   }
   const trips = [...holding.keys()]
-  const { counts, lookUps, elsewhere, ...counted } = count(workspace, plan.counts, isDoubtful)
+  const { counts, lookUps, elsewhere, nameless, ...counted } = count(workspace, plan.counts, isDoubtful)
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   const sentences = new Map([...holding].map(([trip, held]) => [trip, sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
+  if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
   const isIncomplete = !summary.complete || !listed.complete
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
-  const stillHeld = isWhole ? 0 : past.waiting
+  const gone = Array.from(letGo.values(), (one) => total(one.counts)).reduce((sum, one) => sum + one, 0)
+  const stillHeld = isWhole ? 0 : Math.max(0, past.waiting - gone)
   if (stillHeld > counted.held)
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
@@ -211,6 +213,8 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
   let lookUps = 0
   let held = 0
   let conflicts = 0
+  /** Deletes that wait for a record without MLSNumber. */
+  let nameless = 0
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
   for (const { change } of workspace.changes()) {
@@ -219,6 +223,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
     if (change.kind === 'hold' ? change.until === 'approval' : isWithheld(change)) held++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
+    if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     if (change.kind === 'hold' && change.cause === 'other-feed') {
       const those = elsewhere.get(change.why) ?? { listings: 0, examples: [] }
       elsewhere.set(change.why, those)
@@ -226,7 +231,13 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
     }
     digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
   }
-  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts, elsewhere }
+  return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts, elsewhere, nameless }
+}
+
+function namelessSentence(deletes: number, feed: string): string {
+  const wait = deletes === 1 ? '1 delete waits' : `${deletes} deletes wait`
+  const which = deletes === 1 ? 'this listing' : 'one of these listings'
+  return `${wait}, as a record without MLSNumber may be ${which}: give the record its number in the feed; or, if ${deletes === 1 ? 'it is' : 'all are'} gone, now: listing-sync approve ${feed}`
 }
 
 const examplesShown = 3

@@ -901,6 +901,16 @@ describe('a whole document without a record', () => {
   })
 })
 
+test('what a backfill lets go of is not told as held still', async () => {
+  await loaded()
+  world.deliver(zillowFeed([...all, ...homes(101, 116)]))
+  expect(await world.run('backfill')).toMatchObject({ result: 'held', counts: { create: 0, hold: 16 } })
+  world.clock.advance(3 * day + hour)
+  const report = await world.run('backfill')
+  expect(report).toMatchObject({ result: 'ok', counts: { create: 16, hold: 0 } })
+  expect(notes(report)).not.toContain('held by earlier runs')
+})
+
 describe('a record without MLSNumber', () => {
   const nameless = zillowRecord(home(1)).replace(/<MlsId>.*<\/MlsId>/, '<MlsId/>')
   const homeless = nameless.replace(/<StreetAddress>.*<\/StreetAddress>/, '<StreetAddress/>')
@@ -919,6 +929,15 @@ describe('a record without MLSNumber', () => {
     expect(report).toMatchObject({ result: 'partial', counts: { reject: 1 }, delivery: { complete: true, rejects: 1 } })
     expect(of(report, 'hold')).toEqual(keys(waiting))
     expect(of(report, 'delete')).toEqual(keys(gone.filter(({ mlsNumber }) => !keys(waiting).includes(mlsNumber))))
+    // The way out is told, by the run and by status.
+    const told = waiting.length === 0 ? 0 : 1
+    expect(
+      notes(report).match(/as a record without MLSNumber may be .* now: listing-sync approve north/g) ?? [],
+    ).toHaveLength(told)
+    const { stdout } = await world.executed('status')
+    expect(
+      stdout.match(/held by a record without MLSNumber since .* for you; now: listing-sync approve north/g) ?? [],
+    ).toHaveLength(told)
     // No clock lets these go.
     report = await nights(5, withRecord(record, all.slice(4)))
     expect(of(report, 'hold')).toEqual(keys(waiting))
