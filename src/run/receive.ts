@@ -234,7 +234,7 @@ async function read(
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,
-    written: writtenOf(reading.written?.() ?? null, opened),
+    written: writtenOf(reading.written?.() ?? null, opened, moment.timezone),
     validators: opened.validators,
     notes,
   }

@@ -1,4 +1,5 @@
 /** When a delivery says that it was written. */
+import { offsetAt } from '../core/zone.ts'
 import type { Written } from '../feed/format/format.ts'
 import type { Opened } from '../feed/transport/transport.ts'
 
@@ -11,17 +12,27 @@ const stamp = /^(\d{4})-?(\d\d)-?(\d\d)(?:[T -](\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\
 
 /**
  * When a delivery says that it was written: the document (`said`, as ISO 8601 or REAXML have it), else the server (Last-Modified).
- * null: neither says it so that it can be read.
+ * A time without a zone is one of the feed's. null: neither says it so that it can be read.
  */
-export function writtenOf(said: string | null, { validators }: Pick<Opened, 'validators'>): Written | null {
+export function writtenOf(
+  said: string | null,
+  { validators }: Pick<Opened, 'validators'>,
+  timezone: string,
+): Written | null {
   const found = said === null ? null : stamp.exec(said.trim())
   if (found !== null) {
     const [, year, month, day, hour = '00', minute = '00', second = '00', zone] = found
     const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zoneOf(zone)}`)
-    if (!Number.isNaN(at)) return { by: 'document', at, within: zone === undefined ? daylightSaving : 0 }
+    if (!Number.isNaN(at) && zone !== undefined) return { by: 'document', at, within: 0 }
+    if (!Number.isNaN(at)) return { by: 'document', at: instantOf(at, timezone), within: daylightSaving }
   }
   const at = Date.parse(validators.lastModified ?? '')
   return Number.isNaN(at) ? null : { by: 'server', at, within: betweenMachines }
+}
+
+/** The instant at which the clocks of a zone show what those of UTC show at `shown`. */
+function instantOf(shown: number, timezone: string): number {
+  return shown - offsetAt(shown - offsetAt(shown, timezone), timezone)
 }
 
 function zoneOf(zone: string | undefined): string {

@@ -194,16 +194,26 @@ test.each([
   ['20141028-055005', '2014-10-28T05:50:05Z', hour],
   ['2014-10-28', '2014-10-28T00:00:00Z', hour],
 ])('the time of a document, %s', (said, at, within) => {
-  expect(writtenOf(said, { validators: {} })).toEqual({ by: 'document', at: Date.parse(at), within })
+  expect(writtenOf(said, { validators: {} }, 'UTC')).toEqual({ by: 'document', at: Date.parse(at), within })
+})
+
+test.each([
+  ['2026-11-20-12:30:00', 'Australia/Sydney', '2026-11-20T01:30:00Z'],
+  ['2026-11-20T12:30:00', 'America/Chicago', '2026-11-20T18:30:00Z'],
+  // The night in which clocks are set ahead, before and after.
+  ['2026-03-08 01:30:00', 'America/Chicago', '2026-03-08T07:30:00Z'],
+  ['2026-03-08 03:30:00', 'America/Chicago', '2026-03-08T08:30:00Z'],
+])('a time without a zone, %s, is one of the feed (%s)', (said, timezone, at) => {
+  expect(writtenOf(said, { validators: {} }, timezone)).toMatchObject({ by: 'document', at: Date.parse(at) })
 })
 
 test.each([null, '', 'today', '2014-13-28', '28.10.2014', '2014-10-28T25:00:00Z'])(
   'what is no time (%s) leaves it to the server',
   (said) => {
-    expect(writtenOf(said, { validators: {} })).toBe(null)
+    expect(writtenOf(said, { validators: {} }, 'UTC')).toBe(null)
     const lastModified = 'Sat, 21 Nov 2026 10:00:00 GMT'
     const at = Date.parse('2026-11-21T10:00:00Z')
-    expect(writtenOf(said, { validators: { lastModified } })).toEqual({ by: 'server', at, within: 15 * 60_000 })
+    expect(writtenOf(said, { validators: { lastModified } }, 'UTC')).toEqual({ by: 'server', at, within: 15 * 60_000 })
   },
 )
 
