@@ -1,4 +1,5 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
+import { minuteOf } from '../core/text.ts'
 import { DeleteAbsent, ForgetAbsent, hold, reasonOf } from './change.ts'
 import type { Change, ForgetStated, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
@@ -94,7 +95,7 @@ function inGrace({ history: { absence }, settings: { limits, now } }: Case): str
   const seen = (absence?.runs ?? 0) + 1
   const since = absence?.since ?? now
   if (seen >= runs && now - since >= time) return null
-  const until = `deleted after ${new Date(since + time).toISOString()} at the earliest`
+  const until = `deleted after ${minuteOf(since + time)} at the earliest`
   return [...(runs > 1 ? [`for run ${seen} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }
 

@@ -3,7 +3,7 @@ import { changedFields, differences, factsInPlace } from '../core/compare-listin
 import type { FieldChange } from '../core/compare-listings.ts'
 import { fieldNames, optionalFields } from '../core/listing.ts'
 import { nextTurn } from '../core/turn.ts'
-import { valueInWords } from '../core/text.ts'
+import { minuteOf, valueInWords } from '../core/text.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight, reasonOf } from './change.ts'
@@ -65,8 +65,7 @@ function changeFor(one: Wanting): Change | null {
 
 /** Held until a list tells that began so long after the call that it landed. */
 function inFlight(one: Wanting, calledAt: number, what: string): Change {
-  const until = new Date(calledAt + one.settings.settle).toISOString()
-  const why = `${what}: decided by what is shown after ${until}`
+  const why = `${what}: decided by what is shown after ${minuteOf(calledAt + one.settings.settle)}`
   return hold(create(one, 'new', why), 'in-flight', why)
 }
 
@@ -258,8 +257,9 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   return row === null || wanted.content === row.content ? [] : changesSince(one, row)
 }
 
-/** What is put right so many times running is held: something undoes it each time. */
+/** What is put right so many times running is held, as something undoes it each time, and tried again so much later. */
 const convergeWithin = 3
+const tryAgainAfter = 7 * day
 
 /** What it was sent for was put right lately: something else writes it, more likely than a person. */
 function wasPutRight({ mine, settings }: Case): boolean {
@@ -272,20 +272,23 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   const isCreate = change.kind === 'create'
   // A lost store forgot what was under way, or remembers what was long since decided: nothing is made before that has landed.
   if (isCreate && lostUntil !== null && lostUntil > now) {
-    const until = new Date(lostUntil).toISOString()
+    const until = minuteOf(lostUntil)
     const why = `the store was lost: creates wait until ${until}, as calls of the process that died may still land`
     return hold(change, 'lost-store', why)
   }
   const isSent = isCreate || change.kind === 'update'
   const isRefused = row?.refusedContent === wanted.content && row.refusedMapping === mapping
   if (isSent && isRefused && row.refusedAt !== null && now - row.refusedAt < day) {
-    const at = new Date(row.refusedAt).toISOString()
+    const at = minuteOf(row.refusedAt)
     const why = `refused by the service at ${at} ("${row.refusedMessage}"): sent again when it changes, or after a day`
     return hold(change, 'refused-before', why)
   }
-  const undone = mine?.undone ?? 0
+  const { undone = 0, putRightAt = null } = mine ?? {}
   if (change.kind === 'hold' || !isPutRight(change) || undone < convergeWithin) return change
-  const why = `not converging: ${change.why}, though put right ${undone} times running`
+  // Whoever undid it may have stopped meanwhile.
+  if (putRightAt !== null && now - putRightAt >= tryAgainAfter) return change
+  const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
+  const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
   return hold(change, 'not-converging', why)
 }
 

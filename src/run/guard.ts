@@ -154,14 +154,19 @@ const noneHeld = (): Held => ({ create: 0, update: 0, delete: 0, adopt: 0, forge
 
 /** Gives what each accident holds, in the order of the rules. */
 function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan) {
-  const held = new Map(found.map((trip) => [trip, { counts: noneHeld(), clock: null as number | null }]))
+  const held = new Map(
+    found.map((trip) => [trip, { counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 }]),
+  )
   const refused = noneHeld()
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const count = (kind: ActionKind, { change, heldBy, clock }: Verdict): void => {
+  const count = (kind: ActionKind, { change, heldBy, clock, isRefused }: Verdict): void => {
     for (const trip of heldBy) {
       const holding = held.get(trip)!
       holding.counts[kind]++
-      if (clock !== null) holding.clock = Math.min(holding.clock ?? clock, clock)
+      if (isRefused) holding.refused++
+      if (clock === null) continue
+      holding.clock = Math.min(holding.clock ?? clock, clock)
+      holding.last = Math.max(holding.last, clock)
     }
     if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change))) refused[kind]++
   }

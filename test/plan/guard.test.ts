@@ -419,16 +419,32 @@ describe('the scales', () => {
 
 test('a message says what, of how many, against which number, and what happens next', () => {
   const counts = { create: 0, update: 0, delete: 14, adopt: 0, forget: 0 }
-  const sentence = (what: Seen, clock: number | null = now, confirm: number | null = 72 * hour): string =>
+  const sentence = (what: Seen, clock: number | null = now, confirm: number | null = 72 * hour, held = {}): string =>
     sentenceOf(
       tripsOf(what, limits)[0],
-      { counts, clock },
+      { counts, clock, last: now, refused: 0, ...held },
       { feed: 'north', timezone: 'America/Chicago', confirm, isNewMapping: false },
     )
   expect(sentence(seen(40, { leaving: 14 }))).toBe(
     '14 of 40 listings would leave the site; up to 8 may in 24 hours (limits.share). Held: 14 deletes. They go by themselves on Tue 24 Nov 06:00 if the feed still says so; now: listing-sync approve north',
   )
   expect(sentence(seen(40, { leaving: 14 }), now, null)).toContain('They wait until you decide')
+  const leaving14 = (held: object, clock: number | null = now): string =>
+    sentence(seen(40, { leaving: 14 }), clock, 72 * hour, held)
+  expect(leaving14({ last: now + hour })).toContain('They go by themselves from Tue 24 Nov 06:00 on, if the feed still')
+  expect(leaving14({ refused: 3 })).toContain(
+    'if the feed still says so, but for 3 that were refused; now: listing-sync',
+  )
+  expect(leaving14({ refused: 14 }, null)).toContain(
+    'They were refused, so that only the feed or an approval ends it: l',
+  )
+  expect(sentence(seen(4, { leaving: 1, isEmpty: true }))).toContain(
+    '1 of 4 listings would leave the site, as the delivery is whole and has no record. Held: ',
+  )
+  expect(tripsOf(seen(40, { leaving: 30, arriving: 11 }), limits)[1]).toMatchObject({
+    setting: null,
+    sentence: '11 new listings beside 40; where so many leave, no more may come than the 10 that stay',
+  })
   expect(sentence(seen(40, outlook(38, 0, 0)))).toBe(
     'after this delivery 2 of 40 listings would stay as they are. Nothing of it is carried out until the feed is back or you approve it',
   )

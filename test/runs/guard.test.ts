@@ -394,7 +394,11 @@ describe('approve', () => {
     await loaded()
     await night(sixGone)
     expect(await decide('--refuse', '--yes')).toContain('6 refused; they stay held until the feed says otherwise')
-    heldDeletes(await nights(5, sixGone), 6, sentence6)
+    const refused = await nights(5, sixGone)
+    heldDeletes(refused, 6, sentence6)
+    expect(refused.notes.join()).toContain(
+      'They were refused, so that only the feed or an approval ends it: listing-sync',
+    )
     heldDeletes(await night(all.slice(2)), 2, 'Still held, as refused: 2 deletes; now: listing-sync approve north')
     expect((await world.executed('status', '--ready')).stdout).toMatch(/2 changes held by leaving since .*; refused/)
     expect(await decide('--revoke')).toContain('2 decisions are taken back')

@@ -17,6 +17,8 @@ export interface Verdict {
   readonly heldBy: readonly Trip[]
   /** When the earliest clock of what holds it began, in milliseconds; null: no clock runs. */
   readonly clock: number | null
+  /** A person refused it, or a part of it that is held. */
+  readonly isRefused: boolean
   /** What was held of it, and is carried out now since every delivery, or the list, went on saying the same. */
   readonly confirmed: readonly HoldRecord[]
 }
@@ -59,7 +61,10 @@ export function judge(
   if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
   const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
   // Under other keys nothing that the list lacks goes by itself.
-  const goes = parts.filter(({ ends }) => ends === 'confirmed' || (ends === 'listed again' && !policy.otherKeys))
+  const goes = parts.filter(({ part, ends }) => {
+    const goesByItself = ends === 'confirmed' || (ends === 'listed again' && !policy.otherKeys)
+    return goesByItself && !refused.includes(part)
+  })
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const clocks = goes.map(({ part }) => standing(part).record?.clock ?? policy.now)
   const confirmed = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is === 'confirmed')
@@ -67,6 +72,7 @@ export function judge(
     change,
     heldBy,
     clock: isAsking || clocks.length === 0 ? null : Math.min(...clocks),
+    isRefused: refused.length > 0,
     confirmed: confirmed.map(({ record }) => record!),
   }
 }

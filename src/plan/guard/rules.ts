@@ -111,14 +111,19 @@ const asks = { setting: null, ends: 'never', holds: () => true } as const
 
 const leaving: Rule = (seen, limits) => {
   const { ours, counts } = seen
-  const most = mayLeave(seen, limits)
-  if (counts.delete <= most) return null
+  if (counts.delete <= mayLeave(seen, limits)) return null
+  const usual = mayLeave({ ...seen, isEmpty: false }, limits)
+  const isAsEmpty = counts.delete <= usual
+  const because = isAsEmpty
+    ? ', as the delivery is whole and has no record'
+    : `; up to ${usual} may in 24 hours (limits.share)`
   return {
     name: 'leaving',
-    ...byShare,
+    setting: isAsEmpty ? null : 'share',
+    ends: 'confirmed',
     label: 'too many listings would leave',
-    numbers: { leaving: counts.delete, ours, allowed: most },
-    sentence: `${counts.delete} of ${ours} listings would leave the site; up to ${most} may in 24 hours (limits.share)`,
+    numbers: { leaving: counts.delete, ours, allowed: isAsEmpty ? 0 : usual },
+    sentence: `${counts.delete} of ${ours} listings would leave the site${because}`,
     holds: ({ kind }, pair) => kind === 'delete' && pair !== 'renumbered',
   }
 }
@@ -143,16 +148,20 @@ const renumbered: Rule = (seen, limits) => {
 
 const arriving: Rule = (seen, limits) => {
   const { ours, counts, isFirstLoad } = seen
-  const isReplaced = counts.delete > mayLeave(seen, limits)
-  const most = Math.min(allowedNew(seen, limits), isReplaced ? ours - counts.delete : Infinity)
+  const usual = allowedNew(seen, limits)
+  const most = counts.delete > mayLeave(seen, limits) ? Math.min(usual, ours - counts.delete) : usual
   if (isFirstLoad || counts.create <= most) return null
+  const because =
+    most < usual
+      ? `where so many leave, no more may come than the ${most} that stay`
+      : `up to ${most} may come in 24 hours (limits.growth)`
   return {
     name: 'arriving',
-    setting: 'growth',
+    setting: most < usual ? null : 'growth',
     ends: 'confirmed',
     label: 'too many listings are new',
     numbers: { arriving: counts.create, ours, allowed: most },
-    sentence: `${counts.create} new listings beside ${ours}; up to ${most} may come in 24 hours (limits.growth)`,
+    sentence: `${counts.create} new listings beside ${ours}; ${because}`,
     holds: (action, pair) => action.cause === 'new' && !action.isBack && pair !== 'renumbered',
   }
 }

@@ -11,6 +11,10 @@ export interface Held {
   readonly counts: Readonly<Record<ActionKind, number>>
   /** When the earliest clock of these holds began, in milliseconds; null: none runs. */
   readonly clock: number | null
+  /** When the latest of them began. */
+  readonly last: number
+  /** How many of them a person refused. */
+  readonly refused: number
 }
 
 export interface About {
@@ -46,18 +50,25 @@ export function sentenceOf(trip: Trip, held: Held, about: About): string {
   return `${before}${trip.sentence}. ${endingOf(trip, held, about)}`
 }
 
-function endingOf({ ends, waitsFor, fact, numbers }: Trip, { counts, clock }: Held, about: About): string {
+function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
+  const { counts, clock, last, refused } = held
   const { feed, timezone, confirm } = about
   if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
   const until = clock === null || confirm === null ? null : minuteIn(timezone, clock + confirm)
-  if ('renumbered' in numbers && until !== null)
+  if ('renumbered' in numbers && until !== null && refused === 0)
     return `Held with their old numbers until ${until}; the site keeps showing them`
   const isOne = total(counts) === 1
   const go = isOne ? 'It goes by itself' : 'They go by themselves'
   let next = `${isOne ? 'It waits' : 'They wait'} until you decide:`
-  if (until !== null) next = `${go} on ${until} if the feed still says so; now:`
-  if (ends === 'listed again' && clock !== null)
-    next = `${go} once another complete list, an hour later or more, says the same; now:`
+  if (refused === total(counts))
+    next = `${isOne ? 'It was refused' : 'They were refused'}, so that only the feed or an approval ends it:`
+  else {
+    const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
+    if (until !== null)
+      next = `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}; now:`
+    if (ends === 'listed again' && clock !== null)
+      next = `${go} once another complete list, an hour later or more, says the same${but}; now:`
+  }
   const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
   return `Held: ${countsInWords(counts)}${of}. ${next} listing-sync approve ${feed}`
 }
