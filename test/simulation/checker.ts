@@ -563,8 +563,9 @@ export class Checker implements Witness {
       this.fail(`grace: delete of ${key}, absent from ${absent} deliveries of ${this.#swarm.grace}`)
     const rows = this.service.living(key)
     // F123: a look-up of this run showed what its list had not.
-    if (rows.some(({ shownAt, editedAt, lookedUpAt }) => editedAt > shownAt && lookedUpAt > editedAt))
-      this.fail(`delete of ${key}, which a person edited after the list, as a look-up had shown`)
+    const isKnown = ({ shownAt, editedAt, lookedUpAt }: Row): boolean =>
+      editedAt > shownAt && lookedUpAt > Math.max(editedAt, this.#startedAt)
+    if (rows.some(isKnown)) this.fail(`delete of ${key}, which a person edited after the list, as a look-up had shown`)
     if (this.#isListTrue && rows.length > 1 && rows.every(({ shownAt }) => shownAt >= this.#startedAt))
       this.fail(`1: delete of ${key}, which the list showed ${rows.length} times`)
   }
