@@ -6,7 +6,6 @@ import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
 import { exitStatus } from '../core/exit.ts'
 import { jsonDocument } from '../core/text.ts'
-import type { Decision } from '../plan/guard/hold.ts'
 import { chosenFeeds, confirmed, wantsMore, withApp } from './command.ts'
 
 /** Homes on a page of a terminal, and those of a rule that are shown elsewhere. */
@@ -34,7 +33,11 @@ export function approveCommand(
       if (!isJson || !options.yes) people.write(text)
     }
     const say = (text: string): void => write(`${feed.name}: ${text}\n`)
-    const document = (decision: Decision | 'revoked' | null, changes: number, held: readonly Approvable[]): void => {
+    const document = (
+      decision: 'approved' | 'refused' | 'revoked' | null,
+      changes: number,
+      held: readonly Approvable[],
+    ): void => {
       if (isJson) app.doors.out.document({ feed: feed.name, decision, changes, held: held.map(entryOf) }, jsonDocument)
     }
     const { holds } = app.store()
