@@ -188,6 +188,7 @@ export function hold(
 export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
   kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
+/** The action with what the guard found of it. */
 export const weighed = (action: Action, by: Weighed): Action =>
   'weighed' in action ? action.weighed(by) : { ...action, ...by }
 
