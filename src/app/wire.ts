@@ -60,6 +60,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     format: bounded(live === null ? formats[mapping.format] : apiReader, transport),
     plan,
     outranks: outrankedBy(config, feed),
+    configured: new Set(config.feeds.filter((other) => other.chatbot === chatbot).map((other) => other.name)),
     deadline,
     rate,
     observe: feed.observe,

@@ -149,6 +149,8 @@ export interface PlanSettings extends Sides, PlanConfig {
   forms: ReadonlySet<FieldName>
   /** Whether this feed takes listings over from another one of the chatbot, which comes after it. */
   outranks(feed: string): boolean
+  /** The feeds of this chatbot in the configuration. */
+  configured: ReadonlySet<string>
   /** A store that was lost lately: creates wait until then, and are looked up after it; null: it wasn't. */
   lostUntil: number | null
 }

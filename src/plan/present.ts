@@ -27,8 +27,11 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   const other = otherOwner(known)
   // While a call of the other feed may still land, nobody knows what it leaves behind.
   const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
-  if (other !== null && !takesOver)
-    return hold({ mlsNumber: key }, 'other-feed', `also in ${other}, a feed of this chatbot that has it`)
+  if (other !== null && !takesOver) {
+    const left = ` and is not in this configuration (formerly: [${other}] in a feed hands it over)`
+    const why = `also in ${other}, a feed of this chatbot that has it${settings.configured.has(other) ? '' : left}`
+    return hold({ mlsNumber: key }, 'other-feed', why)
+  }
   if (shown.length > 1) return twiceShown(known, null)
   const one: Wanting = { ...known, wanted, item: shown[0] ?? null }
   const change = takesOver ? takenOver(one, other) : changeFor(one)

@@ -159,8 +159,8 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   )
   const refused = noneHeld()
   const letGo = new Map<Ends, { counts: Held; since: number }>()
-  const count = (kind: ActionKind, { change, heldBy, clock, isRefused }: Verdict): void => {
-    for (const trip of heldBy) {
+  const count = (kind: ActionKind, { change, heldBy }: Verdict): void => {
+    for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
       holding.counts[kind]++
       if (isRefused) holding.refused++

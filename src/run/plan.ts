@@ -75,6 +75,7 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
     mapping: mapping.version,
     forms: past.forms,
     outranks: (other) => outranks(feed, other),
+    configured: feed.configured,
     // Until a run was good nothing of what was lost is known again, however long that takes.
     lostUntil: lostAt !== null && (past.isNew || now < lostAt + plan.settle + day) ? lostAt + plan.settle : null,
   }

@@ -41,6 +41,8 @@ export interface Feed extends ApplyFeed {
   format: Reader
   transport: TransportSettings
   plan: PlanConfig
+  /** The feeds of its chatbot in the configuration. */
+  configured: ReadonlySet<string>
   /** How long a `sync` begins changes; what is left then is for the next one. */
   deadline: number
   rate: number

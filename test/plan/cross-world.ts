@@ -214,6 +214,7 @@ export function settingsOf(setting: Setting): PlanSettings {
     forms: new Set(),
     ownership,
     outranks: () => ownership === 'mirror' || outranks,
+    configured: new Set(['south']),
     drift: setting.drift,
     limits: { ...limits, grace: { runs: graceRuns, hours: 0 } },
     volatile: { fields: volatile, refresh: 365 * day },

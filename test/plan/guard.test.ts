@@ -339,6 +339,23 @@ describe('what is held of a change', () => {
     expect(judged(deleteOf('A'), {}, null, held({ decision: 'refused' }))!.change).toMatchObject({ cause: 'guard' })
   })
 
+  test('of two facts of an update of which one was refused, each goes by its own', () => {
+    const update = updateOf('A', {
+      fields: [
+        { field: 'SalePrice', from: 300_000, to: 30_000_000 },
+        { field: 'Bedrooms', from: 3, to: 9 },
+      ],
+      broken: ['price', 'size'],
+    })
+    const refused = held({ part: 'update price', content: 'update price', decision: 'refused' })
+    const both = [...trips(changing('price', 20)), ...trips(changing('size', 20))]
+    const by = judge(update, null, refused, both, policy)!.heldBy
+    expect(by.map(({ trip, clock, isRefused }) => [trip.fact, clock, isRefused])).toEqual([
+      ['price', null, true],
+      ['size', now, false],
+    ])
+  })
+
   test('nothing confirms what asks a person, an incomplete delivery confirms nothing, nor does `confirm: never`', () => {
     const old = held({ clock: now - 100 * hour })
     const all = outlook(40, 0, 0)

@@ -279,6 +279,20 @@ describe('two feeds of one chatbot', () => {
     expect(await world.run('sync', 'north')).toMatchObject({ result: 'ok', counts: { unchanged: 5 }, notes: [] })
   })
 
+  test('a feed that left the configuration is named as such, with what hands its listings over', async () => {
+    world.deliver(zillowFeed(homes(1, 2)), 'north.xml')
+    world.deliver(zillowFeed(homes(1, 2)), 'south.xml')
+    await world.run('sync', 'north')
+    world.configure({ south: north })
+    const { status, stdout } = await world.executed('sync', 'south')
+    expect(status).toBe(0)
+    expect(stdout).toContain(
+      '2 listings are also in north, a feed of this chatbot that has it and is not in this configuration (formerly: [north] in a feed hands it over): ',
+    )
+    world.configure({ south: { ...north, formerly: ['north'] } })
+    expect(await world.run('sync', 'south')).toMatchObject({ result: 'ok', counts: { unchanged: 2, hold: 0 } })
+  })
+
   test('what the first lets go the second creates at once, however much it is, from a file that did not change', async () => {
     world.configure({ north: { ...north, limits: 'off' }, south: north })
     world.deliver(zillowFeed(homes(1, 16)), 'north.xml')

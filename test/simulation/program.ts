@@ -394,6 +394,7 @@ export class Program {
         settle,
       },
       outranks: new Set(this.swarm.isRanked && name === feedName ? [otherFeed] : []),
+      configured: new Set([feedName, otherFeed]),
       deadline: 2 * hour,
       rate: 5,
       concurrency,

@@ -101,6 +101,7 @@ export class PlanWorld {
     forms: new Set(),
     ownership: 'tag',
     outranks: () => false,
+    configured: new Set(['north', 'south']),
     drift: 'overwrite',
     limits,
     volatile: { fields: volatile, refresh: 7 * day },

@@ -150,6 +150,7 @@ export class OfficeProgram {
         settle: 15 * minute,
       },
       outranks: new Set(),
+      configured: new Set(),
       deadline: 2 * hour,
       rate: 5,
       concurrency: 3,

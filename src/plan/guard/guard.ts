@@ -10,15 +10,20 @@ import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
 
+/** An accident that holds an action, or a part of it. */
+interface HeldBy {
+  readonly trip: Trip
+  /** When the clock of that part began, in milliseconds; null: none runs. */
+  readonly clock: number | null
+  /** A person refused that part. */
+  readonly isRefused: boolean
+}
+
 /** What became of an action under the guard. */
 export interface Verdict {
   readonly change: Change
   /** The accidents that hold it, wholly or in part. */
-  readonly heldBy: readonly Trip[]
-  /** When the earliest clock of what holds it began, in milliseconds; null: no clock runs. */
-  readonly clock: number | null
-  /** A person refused it, or a part of it that is held. */
-  readonly isRefused: boolean
+  readonly heldBy: readonly HeldBy[]
   /** What was held of it, and is carried out now since every delivery, or the list, went on saying the same. */
   readonly confirmed: readonly HoldRecord[]
 }
@@ -60,19 +65,18 @@ export function judge(
   const labels = new Set(heldBy.map(({ label }) => label))
   if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
   const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
-  // Under other keys nothing that the list lacks goes by itself.
-  const goes = parts.filter(({ part, ends }) => {
-    const goesByItself = ends === 'confirmed' || (ends === 'listed again' && !policy.otherKeys)
-    return goesByItself && !refused.includes(part)
-  })
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
-  const clocks = goes.map(({ part }) => standing(part).record?.clock ?? policy.now)
+  const withEnd = (trip: Trip): HeldBy => {
+    const { part, ends } = parts.find((one) => one.part === partFor(trip))!
+    const isRefused = refused.includes(part)
+    // Under other keys nothing that the list lacks goes by itself.
+    const waits = isAsking || isRefused || (ends === 'listed again' && policy.otherKeys)
+    return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
+  }
   const confirmed = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is === 'confirmed')
   return {
     change,
-    heldBy,
-    clock: isAsking || clocks.length === 0 ? null : Math.min(...clocks),
-    isRefused: refused.length > 0,
+    heldBy: heldBy.map(withEnd),
     confirmed: confirmed.map(({ record }) => record!),
   }
 }

@@ -57,20 +57,21 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
   const until = clock === null || confirm === null ? null : minuteIn(timezone, clock + confirm)
   if ('renumbered' in numbers && until !== null && refused === 0)
     return `Held with their old numbers until ${until}; the site keeps showing them`
-  const isOne = total(counts) === 1
-  const go = isOne ? 'It goes by itself' : 'They go by themselves'
-  let next = `${isOne ? 'It waits' : 'They wait'} until you decide:`
-  if (refused === total(counts))
-    next = `${isOne ? 'It was refused' : 'They were refused'}, so that only the feed or an approval ends it:`
-  else {
-    const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
-    if (until !== null)
-      next = `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}; now:`
-    if (ends === 'listed again' && clock !== null)
-      next = `${go} once another complete list, an hour later or more, says the same${but}; now:`
-  }
   const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
-  return `Held: ${countsInWords(counts)}${of}. ${next} listing-sync approve ${feed}`
+  return `Held: ${countsInWords(counts)}${of}. ${next()} listing-sync approve ${feed}`
+
+  function next(): string {
+    const isOne = total(counts) === 1
+    if (refused === total(counts))
+      return `${isOne ? 'It was refused' : 'They were refused'}, so that only the feed or an approval ends it:`
+    if (until === null && (ends !== 'listed again' || clock === null))
+      return `${isOne ? 'It waits' : 'They wait'} until you decide:`
+    const go = isOne ? 'It goes by itself' : 'They go by themselves'
+    const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
+    if (ends === 'listed again')
+      return `${go} once another complete list, an hour later or more, says the same${but}; now:`
+    return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}; now:`
+  }
 }
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
