@@ -64,9 +64,9 @@ export function whole(description: string, range: Range = {}) {
 
 const milliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A length of time such as `250ms`, `30s`, `15m`, `12h` or `7d`; becomes milliseconds. */
-export function duration(description: string, max = longestTimer) {
-  const kind = 'a length of time with its unit, such as 250ms, 30s, 15m, 12h or 7d'
+/** A length of time such as `250ms`, `30s`, `15m`, `12h` or `7d`; becomes milliseconds. `orElse`: what its place takes beside one. */
+export function duration(description: string, max = longestTimer, orElse = '') {
+  const kind = `a length of time with its unit, such as 250ms, 30s, 15m, 12h or 7d${orElse}`
   return quantity(description, kind, milliseconds, max, `is too long: at most ${Math.floor(max / milliseconds.d)}d`)
 }
 

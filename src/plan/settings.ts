@@ -19,11 +19,12 @@ const retired: Readonly<Record<string, string>> = {
 }
 
 const sayingTheSame = 'How long every delivery has to say the same before what is held goes by itself'
+const takesConfirm = 'takes a length of time with its unit, such as 72h, or never'
 const limitShape = {
   share: percent('How much of the listings may leave, or change a fact, within 24 hours').prefault(20),
   growth: number('How many listings may be new within 24 hours, of those that are there (percent)').prefault(75),
   confirm: z
-    .union([duration(sayingTheSame), z.literal('never')])
+    .union([duration(sayingTheSame, undefined, ', or never'), z.literal('never')], takesConfirm)
     .prefault('72h')
     .meta({ description: `${sayingTheSame}; never: a person decides` })
     .transform((value) => (value === 'never' ? null : value)),
@@ -66,7 +67,7 @@ const volatileField = z.string().refine((name): name is FieldName => (movable as
 /** The keys of a feed that its plan goes by; times become milliseconds. */
 export const planSettings = z.strictObject({
   limits: z
-    .union([z.literal('off'), limits])
+    .union([z.literal('off', { error: 'takes keys such as share, or off; left out, the guard is on' }), limits])
     .prefault({})
     .meta({
       description:
