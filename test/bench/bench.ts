@@ -16,9 +16,9 @@ import type { Row } from './measure.ts'
 const cases: Record<string, { file: string; whole: [size: string, rounds: number]; quick: [string, number] }> = {
   'nochange-xml': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
   'nochange-csv': { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
-  unchanged: { file: 'nochange', whole: ['20000', 5], quick: ['500', 5] },
+  unchanged: { file: 'nochange', whole: ['5000', 5], quick: ['500', 5] },
   growth: { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
-  firstload: { file: 'firstload', whole: ['20000', 5], quick: ['500', 5] },
+  firstload: { file: 'firstload', whole: ['10000', 5], quick: ['500', 5] },
   memory: { file: 'memory', whole: ['1000,10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['150', 1] },
   observe: { file: 'observe', whole: ['10000', 5], quick: ['500', 5] },
@@ -28,8 +28,8 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
   feeds: { file: 'feeds', whole: ['1000', 3], quick: ['60', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
-  workers: { file: 'workers', whole: ['100', 20], quick: ['3', 2] },
-  presets: { file: 'presets', whole: ['2000', 5], quick: ['25', 5] },
+  workers: { file: 'workers', whole: ['100', 10], quick: ['3', 2] },
+  presets: { file: 'presets', whole: ['1000', 5], quick: ['25', 5] },
 }
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,5 @@
-/** Many feeds in one daemon: how soon it is ready, what it costs while nothing is due, and the memory of each more. */
-import { existsSync, readFileSync } from 'node:fs'
+/** Many feeds in one daemon: how soon it is ready, what it costs while nothing is due, and how all of it grows with their number. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startDaemon } from './daemon.ts'
@@ -8,55 +8,64 @@ import { configure, feedOf, startService } from './world.ts'
 
 const [, , , size, asked] = process.argv
 const many = Number(size)
-const few = Math.max(20, many / 20)
+const numbers = [...[1, 10, 100].filter((count) => count < many), many]
 const rounds = Number(asked)
+const listings = 10
 const idleSeconds = rounds === 1 ? 5 : 15
 
 /** To be ended, whatever comes. */
 const running: ReturnType<typeof startDaemon>[] = []
 const service = await startService()
 await inFolder(async (folder) => {
-  const source = writeFeed(folder, 'xml', 10)
-  const [one, some, all]: Figures[][] = [[], [], []]
+  const source = writeFeed(folder, 'xml', listings)
+  const all = new Map<number, Figures[]>(numbers.map((count) => [count, []]))
   try {
     for (let round = 0; round < rounds; round++) {
+      const atRest: (() => Promise<Figures>)[] = []
       // One rests while the next starts.
-      const first = await started(folder, `one-${round}`, source, 1)
-      const second = await started(folder, `some-${round}`, source, few)
-      const third = await started(folder, `all-${round}`, source, many)
-      const measured = await Promise.all([first(), second(), third()])
-      for (const [at, figures] of [one, some, all].entries()) figures.push(measured[at])
+      for (const count of numbers) atRest.push(await started(folder, `${count}-${round}`, source, count))
+      const measured = await Promise.all(atRest.map((measure) => measure()))
+      for (const [at, count] of numbers.entries()) all.get(count)!.push(measured[at])
     }
   } finally {
     for (const daemon of running) await daemon.end()
   }
-  const of = (figures: Figures[], which: keyof Figures): number => median(figures.map((each) => each[which]))
-  const slope = (which: keyof Figures): number => (of(all, which) - of(some, which)) / (many - few) / 1024
-  const most = (10 * of(one, 'ready') + 0.005 * many) / of(one, 'ready')
-  figure('feeds', `daemon ready: ${many} feeds / one`, of(all, 'ready') / of(one, 'ready'), '×', {
+  const of = (count: number, which: keyof Figures): number => median(all.get(count)!.map((each) => each[which]))
+  const few = numbers.at(-2)!
+  const slope = (which: keyof Figures): number => (of(many, which) - of(few, which)) / (many - few) / 1024
+  const most = (10 * of(1, 'ready') + 0.005 * many) / of(1, 'ready')
+  figure('feeds', `daemon ready: ${many} feeds / one`, of(many, 'ready') / of(1, 'ready'), '×', {
     most: Math.round(most),
   })
-  figure('feeds', `daemon of ${many} feeds: a core while idle`, of(all, 'idle') * 100, '%', { most: 1 })
+  figure('feeds', `daemon of ${many} feeds: a core while idle`, of(many, 'idle') * 100, '%', { most: 1 })
   figure('feeds', `memory in use of each feed from ${few} to ${many}, idle`, slope('used'), 'kB', { most: 50 })
   figure('feeds', `the same, resident`, slope('resident'), 'kB')
-  figure(
-    'feeds',
-    `daemon of ${many} feeds, first runs of 10 listings each`,
-    of(all, 'peak') / 2 ** 20,
-    'MB at the peak',
-  )
+  for (const count of numbers) {
+    const what = `${count === 1 ? '1 feed' : `${count} feeds`} of ${listings} listings`
+    figure('growth', `${what}: ready after`, of(count, 'ready'), 's')
+    figure('growth', `${what}: all loaded after`, of(count, 'loaded'), 's')
+    figure('growth', `${what}: calls`, of(count, 'calls'), '')
+    figure('growth', `${what}: memory at the peak`, of(count, 'peak') / 2 ** 20, 'MB')
+    figure('growth', `${what}: memory at rest`, of(count, 'resident') / 2 ** 20, 'MB')
+    figure('growth', `${what}: the store`, of(count, 'stored') / count / 1000, 'kB a feed')
+  }
 })
 await service.end()
 
 interface Figures {
-  /** Seconds until it is at work. */
+  /** Seconds until it is at work, and until each feed was loaded. */
   ready: number
+  loaded: number
+  /** Of the first runs. */
+  calls: number
   /** Seconds of processor time a second while nothing is due. */
   idle: number
   /** Bytes. */
   used: number
   resident: number
   peak: number
+  /** The store's file. */
+  stored: number
 }
 
 /** Starts a daemon, and waits until its first runs are over. What this gives measures it at rest, and ends it. */
@@ -67,13 +76,19 @@ async function started(folder: string, name: string, source: string, count: numb
       { ...feedOf(source, 'xml'), chatbot: `${name}-${at}`, schedule: '0 4 1 1 *' },
     ]),
   )
-  const config = configure(folder, service.url, feeds, { store: join(folder, `${name}.db`) })
+  const store = join(folder, `${name}.db`)
+  const config = configure(folder, service.url, feeds, { store })
   const memory = join(folder, `${name}.memory`)
+  const began = performance.now()
   const daemon = startDaemon(config, memory)
   running.push(daemon)
   const ready = await daemon.ready
   await daemon.until(() => daemon.ends.length >= count)
+  const loaded = (performance.now() - began) / 1000
   expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
+  const { calls: each } = await service.told()
+  expected('creates', each.Create, count * listings)
+  const calls = Object.values(each).reduce((sum, some) => sum + some, 0)
   return async () => {
     try {
       await rest(daemon, 2)
@@ -81,7 +96,8 @@ async function started(folder: string, name: string, source: string, count: numb
       daemon.child.kill('SIGUSR2')
       await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
       const used = Number(readFileSync(memory, 'utf8'))
-      return { ready, idle: count === many ? await idleOf(daemon) : 0, used, resident, peak }
+      const idle = count === many ? await idleOf(daemon) : 0
+      return { ready, loaded, calls, idle, used, resident, peak, stored: statSync(store).size }
     } finally {
       await daemon.end()
     }

@@ -16,7 +16,11 @@ const sizes = process.argv[3].split(',').map(Number)
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 const peaks: number[] = []
-for (const format of ['xml', 'csv'] as const) for (const size of sizes) await peaksOf(format, size)
+// Both at once, which halves the wait and changes no peak; so the times are those of a machine with two runs on it.
+const peaksOfAll = async (format: 'xml' | 'csv'): Promise<void> => {
+  for (const size of sizes) await peaksOf(format, size)
+}
+await Promise.all([peaksOfAll('xml'), peaksOfAll('csv')])
 figure('P4', 'memory: the largest of all', Math.max(...peaks), 'MB', { most: 200 })
 figure('P4', 'memory: largest / smallest', Math.max(...peaks) / Math.min(...peaks), '×', { most: 1.5 })
 

@@ -18,7 +18,7 @@ import type { Program, Service } from './world.ts'
 
 const [, , name, size, rounds] = process.argv
 const records = Number(size)
-const format = name === 'nochange-csv' ? 'csv' : 'xml'
+const format = name === 'nochange-csv' || name === 'growth' ? 'csv' : 'xml'
 const goal = format === 'xml' ? 'P1' : 'P2'
 const mapping = openMapping(format === 'xml' ? 'zillow' : 'reso-csv')
 
