@@ -5,18 +5,21 @@ export type KnownRow = [hash: string, parts: number, id: number, ...more: string
 
 const nothing: readonly number[] = []
 
-/** Numbers of a slot: the two halves of a hash, the row's id, and how many rows have to have it. */
-const width = 4
+/** Numbers of a slot: the two halves of a hash, and the row's id. */
+const width = 3
+/** So many rows have one hash, or more: such a record is parsed each time. */
+const tooMany = 255
 
 /**
- * Hashes of a feed's snapshot in one flat array, 48 bytes a listing at most: asking SQLite for each of a million
- * records costs more than all else that an unchanged feed needs. Of a hash 64 bits are kept. What belongs together lies side by
- * side, as the processor waits for each place in memory that it has to go to.
+ * Hashes of a feed's snapshot in flat arrays, 19 bytes a listing: asking SQLite for each of a million records costs more than
+ * all else that an unchanged feed needs. Of a hash 64 bits are kept. What is compared lies side by side, as the processor waits
+ * for each place in memory that it has to go to.
  */
 export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>): KnownHashes {
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(8, count * 1.5)))
-  const mask = slots - 1
+  const slots = Math.ceil(Math.max(8, count * 1.45))
   const table = new Uint32Array(slots * width)
+  /** How many rows have to have the hash of a slot. */
+  const needed = new Uint8Array(slots)
   let low = 0
   let high = 0
 
@@ -32,16 +35,19 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
     high >>>= 0
   }
 
+  const firstSlot = (): number => Math.floor((low * slots) / 2 ** 32)
+  const after = (slot: number): number => (slot + 1 === slots ? 0 : slot + 1)
+
   for (const page of pages)
-    for (const [hash, needed, id] of page) {
+    for (const [hash, parts, id] of page) {
       mix(hash)
-      let slot = low & mask
-      while (table[slot * width + 2] !== 0) slot = (slot + 1) & mask
+      let slot = firstSlot()
+      while (table[slot * width + 2] !== 0) slot = after(slot)
       const at = slot * width
       table[at] = low
       table[at + 1] = high
       table[at + 2] = id
-      table[at + 3] = needed
+      needed[slot] = Math.min(parts, tooMany)
     }
 
   return {
@@ -49,17 +55,17 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
       mix(hash)
       let found: number[] | null = null
       let wanted = 0
-      for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+      for (let slot = firstSlot(); ; slot = after(slot)) {
         const at = slot * width
         const id = table[at + 2]
         if (id === 0) break
         if (table[at] !== low || table[at + 1] !== high) continue
         if (found === null) found = [id]
         else found.push(id)
-        wanted = table[at + 3]
+        wanted = needed[slot]
       }
       // A record that gave three listings of which two are left must be parsed again.
-      return found !== null && wanted === found.length ? found : nothing
+      return found !== null && wanted === found.length && wanted < tooMany ? found : nothing
     },
   }
 }
