@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { shortHash } from '../../src/core/hash.ts'
+import { knownHashes } from '../../src/store/known-hashes.ts'
+import type { KnownRow } from '../../src/store/known-hashes.ts'
+
+const rowsOf = (hash: string, parts: number, rows: number, from: number): KnownRow[] =>
+  Array.from({ length: rows }, (_, at) => [hash, parts, from + at])
+
+test.each([1, 2, 7, 1000, 40_000])('of %i rows each is found by its hash, and no other is', (count) => {
+  const rows = Array.from({ length: count }, (_, at): KnownRow => [shortHash(`record ${at}`), 1, at + 1])
+  const known = knownHashes(count, [rows.slice(0, 500), rows.slice(500)])
+  for (const [hash, , id] of rows) expect(known.find(hash)).toEqual([id])
+  for (let at = 0; at < count; at++) expect(known.find(shortHash(`another ${at}`))).toEqual([])
+})
+
+test.each([
+  ['all of them are there', 3, 3, true],
+  ['one is gone', 3, 2, false],
+  ['254 listings', 254, 254, true],
+  ['more than a slot counts, of which some are gone', 300, 255, false],
+])('a record of several listings is known while %s: %i of them, %i rows', (_, parts, rows, isKnown) => {
+  const several = rowsOf(shortHash('several'), parts, rows, 1)
+  const others = rowsOf(shortHash('other'), 1, 1, 1000)
+  const known = knownHashes(rows + 1, [several, others])
+  expect(known.find(shortHash('several')).toSorted((a, b) => a - b)).toEqual(
+    isKnown ? several.map(([, , id]) => id) : [],
+  )
+  expect(known.find(shortHash('other'))).toEqual([1000])
+})
