@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { feedsOfChatbot } from '../config/config.ts'
 import type { FeedConfig } from '../config/config.ts'
 import { manifestFile, savedFiles } from '../config/saved.ts'
 import type { Manifest, SavedFile } from '../config/saved.ts'
@@ -247,16 +248,13 @@ const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a)
 /** What the store knows of the listings, of all feeds that fill this chatbot. */
 async function confirmedOf(
   app: App,
-  { chatbot, service }: FeedConfig,
+  feed: FeedConfig,
   items: readonly Shown[],
 ): Promise<ReadonlyMap<string, MovingListing>> {
   const keys = items.map(({ mlsNumber }) => mlsNumber)
-  const feeds = app.config.feeds.filter(
-    (other) => other.chatbot === chatbot && other.service.baseUrl === service.baseUrl,
-  )
   const all = new Map<string, MovingListing>()
-  for (const { name } of feeds)
-    for (const [key, one] of await app.reader().snapshot.confirmed(chatbot, name, keys)) all.set(key, one)
+  for (const name of feedsOfChatbot(app.config, feed))
+    for (const [key, one] of await app.reader().snapshot.confirmed(feed.chatbot, name, keys)) all.set(key, one)
   return all
 }
 

@@ -1,4 +1,4 @@
-import { outrankedBy } from '../config/config.ts'
+import { feedsOfChatbot } from '../config/config.ts'
 import type { Config, FeedConfig } from '../config/config.ts'
 import { FeedError } from '../core/errors.ts'
 import { fingerprint, shortHash } from '../core/hash.ts'
@@ -17,6 +17,7 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
   const { name, chatbot, timezone, source, live, transport, plan, deadline } = feed
   const { baseUrl, rate, concurrency, profile, secretKey, sessionKey } = feed.service
   const { directory } = config
+  const ofChatbot = feedsOfChatbot(config, feed)
   const { member, encoding } = transport
   // Beside the mapping, these decide what a record's bytes mean, as dates are local and so may letters be, and what of it counts.
   const read = [feed.mapping.version, timezone, encoding, [...plan.volatile.fields].toSorted()]
@@ -59,8 +60,8 @@ export function wire(feed: FeedConfig, config: Config, clock: Clock, gates: Gate
     })),
     format: bounded(live === null ? formats[mapping.format] : apiReader, transport),
     plan,
-    outranks: outrankedBy(config, feed),
-    configured: new Set(config.feeds.filter((other) => other.chatbot === chatbot).map((other) => other.name)),
+    outranks: new Set(ofChatbot.slice(ofChatbot.indexOf(name) + 1)),
+    configured: new Set(ofChatbot),
     deadline,
     rate,
     observe: feed.observe,

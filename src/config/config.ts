@@ -251,9 +251,8 @@ function callSecrets(address: string): string[] {
   return path === '/' ? [] : [address, path, path.slice(1)]
 }
 
-/** The later feeds of the same chatbot, over which this one takes precedence. */
-export function outrankedBy({ feeds }: Config, { name, chatbot, service }: FeedConfig): ReadonlySet<string> {
-  const after = feeds.slice(feeds.findIndex((other) => other.name === name) + 1)
+/** The names of the feeds of this one's chatbot, its own among them, in the order of precedence. */
+export function feedsOfChatbot({ feeds }: Pick<Config, 'feeds'>, { chatbot, service }: FeedConfig): string[] {
   const isSame = (other: FeedConfig): boolean => other.chatbot === chatbot && other.service.baseUrl === service.baseUrl
-  return new Set(after.filter(isSame).map((other) => other.name))
+  return feeds.filter(isSame).map(({ name }) => name)
 }

@@ -29,8 +29,8 @@ export function present(known: Case, wanted: WantedListing): Change | null {
   const takesOver = other !== null && settings.outranks(other) && !isUnderWay(row, settings)
   if (other !== null && !takesOver) {
     const left = ` and is not in this configuration (formerly: [${other}] in a feed hands it over)`
-    const why = `also in ${other}, a feed of this chatbot that has it${settings.configured.has(other) ? '' : left}`
-    return hold({ mlsNumber: key }, 'other-feed', why)
+    const why = `also in ${other}, a feed of this chatbot that has it`
+    return hold({ mlsNumber: key }, 'other-feed', settings.configured.has(other) ? why : why + left)
   }
   if (shown.length > 1) return twiceShown(known, null)
   const one: Wanting = { ...known, wanted, item: shown[0] ?? null }

@@ -16,7 +16,7 @@ const sizes = process.argv[3].split(',').map(Number)
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 const peaks: number[] = []
-// Both at once, which halves the wait and changes no peak; so the times are those of a machine with two runs on it.
+// Both at once, as peaks were the same beside other work; the times are those of a machine with two runs on it.
 const peaksOfAll = async (format: 'xml' | 'csv'): Promise<void> => {
   for (const size of sizes) await peaksOf(format, size)
 }

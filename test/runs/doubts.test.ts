@@ -43,7 +43,6 @@ function service(shown: readonly Partial<Listing>[], count: number) {
       mapping: { version: '1' },
       plan: { volatile: { fields: new Set() }, settle: 0, ownership: 'tag' },
       outranks: new Set(),
-      configured: new Set(),
     },
     orders: { today: '2026-11-21', isFirstLoad: false, lookUpCreates: false, counts: { forget: 0 } },
     underWay: new Set(),

@@ -64,7 +64,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
     const isOne = total(counts) === 1
     if (refused === total(counts))
       return `${isOne ? 'It was refused' : 'They were refused'}, so that only the feed or an approval ends it:`
-    if (until === null && (ends !== 'listed again' || clock === null))
+    if ((ends === 'listed again' ? clock : until) === null)
       return `${isOne ? 'It waits' : 'They wait'} until you decide:`
     const go = isOne ? 'It goes by itself' : 'They go by themselves'
     const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
