@@ -2,7 +2,6 @@
  * Walks the pages of List. Order, page size, VirtualCount and what follows the last page are not documented, so a walk counts
  * as complete only if nothing in it contradicts that.
  */
-import { randomInt } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
@@ -184,14 +183,15 @@ function isRepeated(items: ListItem[], previous: ListItem[]): boolean {
   )
 }
 
-/** IDs seen in one walk, perhaps a million: a flat table with eight bytes each. */
+/** Of so many IDs that have their upper half in common a list is as large as a bit for each that there could be. */
+const mostListed = 1024
+
+/** IDs seen in one walk, perhaps a million: a bit for each where they are one after another, at most some bytes where they are not. */
 export class IdSet {
-  #slots = new Uint32Array(1024)
-  #size = 0
+  /** By the upper half of an ID, the lower halves: in order, or a bit for each. */
+  readonly #lowerHalves = new Map<number, number[] | Uint32Array>()
   /** IDs that are not whole numbers from 1 to 2³² − 1. */
   readonly #others = new Set<number | string>()
-  /** Without it, a service could choose IDs that all want the same place. */
-  readonly #seed = randomInt(2 ** 31)
 
   /** Returns whether the ID is new. */
   add(id: number | string): boolean {
@@ -199,26 +199,39 @@ export class IdSet {
       const { size } = this.#others
       return this.#others.add(id).size > size
     }
-    if (this.#size * 2 >= this.#slots.length) this.#grow()
-    const slot = this.#slotOf(id)
-    if (this.#slots[slot] === id) return false
-    this.#slots[slot] = id
-    this.#size++
+    const [upper, lower] = [id >>> 16, id & 0xffff]
+    const halves = this.#lowerHalves.get(upper)
+    if (halves === undefined) {
+      this.#lowerHalves.set(upper, [lower])
+      return true
+    }
+    if (!Array.isArray(halves)) return setBit(halves, lower)
+    const place = placeOf(halves, lower)
+    if (halves[place] === lower) return false
+    halves.splice(place, 0, lower)
+    if (halves.length <= mostListed) return true
+    const bits = new Uint32Array(2 ** 11)
+    for (const half of halves) setBit(bits, half)
+    this.#lowerHalves.set(upper, bits)
     return true
   }
+}
 
-  #slotOf(id: number): number {
-    const mask = this.#slots.length - 1
-    const mixed = Math.imul(id ^ this.#seed, 0x9e3779b1)
-    let slot = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 7
-    slot &= mask
-    while (this.#slots[slot] !== 0 && this.#slots[slot] !== id) slot = (slot + 1) & mask
-    return slot
-  }
+/** Returns whether it was not set. */
+function setBit(bits: Uint32Array, number: number): boolean {
+  const [word, bit] = [number >>> 5, 1 << (number & 31)]
+  if ((bits[word] & bit) !== 0) return false
+  bits[word] |= bit
+  return true
+}
 
-  #grow(): void {
-    const before = this.#slots
-    this.#slots = new Uint32Array(before.length * 2)
-    for (const id of before) if (id !== 0) this.#slots[this.#slotOf(id)] = id
+/** Where a number is in sorted ones, or would be. */
+function placeOf(sorted: readonly number[], number: number): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (sorted[middle] < number) from = middle + 1
+    else to = middle
   }
+  return from
 }
