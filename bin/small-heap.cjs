@@ -43,11 +43,13 @@ function keepHeapSmall(words) {
 
 /**
  * Starts one of the large commands anew in the same process, with one arena of glibc's for all threads. Otherwise each has one of its own, of
- * which little is given back: some 25 MB of a backfill. Nothing but the environment tells glibc so.
+ * which little is given back: some 25 MB of a backfill. Nothing but the environment tells glibc so. Node ends a process that can't be
+ * started anew, so one that may not be, or whose Node is not found, goes on as it is.
  */
 function shareArena(words) {
   const isSaid = process.env.MALLOC_ARENA_MAX !== undefined
   if (process.platform !== 'linux' || isSaid || process.connected || !large.has(commandOf(words))) return
+  if (process.permission?.has('child') === false || !process.getBuiltinModule('fs').existsSync(process.execPath)) return
   const line = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   process.execve?.(process.execPath, line, { ...process.env, MALLOC_ARENA_MAX: '1' })
 }

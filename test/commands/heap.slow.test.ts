@@ -31,3 +31,14 @@ test('what reads answers is not compiled for speed, which takes 20 MB', async ()
   // It would, so this test can tell.
   expect(await taken(false)).toBeGreaterThan(15)
 })
+
+test.runIf(process.platform === 'linux').each([
+  ['may not start programs', ['--permission', '--allow-fs-read=*'], ''],
+  ['is not found', [], "Object.defineProperty(process, 'execPath', { value: 'nowhere/node' })"],
+])('a Node that %s goes on as it is', async (_, flags, first) => {
+  const env = { ...process.env }
+  delete env['MALLOC_ARENA_MAX']
+  const code = `${first}; require('./bin/small-heap.cjs').shareArena(['sync']); console.log('goes on')`
+  const ended = await promisify(execFile)(process.execPath, [...flags, '-e', code], { env })
+  expect(ended).toEqual({ stdout: 'goes on\n', stderr: '' })
+})
