@@ -11,16 +11,20 @@ const newEnough = major > 22 || (major === 22 && minor >= 19)
 
 /**
  * Whether to run the built program: in the published package and the container there is nothing else, and in a checkout it
- * starts in half the time, where no source is newer.
+ * starts in half the time, where no source is newer, nor what says which packages are built into it.
  */
 function builtIsNewer() {
   if (!existsSync(here('../src/main.ts'))) return true
   // Written last by the build.
-  const built = statSync(here('../dist/commit.txt'), { throwIfNoEntry: false })
-  if (built === undefined || !existsSync(here('../dist/program/main.cjs'))) return false
-  const sources = readdirSync(here('../src'), { recursive: true }).map((name) => here(`../src/${name}`))
-  return sources.every((path) => statSync(path).mtimeMs <= built.mtimeMs)
+  const built = writtenAt(here('../dist/commit.txt'))
+  if (built === 0 || !existsSync(here('../dist/program/main.cjs'))) return false
+  const sources = readdirSync(here('../src'), { recursive: true }).map((name) => here('../src/') + name)
+  const packages = [here('../package.json'), here('../package-lock.json')]
+  return [...packages, ...sources].every((path) => writtenAt(path) <= built)
 }
+
+/** 0: nothing is there, as where an editor's link leads nowhere. */
+const writtenAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** Makes a folder, for this user alone. One by one: where a folder can't be made, as below /proc, Node would try for ever. */
 function isMade(folder) {

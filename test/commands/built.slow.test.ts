@@ -1,0 +1,51 @@
+/** Which program a checkout runs: what was built, where that is newer than all that it is made of, else the sources. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'built-'))
+  cpSync(join(import.meta.dirname, '../../bin'), join(root, 'bin'), { recursive: true })
+  const says = (word: string): string => `main = () => console.log('${word}')`
+  for (const [path, text] of [
+    ['package.json', '{ "type": "module" }'],
+    ['package-lock.json', '{}'],
+    ['src/main.ts', `export const ${says('sources')}`],
+    ['src/app/open.ts', ''],
+    ['dist/program/main.cjs', `exports.${says('built')}`],
+    ['dist/commit.txt', 'abc1234'],
+  ])
+    write(path, text)
+})
+
+/** An hour ago, or now. */
+function write(path: string, text: string, isNew = path === 'dist/commit.txt'): void {
+  const file = join(root, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  const at = Date.now() / 1000 - (isNew ? 0 : 3600)
+  for (const one of [file, dirname(file)]) utimesSync(one, at, at)
+}
+
+const runs = (): string =>
+  execFileSync(process.execPath, [join(root, 'bin/listing-sync.mjs'), '--help'], { encoding: 'utf8' }).trim()
+
+test('what was built, as nothing is newer', () => {
+  expect(runs()).toBe('built')
+  rmSync(join(root, 'src'), { recursive: true })
+  expect(runs()).toBe('built')
+})
+
+test.each([['src/app/open.ts'], ['package.json'], ['package-lock.json']])('the sources, as %s is newer', (path) => {
+  write('dist/commit.txt', 'abc1234', false)
+  write(path, path === 'package.json' ? '{ "type": "module" }' : '', true)
+  expect(runs()).toBe('sources')
+})
+
+test('what an editor leaves in a folder that is being edited ends nothing', () => {
+  for (const name of ['.#main.ts', 'main.ts~']) symlinkSync('me@here.4711', join(root, 'src', name))
+  expect(runs()).toBe('built')
+})
