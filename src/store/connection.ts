@@ -44,7 +44,10 @@ export function assertStore(database: Database.Database, file: string, known: nu
   return version
 }
 
-/** Reads through the pages; SQLite throws or answers with rows where they are not sound. */
+/**
+ * Reads through the pages; SQLite throws or answers with rows where they are not sound. That takes seconds where there are a million
+ * listings: not for a store as it was left, nor while a run is under way, whose process did this before it.
+ */
 export function assertSound(database: Database.Database, file: string): void {
   const answer = String(database.pragma('quick_check(1)', { simple: true }))
   if (answer !== 'ok') throw storeError(file, damaged(answer.slice(answer.lastIndexOf('\n') + 1)))

@@ -13,6 +13,9 @@ import type { Lease } from './store.ts'
 /** The error on record of a run whose process died. */
 export const endedWithoutAWord = 'its process ended without a word'
 
+/** Milliseconds for which who only asks whether the lock is taken may be in the way. */
+const aMoment = 50
+
 /** `assertInPlace` throws where the file on disk is no longer the one that is open. A store in memory has no `serial`. */
 export function createLeases(connection: Connection, assertInPlace: () => void, serial: Serial | null) {
   const { database, file } = connection
@@ -99,7 +102,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
       assertInPlace()
       const isFirst = held.size === 0
       if (isFirst && serial !== null) {
-        lock = takeLock(file, 0)
+        lock = takeLock(file, aMoment)
         if (lock === null) throw storeError(file, `${holderInWords()}; wait for it to end, or stop it`)
       }
       try {

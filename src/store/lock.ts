@@ -28,6 +28,20 @@ export function takeLock(file: string, patience: number): Lock | null {
   return { release: () => database.close() }
 }
 
+/** Whether another connection has the lock. Leaves no trace; who asks for the lock at this very moment waits for a moment. */
+export function isLocked(file: string): boolean {
+  let database
+  try {
+    database = openDatabase(`${file}.lock`, { readonly: true, timeout: 0 })
+    database.pragma('schema_version')
+    return false
+  } catch (error) {
+    return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+  } finally {
+    database?.close()
+  }
+}
+
 /** Throws `StoreError` where a link is in place of the store or of a file beside it: it could be anybody's file. */
 export function assertNoLinks(file: string): void {
   for (const beside of ['', '.lock', '.daemon.lock', '.serial', '-wal', '-shm']) {

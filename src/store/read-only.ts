@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { assertSound, assertStore, connect } from './connection.ts'
 import { storeError } from './failure.ts'
 import { assertStoreFile } from './file.ts'
-import { assertNoLinks } from './lock.ts'
+import { assertNoLinks, isLocked } from './lock.ts'
 import { handOver, isLeft } from './formerly.ts'
 import type { Formerly } from './formerly.ts'
 import { migrate } from './migrations.ts'
@@ -58,7 +58,7 @@ function inPlace(file: string, steps: readonly string[], formerly: Formerly, was
     database = connect(file, { readonly: existsSync(`${file}-wal`), fileMustExist: true })
     database.pragma('query_only = ON')
     if (assertStore(database, file, steps.length) === steps.length && !isLeft(database, formerly)) {
-      if (!wasLeft) assertSound(database, file)
+      if (!wasLeft && !isLocked(file)) assertSound(database, file)
       return sourceOf(database)
     }
   } catch (error) {

@@ -45,10 +45,13 @@ export function isBehind(database: Database.Database, file: string, note: Note |
   return note.written !== 0n && note.written !== found.mtimeNs
 }
 
-/** Whether the store's last run ended in order, and nobody has written to its file or its log since; `note` as for `isBehind`. */
+/**
+ * Whether the store's last run ended in order, and nobody has written to its file since; `note` as for `isBehind`. What may lie in
+ * its log since then, as an approval, SQLite takes whole or not at all, by check sums.
+ */
 export function isAsLeft(file: string, note: Note | null): boolean {
-  const [found, log] = [file, `${file}-wal`].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
-  return note !== null && found !== undefined && note.written === found.mtimeNs && (log?.size ?? 0n) === 0n
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return note !== null && found !== undefined && note.written === found.mtimeNs
 }
 
 /** Gives the store another name: what went out under its old one is no longer its own. */

@@ -16,6 +16,7 @@ import { createHolds } from './holds.ts'
 import { createLearnt } from './learnt.ts'
 import { createLeases } from './lease.ts'
 import { createLedger } from './ledger.ts'
+import { isLocked } from './lock.ts'
 import { migrate, migrations } from './migrations.ts'
 import { unpack } from './packed.ts'
 import { openSource } from './read-only.ts'
@@ -47,12 +48,11 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
     const remark = isFile && place.allowNetwork !== true ? assertLocal(file, place.kindOf) : null
     if (remark !== null) place.warn?.(remark)
     const note = noteBeside(file)
-    // Reading through every page takes seconds where there are a million listings: not before each command.
     const wasLeft = isFile && isAsLeft(file, note)
     const database = isFile ? openFile(file, steps, place.formerly, place.warn) : connect(':memory:', {})
     try {
       if (isFile) {
-        if (!wasLeft) assertSound(database, file)
+        if (!wasLeft && !isLocked(file)) assertSound(database, file)
         makeDurable(database, file)
       } else migrate(database, steps)
       return storeOn(database, file, isFile, note)

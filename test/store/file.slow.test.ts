@@ -171,15 +171,37 @@ it('looks through the pages of a store again that was written to since a run lef
   spawnSync('touch', ['-a', '-d', `@${inSeconds(atimeNs)}`, file])
   spawnSync('touch', ['-m', '-d', `@${inSeconds(mtimeNs)}`, file])
   for (const open of [openStore, openStoreReader]) await open(file).close()
+  // As an approval while a daemon is at rest: it is in the log alone.
+  const resting = openStore(file)
+  await resting.learnt.setNumber('SN-1001', 'deleteBatch', 5)
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+  for (const open of [openStore, openStoreReader]) await open(file).close()
+  await resting.close()
+})
+
+/** Some pages, from this one on. */
+function spoil(file: string, first = 12): void {
+  const descriptor = openSync(file, 'r+')
+  const pages = statSync(file).size / 4096
+  for (let page = first; page < pages; page += 3) writeSync(descriptor, Buffer.alloc(2000, 0xa5), 0, 2000, page * 4096)
+  closeSync(descriptor)
+}
+
+it('looks through no pages while a run of another process is under way, but after it died', async () => {
+  const file = newFile()
+  await filled(file)
+  const other = await otherProcess(file)
+  // Those of listings alone: an opening reads none.
+  spoil(file, 43)
+  for (const open of [openStore, openStoreReader]) await open(file).close()
+  await other.kill()
+  for (const open of [openStore, openStoreReader]) expect(() => open(file)).toThrow(/the store is damaged/)
 })
 
 it('refuses a damaged store and keeps it', async () => {
   const file = newFile()
   await filled(file)
-  const descriptor = openSync(file, 'r+')
-  const pages = statSync(file).size / 4096
-  for (let page = 12; page < pages; page += 3) writeSync(descriptor, Buffer.alloc(2000, 0xa5), 0, 2000, page * 4096)
-  closeSync(descriptor)
+  spoil(file)
   expectRefusal(file, /the store is damaged: .*Move the file aside/)
 })
 
