@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { ConfigError } from '../core/errors.ts'
 import { loadConfig } from './config.ts'
+import type { Mapping } from '../feed/mapping/mapping.ts'
 import type { Config } from './config.ts'
 import { mappingMaker } from './presets.ts'
 import type { ReferenceSources } from './text.ts'
@@ -56,11 +57,10 @@ export function liveConfig(file: string, sources: ReferenceSources) {
     named = files
     if (sameSecrets(fresh, config)) return false
     // A preset or a file of settings that is edited meanwhile takes effect with the rest of the configuration.
-    const feeds = fresh.feeds.map((feed, i) => ({
-      ...feed,
-      mapping: whole.config.feeds[i].mapping,
-      settings: whole.config.feeds[i].settings,
-    }))
+    const feeds = fresh.feeds.map((feed, i) => {
+      const { mapping, settings } = whole.config.feeds[i]
+      return { ...feed, mapping: withSources(mapping, feed.mapping), settings }
+    })
     config = { ...fresh, store: whole.config.store, feeds }
     return true
   }
@@ -110,8 +110,15 @@ function fixed(before: Config, after: Config): string[] {
   return problems
 }
 
+/** A mapping with its second tables where a later one has them: their addresses may have passwords in them. */
+function withSources(mapping: Mapping, { joins: later }: Mapping): Mapping {
+  const { joins } = mapping
+  if (joins === undefined || later === undefined) return mapping
+  return { ...mapping, joins: joins.map((join, i) => ({ ...join, source: later[i].source })) }
+}
+
 function sameSecrets(one: Config, other: Config): boolean {
-  const used = ({ service, http, feeds }: Config): string =>
-    JSON.stringify([service, http, feeds.map(({ mapping: _mapping, settings: _settings, ...feed }) => feed)])
+  const used = ({ service, http, notify, feeds }: Config): string =>
+    JSON.stringify([service, http, notify, feeds.map(({ mapping: _mapping, settings: _settings, ...feed }) => feed)])
   return used(one) === used(other)
 }

@@ -94,7 +94,9 @@ function table(): string {
     return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : 'not there'
   }
   const peers = ['fast-xml-parser', 'saxes', 'papaparse', 'undici', 'better-sqlite3']
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: repository, encoding: 'utf8' }).trim()
+  const git = (...words: string[]): string => execFileSync('git', words, { cwd: repository, encoding: 'utf8' }).trim()
+  const isAsCommitted = git('status', '--porcelain', '--untracked-files=no') === ''
+  const commit = git('rev-parse', '--short', 'HEAD') + (isAsCommitted ? '' : ' and changes')
   const about = [
     `${cpus().length} × ${cpus()[0].model}, Node ${process.versions.node}`,
     peers.map((name) => `${name} ${versionOf(name)}`).join(', '),

@@ -1,4 +1,4 @@
-/** P9: the built program's commands, beside an empty Node. Processor time of the whole process, as another one sees it. */
+/** P9: the built program's commands, beside an empty Node: from the start of a process to its end. */
 import { spawnSync } from 'node:child_process'
 import { expected, figure, inFolder, sideBySide, writeFeed } from './measure.ts'
 import { configure, feedOf, programFile, startService } from './world.ts'
