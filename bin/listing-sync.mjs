@@ -3,6 +3,7 @@
 // An import of one of Node's modules loads all that it might export, so a newer Node is asked for it.
 const builtIn = async (name) => process.getBuiltinModule?.(name) ?? (await import(`node:${name}`))
 const { existsSync, mkdirSync, readdirSync, statSync } = await builtIn('fs')
+const { isAbsolute } = await builtIn('path')
 const { fileURLToPath } = await builtIn('url')
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
@@ -50,7 +51,8 @@ if (newEnough) {
   const grows = growsHeap(words)
   // What Node made of the modules is kept for the next start, where nobody else can put anything: not in the temporary folder.
   // It is good for the flags of V8 under which it was made, so each has a folder of its own.
-  const home = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`)
+  const { XDG_CACHE_HOME: caches = '', HOME = '' } = process.env
+  const home = [caches, HOME && `${HOME}/.cache`].find(isAbsolute)
   const kept = home && [home, `${home}/listing-sync`, `${home}/listing-sync/${grows ? 'runs' : 'brief'}`]
   if (kept && process.env.NODE_COMPILE_CACHE === undefined && kept.every(isMade)) enableCompileCache?.(kept.at(-1))
   if (grows) keepHeapSmall(words)

@@ -1,6 +1,6 @@
 /** Which program a checkout runs: what was built, where that is newer than all that it is made of, else the sources. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
@@ -30,8 +30,12 @@ function write(path: string, text: string, isNew = path === 'dist/commit.txt'): 
   for (const one of [file, dirname(file)]) utimesSync(one, at, at)
 }
 
-const runs = (): string =>
-  execFileSync(process.execPath, [join(root, 'bin/listing-sync.mjs'), '--help'], { encoding: 'utf8' }).trim()
+const runs = (env: Record<string, string> = {}): string =>
+  execFileSync(process.execPath, [join(root, 'bin/listing-sync.mjs'), '--help'], {
+    encoding: 'utf8',
+    cwd: root,
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, ...env },
+  }).trim()
 
 test('what was built, as nothing is newer', () => {
   expect(runs()).toBe('built')
@@ -48,4 +52,15 @@ test.each([['src/app/open.ts'], ['package.json'], ['package-lock.json']])('the s
 test('what an editor leaves in a folder that is being edited ends nothing', () => {
   for (const name of ['.#main.ts', 'main.ts~']) symlinkSync('me@here.4711', join(root, 'src', name))
   expect(runs()).toBe('built')
+})
+
+test('what Node made of it is kept in the folder for caches, and in no other', () => {
+  const HOME = join(root, 'home')
+  mkdirSync(HOME)
+  expect(runs({ XDG_CACHE_HOME: 'here', HOME })).toBe('built')
+  expect([existsSync(join(root, 'here')), existsSync(join(HOME, '.cache/listing-sync/brief'))]).toEqual([false, true])
+  expect(runs({ XDG_CACHE_HOME: join(root, 'there'), HOME: '' })).toBe('built')
+  expect(existsSync(join(root, 'there/listing-sync/brief'))).toBe(true)
+  expect(runs({ XDG_CACHE_HOME: '', HOME: 'home2' })).toBe('built')
+  expect(existsSync(join(root, 'home2'))).toBe(false)
 })
