@@ -49,7 +49,9 @@ function keepHeapSmall(words) {
 function shareArena(words) {
   const isSaid = process.env.MALLOC_ARENA_MAX !== undefined
   if (process.platform !== 'linux' || isSaid || process.connected || !large.has(commandOf(words))) return
-  if (process.permission?.has('child') === false || !process.getBuiltinModule('fs').existsSync(process.execPath)) return
+  // Set only where a permission was asked for.
+  const mayStart = process.permission ? process.permission.has('child') : true
+  if (!mayStart || !process.getBuiltinModule('fs').existsSync(process.execPath)) return
   const line = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   process.execve?.(process.execPath, line, { ...process.env, MALLOC_ARENA_MAX: '1' })
 }

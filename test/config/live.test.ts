@@ -24,7 +24,11 @@ test('where people are told, and the source of a second table, are as their file
   write('listing-sync.yaml', written)
   write('secret', 'spring')
   write('hook', 'one')
-  const live = liveConfig(join(folder, 'listing-sync.yaml'), { env: {}, readFile: readTextFile, learn: () => undefined })
+  const live = liveConfig(join(folder, 'listing-sync.yaml'), {
+    env: {},
+    readFile: readTextFile,
+    learn: () => undefined,
+  })
   const named = () => [live.config.notify[0].url, live.config.feeds[0].mapping.joins![0].source]
   const { version } = live.config.feeds[0].mapping
   expect(live.refresh()).toBe(false)
