@@ -94,7 +94,7 @@ function inGrace({ history: { absence }, settings: { limits, now } }: Case): str
   const time = hours * 3_600_000
   const seen = (absence?.runs ?? 0) + 1
   const since = absence?.since ?? now
-  if (seen >= runs && now - since >= time) return null
+  if (seen >= runs && (time === 0 || now - since >= time)) return null
   const until = `deleted after ${minuteOf(since + time)} at the earliest`
   return [...(runs > 1 ? [`for run ${seen} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }

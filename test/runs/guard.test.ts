@@ -272,6 +272,13 @@ describe('what is held', () => {
     expect(await night(all.slice(9))).toMatchObject({ result: 'ok', counts: { delete: 9 } })
   })
 
+  test('stays so under a clock that was set back, by the guard and not by a grace that nobody asked for', async () => {
+    await loaded()
+    await night(sixGone)
+    world.clock.advance(-5 * day)
+    expect(await world.run()).toMatchObject({ result: 'held', holds: [{ rule: 'leaving' }], counts: { hold: 6 } })
+  })
+
   test('waits for a person where confirm is never', async () => {
     await loaded(all, { limits: { confirm: 'never' } })
     const report = await night(sixGone)

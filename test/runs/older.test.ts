@@ -142,6 +142,24 @@ describe('whose server says that it is older', () => {
     expect(priceOf(home(1))).toBe(asOf(3)[0].price)
   })
 
+  test('goes through with one approval, whatever turns of fields that move by themselves come meanwhile', async () => {
+    world.configure({ north: { source: server!.url } })
+    const sold = homes(1, 40)
+    await served(sold, eleven)
+    const night = (feed: readonly Home[], written = ten): ReturnType<typeof served> => {
+      world.clock.advance(23 * hour)
+      return served(feed, written)
+    }
+    for (let nights = 0; nights < 8; nights++) expect(await night(sold, eleven)).toMatchObject({ result: 'ok' })
+    const earlier = sold.slice(1)
+    const held = await night(earlier)
+    expect(held).toMatchObject({ result: 'held', holds: [{ rule: 'older' }], counts: { hold: 1 } })
+    expect(held.changes.some(({ cause }) => cause === 'refresh')).toBe(true)
+    await world.approve()
+    expect(await night(earlier)).toMatchObject({ result: 'ok', holds: [], counts: { delete: 1 } })
+    expect(await night(earlier)).toMatchObject({ result: 'ok', holds: [], counts: { delete: 0 } })
+  })
+
   test('a time in the future is a clock that is wrong: what was written since is not older', async () => {
     await served(asOf(1), 'Tue, 24 Nov 2026 10:00:00 GMT')
     expect(await served(asOf(2), eleven)).toMatchObject({ result: 'ok', counts: { update: 11 } })

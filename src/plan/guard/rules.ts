@@ -107,7 +107,8 @@ function mayLeave(seen: Seen, limits: Limits): number {
 
 /** What the feed goes on saying is believed in the end. */
 const byShare = { setting: 'share', ends: 'confirmed' } as const
-const asks = { setting: null, ends: 'never', holds: () => true } as const
+/** A turn of what moves by itself comes each night: who was asked about them would be asked for ever. */
+const asks = { setting: null, ends: 'never', holds: ({ cause }: Action) => cause !== 'refresh' } as const
 
 const leaving: Rule = (seen, limits) => {
   const { ours, counts } = seen
