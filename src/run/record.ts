@@ -210,15 +210,22 @@ function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number })
       // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
       if (change.parts.length === 0)
         yield { mlsNumber, why, part: null, home, isElsewhere: change.cause === 'other-feed' }
-      for (const part of change.parts) yield { mlsNumber, why, part, home }
+      for (const part of change.parts)
+        yield { mlsNumber, why, home, ...(change.cause === 'unreadable' ? { part } : ofRule(part)) }
       for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
       continue
     }
-    for (const part of partsOf(change)) yield { mlsNumber, why, part, home: homeIn(workspace, change, moment) }
+    for (const part of partsOf(change))
+      yield { mlsNumber, why, home: homeIn(workspace, change, moment), ...ofRule(part) }
     const { released = [] } = change
     if (outcome?.result === 'done') letGo.holds += released.length
     else for (const part of released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
   }
+}
+
+/** What the guard holds and no rule does was refused. If no rule held it before either, it waited for a record without MLSNumber. */
+function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
+  return part.rules.length > 0 ? { part } : { part: { ...part, rules: ['leaving'] }, isRefused: true }
 }
 
 const partLetGo = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'confirmed' })

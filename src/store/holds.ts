@@ -35,8 +35,6 @@ const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, si
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(content IS NULL OR content = excluded.content)'
-/** What is held for its refusal alone is of the rule that was refused still. */
-const staysRefused = `decision = 'refused' AND excluded.rules = '[]' AND ${isSame}`
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
@@ -72,7 +70,7 @@ export function createHolds(connection: Connection): Holds {
   }
   const hold = database.prepare(`INSERT ${newHold}
     ON CONFLICT (feed, key, part) DO UPDATE SET why = @why, home = @home, ends = @ends, current = 1,
-      rules = iif(${staysRefused}, rules, excluded.rules),
+      rules = iif(@isRefused AND rules <> '[]', rules, excluded.rules),
       since = iif(${isSame}, since, @now), clock = iif(${isSame}, coalesce(clock, excluded.clock), excluded.clock),
       decision = iif(${isSame}, decision, NULL), content = @content`)
   // A delivery or list that is not whole says nothing about what was held before.
@@ -125,7 +123,7 @@ export function createHolds(connection: Connection): Holds {
       replace(feed, all, { now, isWhole, of, letGo }) {
         const before = total.get(feed)!
         if (isWhole) doubt(feed, of)
-        for (const { mlsNumber, why, part, home, isLetGo, isElsewhere } of all) {
+        for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
           else
             (isWhole ? hold : holdAlso).run({
@@ -137,6 +135,7 @@ export function createHolds(connection: Connection): Holds {
               part: part?.part ?? '',
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),
+              isRefused: isRefused ? 1 : 0,
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }

@@ -973,32 +973,27 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
 
       it('keep the rules that were refused while nothing but the refusal holds the same', async () => {
         const rulesNow = async () => (await holds.held('north', now)).map(({ mlsNumber, rules }) => [mlsNumber, rules])
-        await hold([newHeld('A', 'delete'), newHeld('B', 'delete'), newHeld('C', 'delete')])
-        await holds.decide('north', 'refused', 'Ada', now, null)
         const noRule = { rules: [], ends: 'never' } as const
-        await hold(
-          [
-            newHeld('A', 'delete', noRule),
-            newHeld('B', 'delete', { ...noRule, content: 'other' }),
-            newHeld('C', 'delete', { rules: ['arriving'] }),
-          ],
-          now + hour,
-        )
-        const rules = [
-          ['A', ['leaving']],
+        const refusedOnly = (key: string) => ({ ...newHeld(key, 'delete', { ends: 'never' }), isRefused: true })
+        const older = { rules: ['older'] } as const
+        await hold([newHeld('A', 'delete', older), newHeld('B', 'delete', noRule), newHeld('C', 'delete', older)])
+        await holds.decide('north', 'refused', 'Ada', now, null)
+        await hold([refusedOnly('A'), newHeld('B', 'delete', noRule), newHeld('C', 'delete')], now + hour)
+        expect(await rulesNow()).toEqual([
+          ['A', ['older']],
           ['B', []],
-          ['C', ['arriving']],
-        ]
-        expect(await rulesNow()).toEqual(rules)
+          ['C', ['leaving']],
+        ])
         expect(await holds.waitingByRule('north', now)).toEqual(
           new Map([
-            ['arriving', 1],
+            ['older', 1],
             ['leaving', 1],
           ]),
         )
-        await holds.decide('north', null, 'Ada', now, null)
-        await hold([newHeld('A', 'delete', noRule)], now + 2 * hour)
-        expect(await rulesNow()).toEqual([['A', []]])
+        // The record without MLSNumber that it waited for is gone.
+        await hold([refusedOnly('B')], now + 2 * hour)
+        expect(await rulesNow()).toEqual([['B', ['leaving']]])
+        expect(await holds.waiting('north', now)).toBe(1)
       })
 
       it('are only added to by a run that is not whole', async () => {

@@ -981,6 +981,18 @@ describe('a record without MLSNumber', () => {
     expect({ hold: of(report, 'hold'), delete: of(report, 'delete') }).toEqual({ hold: keys([home(1)]), delete: [] })
   })
 
+  test('whose delete was refused stays so once the record is gone, and is told as what it is then', async () => {
+    await loaded()
+    await night(withRecord(nameless, all.slice(1)))
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    const report = await night(all.slice(1))
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 1 } })
+    expect(notes(report)).toContain('Still held, as refused: 1 delete')
+    const told = /1 change held by leaving since .*; refused, so that only the feed or an approval ends it/
+    expect((await world.executed('status', '--ready')).stdout).toMatch(told)
+    expect((await world.executed('status')).stdout).toMatch(told)
+  })
+
   test('that is gone again keeps nothing', async () => {
     await loaded()
     await night(withRecord(homeless, all.slice(2)))

@@ -13,8 +13,6 @@ const isOver = "decision = 'approved' AND decided_at <= $2"
 const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isOver})`
 /** The very same hold: what it would do has not changed meanwhile. */
 const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
-/** What is held for its refusal alone is of the rule that was refused still. */
-const staysRefused = `hold.decision = 'refused' AND excluded.rules = '[]' AND ${isSame}`
 const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
   SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
     CASE WHEN c.ends <> 'never' THEN $3::bigint END
@@ -112,16 +110,19 @@ export function createHolds(door: Door): Holds {
         else if (isWhole)
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND key = ANY ($2)', [feed, [...of!]])
         for (const group of distinct(all, ({ mlsNumber, part }) => `${part?.part ?? ''} ${mlsNumber}`)) {
-          const rows = group.map(({ mlsNumber, why, part, home, isLetGo = false, isElsewhere = false }) => ({
-            key: mlsNumber,
-            part: part?.part ?? '',
-            content: part?.content ?? null,
-            why,
-            home: home ? jsonOf(home) : null,
-            rules: JSON.stringify(part?.rules ?? []),
-            ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
-            isLetGo,
-          }))
+          const rows = group.map(
+            ({ mlsNumber, why, part, home, isRefused = false, isLetGo = false, isElsewhere = false }) => ({
+              key: mlsNumber,
+              part: part?.part ?? '',
+              content: part?.content ?? null,
+              why,
+              home: home ? jsonOf(home) : null,
+              rules: JSON.stringify(part?.rules ?? []),
+              ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
+              isRefused,
+              isLetGo,
+            }),
+          )
           const kept = rows.filter(({ isLetGo }) => isLetGo)
           await asker.run(
             `UPDATE hold AS h SET current = true FROM json_to_recordset($2::json) AS c(key text, part text)
@@ -129,14 +130,20 @@ export function createHolds(door: Door): Holds {
             [feed, jsonOf(kept)],
           )
           // A delivery or list that is not whole says nothing about what was held before.
-          const conflict = isWhole
-            ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends,
-              rules = CASE WHEN ${staysRefused} THEN hold.rules ELSE excluded.rules END,
+          const conflict = (rules: string): string =>
+            isWhole
+              ? `DO UPDATE SET why = excluded.why, home = excluded.home, ends = excluded.ends, rules = ${rules},
               current = true, since = CASE WHEN ${isSame} THEN hold.since ELSE excluded.since END,
               clock = CASE WHEN ${isSame} THEN coalesce(hold.clock, excluded.clock) ELSE excluded.clock END,
               decision = CASE WHEN ${isSame} THEN hold.decision END, content = excluded.content`
-            : 'DO NOTHING'
-          await asker.run(`${newHolds} ${conflict}`, [feed, jsonOf(rows.filter(({ isLetGo }) => !isLetGo)), now])
+              : 'DO NOTHING'
+          const [refused, others] = [true, false].map((is) =>
+            rows.filter((row) => !row.isLetGo && row.isRefused === is),
+          )
+          if (others!.length > 0)
+            await asker.run(`${newHolds} ${conflict('excluded.rules')}`, [feed, jsonOf(others), now])
+          const asBefore = "coalesce(nullif(hold.rules, '[]'), excluded.rules)"
+          if (refused!.length > 0) await asker.run(`${newHolds} ${conflict(asBefore)}`, [feed, jsonOf(refused), now])
         }
         await tell(asker, feed, now, 'held', null, 'since = $2')
         if (isWhole) {
