@@ -58,7 +58,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   // What an earlier store loaded is no first load.
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
-  const { holding, refused, letGo } = holdBack(workspace, limits.isOff ? [] : tripsOf(seen, limits), plan)
+  const { holding, refused, kept, letGo } = holdBack(workspace, limits.isOff ? [] : tripsOf(seen, limits), plan)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -78,9 +78,9 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isIncomplete = !summary.complete || !listed.complete
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
-  const gone = Array.from(letGo.values(), (one) => total(one.counts)).reduce((sum, one) => sum + one, 0)
+  const gone = Array.from(letGo.values(), ({ parts }) => parts).reduce((sum, parts) => sum + parts, 0)
   const stillHeld = isWhole ? 0 : Math.max(0, past.waiting - gone)
-  if (stillHeld > counted.held)
+  if (stillHeld > counted.held - total(kept))
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
     )
@@ -157,8 +157,9 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   const held = new Map(
     found.map((trip) => [trip, { counts: noneHeld(), clock: null as number | null, last: 0, refused: 0 }]),
   )
-  const refused = noneHeld()
-  const letGo = new Map<Ends, { counts: Held; since: number }>()
+  /** Held by no rule: by its refusal alone, or as this run ends no hold. */
+  const [refused, kept] = [noneHeld(), noneHeld()]
+  const letGo = new Map<Ends, { counts: Held; since: number; parts: number }>()
   const count = (kind: ActionKind, { change, heldBy }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
@@ -168,18 +169,21 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
       holding.clock = Math.min(holding.clock ?? clock, clock)
       holding.last = Math.max(holding.last, clock)
     }
-    if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change))) refused[kind]++
+    if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change)))
+      (policy.endsNone ? kept : refused)[kind]++
   }
   const judged = (action: Action, { remembered, pair, isBesideHeld }: Turned): Verdict | null =>
     judge(action, pair, remembered, found, policy, isBesideHeld)
   const taken = (action: Action, verdict: Verdict): Change => {
     count(action.kind, verdict)
-    const { confirmed } = verdict
-    if (confirmed.length > 0) {
-      const [{ ends }] = confirmed
-      const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity }
+    const [one] = verdict.letGo
+    if (one !== undefined) {
+      const byFeed = one.record!.ends === 'listed again' ? 'listed again' : 'confirmed'
+      const ends = one.is === 'confirmed' ? byFeed : 'never'
+      const gone = letGo.get(ends) ?? { counts: noneHeld(), since: Infinity, parts: 0 }
       gone.counts[action.kind]++
-      gone.since = Math.min(gone.since, ...confirmed.map(({ since }) => since))
+      gone.since = Math.min(gone.since, ...verdict.letGo.map(({ record }) => record!.since))
+      gone.parts += verdict.letGo.length
       letGo.set(ends, gone)
     }
     return verdict.change
@@ -194,7 +198,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     const verdict = judged(action, about)
     return verdict && taken(action, verdict)
   })
-  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, letGo }
+  return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, kept, letGo }
 }
 
 function isWithheld(change: Change): boolean {

@@ -81,7 +81,7 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
   }
 }
 
-function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Workspace): Policy {
+function policyOf(feed: Feed, { past, delivery, listed, mode }: Known, workspace: Workspace): Policy {
   const { now, today } = past.moment
   const wanted = (action: Action) => {
     if (!('wanted' in action)) return null
@@ -90,10 +90,12 @@ function policyOf(feed: Feed, { past, delivery, listed }: Known, workspace: Work
       ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
       : undefined
   }
+  const isComplete = delivery.summary.complete && listed.complete
   return {
     now,
     confirm: feed.plan.limits.confirm,
-    isWhole: delivery.summary.complete && listed.complete && listed.lookUps === null,
+    isWhole: isComplete && listed.lookUps === null,
+    endsNone: (mode === 'backfill' || !isComplete) && !feed.plan.limits.isOff,
     otherKeys: past.otherKeys,
     contentOf(action, part) {
       const listing = wanted(action)

@@ -19,7 +19,14 @@ import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } fr
 import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'
 
 const limits: Limits = { share: 20, growth: 75 }
-const quiet = new Scales({ now, confirm: 72 * hour, isWhole: true, otherKeys: false, contentOf: () => '' }).seen(
+const quiet = new Scales({
+  now,
+  confirm: 72 * hour,
+  isWhole: true,
+  endsNone: false,
+  otherKeys: false,
+  contentOf: () => '',
+}).seen(
   {
     ours: 100,
     isRare: false,
@@ -156,7 +163,14 @@ const isNews = ({ cause, broken, again }: Update): boolean =>
 
 /** What the guard makes of the plan where nothing trips, where every rule about changes does, and where nothing would stay. */
 function guardFailures({ changes }: Planned): string[] {
-  const policy: Policy = { now, confirm: 72 * hour, isWhole: true, otherKeys: false, contentOf: () => '' }
+  const policy: Policy = {
+    now,
+    confirm: 72 * hour,
+    isWhole: true,
+    endsNone: false,
+    otherKeys: false,
+    contentOf: () => '',
+  }
   const failures: string[] = []
   for (const [name, seen] of Object.entries({ quiet, accident, wreck })) {
     const trips = tripsOf(seen, limits)

@@ -17,7 +17,14 @@ import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, updateOf } from 
 import { hour, listing, now, volatile } from '../support/plan-world.ts'
 
 const limits = { share: 20, growth: 75 }
-const policy: Policy = { now, confirm: 72 * hour, isWhole: true, otherKeys: false, contentOf: (_, part) => part }
+const policy: Policy = {
+  now,
+  confirm: 72 * hour,
+  isWhole: true,
+  endsNone: false,
+  otherKeys: false,
+  contentOf: (_, part) => part,
+}
 const about = {
   isRare: false,
   isFirstLoad: false,

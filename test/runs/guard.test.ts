@@ -256,6 +256,35 @@ describe('what is held', () => {
     expect(await night(feed, hour)).toMatchObject({ result: 'ok', counts: { delete: 6, update: 5 } })
   })
 
+  test.each([
+    ['prices', all.map(times(100)), 'update'],
+    ['what is new', [...homes(101, 120), ...all], 'create'],
+    ['what is said to be gone', all.map((one) => ({ ...one, status: 'Withdrawn' })), 'delete'],
+  ])('goes by no delivery that was cut behind as much of it as may go: %s', async (_, changes, kind) => {
+    await loaded()
+    const feed = [...changes.slice(0, kind === 'create' ? 20 : 7), ...all.slice(kind === 'create' ? 0 : 7)]
+    const first = await night(feed)
+    expect(first).toMatchObject({ result: 'held' })
+    const cut = await night(zillowFeed(feed.slice(0, 3)).replace(zillowEnd, ''))
+    expect(cut).toMatchObject({ result: 'held', counts: { [kind]: 0 } })
+    expect(notes(cut)).toContain(`${first.counts.hold} held by earlier runs stay held`)
+    const { held } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as { held: object[] }
+    expect(held.filter((one) => 'kind' in one && one.kind === kind)).toHaveLength(first.counts.hold)
+    world.configure({ north: { volatile, limits: 'off' } })
+    expect(await night(zillowFeed(feed.slice(0, 3)).replace(zillowEnd, ''))).toMatchObject({ counts: { [kind]: 3 } })
+  })
+
+  test('goes where the feed puts so much of it right that no rule holds the rest, and the run says so', async () => {
+    await loaded()
+    await night(sixGone)
+    const report = await night(all.slice(4))
+    expect(report).toMatchObject({
+      result: 'ok',
+      counts: { delete: 4 },
+      notes: ['4 deletes held since Sun 22 Nov were carried out: no rule holds this any more'],
+    })
+  })
+
   test('is said to be held still by a delivery that is not whole and trips nothing', async () => {
     await loaded()
     await night(sixGone)

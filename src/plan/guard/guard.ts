@@ -24,8 +24,8 @@ export interface Verdict {
   readonly change: Change
   /** The accidents that hold it, wholly or in part. */
   readonly heldBy: readonly HeldBy[]
-  /** What was held of it, and is carried out now since every delivery, or the list, went on saying the same. */
-  readonly confirmed: readonly HoldRecord[]
+  /** What was held of it and goes now, though nobody approved it. */
+  readonly letGo: readonly Standing[]
 }
 
 /**
@@ -47,10 +47,12 @@ export function judge(
     return isAbout && (isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
-  const refused = about.filter((part) => standing(part).is === 'refused')
-  const held = new Set([...heldBy.map(partFor), ...refused])
+  const areSo = (is: Standing['is']): HeldPart[] => about.filter((part) => standing(part).is === is)
+  const refused = areSo('refused')
+  const held = new Set([...heldBy.map(partFor), ...refused, ...(policy.endsNone ? areSo('waiting') : [])])
   if (isBesideHeld && held.size === 0) held.add(action.kind)
-  const released = about.filter((part) => !held.has(part) && isLetGo(standing(part), 'listed again'))
+  const goes = (part: HeldPart): boolean => isLetGo(standing(part), 'listed again') || held.size === 0
+  const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const renumbered: readonly Counted[] = action.kind === 'delete' ? ['renumber'] : []
   const counted = pair === 'renumbered' ? renumbered : countsOf(action)
@@ -63,7 +65,8 @@ export function judge(
     return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
   })
   const labels = new Set(heldBy.map(({ label }) => label))
-  if (parts.some(({ rules }) => rules.length === 0)) labels.add('it was refused')
+  if (parts.some(({ rules }) => rules.length === 0))
+    labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
   const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const withEnd = (trip: Trip): HeldBy => {
@@ -73,12 +76,8 @@ export function judge(
     const waits = isAsking || isRefused || (ends === 'listed again' && policy.otherKeys)
     return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
   }
-  const confirmed = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is === 'confirmed')
-  return {
-    change,
-    heldBy: heldBy.map(withEnd),
-    confirmed: confirmed.map(({ record }) => record!),
-  }
+  const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
+  return { change, heldBy: heldBy.map(withEnd), letGo }
 }
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */

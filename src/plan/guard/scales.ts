@@ -15,6 +15,8 @@ export interface Policy {
   readonly confirm: number | null
   /** This delivery and the list are whole: else they confirm nothing. */
   readonly isWhole: boolean
+  /** What is held stays so although no rule asks for it now: this run can't tell whether the feed still says so. */
+  readonly endsNone: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean
   /** What a part of an action wants, as `contentOf` has it. */

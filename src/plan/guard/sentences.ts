@@ -76,7 +76,7 @@ function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: Ab
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
 
-/** `since`: when the first of them was held, in milliseconds; `ends`: what let them go. */
+/** `since`: when the first of them was held, in milliseconds; `ends`: what let them go; never: that no rule asks any more. */
 export function letGoSentence(
   counts: Held['counts'],
   since: number,
@@ -87,6 +87,6 @@ export function letGoSentence(
   const did = total(counts) === 1 ? verb.replace('were', 'was').replace('are', 'is') : verb
   const day = minuteIn(about.timezone, since).split(' ').slice(0, 3).join(' ')
   const confirmed = `every delivery for ${spanInWords(about.confirm ?? 0)}`
-  const why = ends === 'listed again' ? 'another complete list' : confirmed
-  return `${countsInWords(counts)} held since ${day} ${did}: ${why} said the same`
+  const said = `${ends === 'listed again' ? 'another complete list' : confirmed} said the same`
+  return `${countsInWords(counts)} held since ${day} ${did}: ${ends === 'never' ? 'no rule holds this any more' : said}`
 }
