@@ -51,7 +51,11 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     const parts =
       proof.cause === 'unreadable' ? [{ part: 'delete', content: '', rules: [], ends: 'never' } as const] : []
     const { cause, until } = proof
-    return hold({ mlsNumber: key, held: 'delete' }, cause, `absent from the feed, but ${proof.why}`, { until, parts })
+    return hold({ mlsNumber: key, held: 'delete' }, cause, `absent from the feed, but ${proof.why}`, {
+      until,
+      parts,
+      home,
+    })
   }
   const details = {
     shownHash: shown[0].hash,

@@ -166,6 +166,8 @@ export interface Hold extends Base<'hold', HoldCause> {
   readonly until: Until
   /** What the guard holds of it; none of other holds. */
   readonly parts: readonly PartHeld[]
+  /** Of a delete that lacks its proof. */
+  readonly home?: HomeHash
 }
 
 export type Change = Action | Hold
@@ -177,11 +179,11 @@ export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
   why: string,
-  { until = untilOf[cause], parts = [] }: Partial<Pick<Hold, 'until' | 'parts'>> = {},
+  { until = untilOf[cause], parts = [], ...also }: Partial<Pick<Hold, 'until' | 'parts' | 'home'>> = {},
 ): Hold {
   const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
   const reason = action?.reason ?? reasonOf('hold', cause)
-  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, reason, action, held, until, parts }
+  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, reason, action, held, until, parts, ...also }
 }
 
 /** Whether it undoes what somebody did on the service. */

@@ -122,6 +122,9 @@ export function inputsOf(
   }
 }
 
+const besideUnproven =
+  'its home is shown under another MLSNumber still, of which it is not proven that it left the feed'
+
 /** A delete that only waits for the end of its grace, or for the next delivery to say the same. */
 const leavesLater = ({ cause, until }: Hold): boolean => cause === 'grace' || (cause === 'unproven' && until === 'time')
 
@@ -159,7 +162,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (change.kind !== 'hold') scales.add(change, remembered)
     else if (leavesLater(change)) scales.addLeavingLater(remembered, 1)
     else if (change.cause === 'twice-shown') scales.doubts++
-    if (change.kind === 'delete' || change.kind === 'forget' || change.cause === 'grace') moves.leaving++
+    const isLater = change.cause === 'grace' || change.cause === 'unproven'
+    if (change.kind === 'delete' || change.kind === 'forget' || isLater) moves.leaving++
     else if (change.cause === 'new' || change.cause === 'gone-from-service') moves.arriving++
     return { change, remembered }
   }
@@ -169,14 +173,20 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       take(value)
       continue
     }
-    if (moves.leaving > 0 && moves.arriving > 0)
-      workspace.pairHomes((action, { remembered, wasInGrace }) => {
-        if (wasInGrace) {
-          scales.addLeavingLater(remembered, -1)
-          scales.add(action, remembered)
-        }
-        scales.setRenumbered(action, remembered)
+    if (moves.leaving > 0 && moves.arriving > 0) {
+      workspace.pairHomes(({ change, remembered }) => {
+        const isHeld = change.kind === 'hold'
+        const action = isHeld ? change.action : change
+        if (isHeld && leavesLater(change)) scales.addLeavingLater(remembered, -1)
+        if (isHeld && action !== null) scales.add(action, remembered)
+        if (action !== null) scales.setRenumbered(action, remembered)
       })
+      // Of two of one home both go, or none.
+      const until = delivery.summary.complete && listed.complete ? 'time' : 'change'
+      workspace.turn('paired', (action, { isBesideHeld }) =>
+        isBesideHeld && action.cause === 'new' ? hold(action, 'unproven', besideUnproven, { until }) : null,
+      )
+    }
     const { summary } = delivery
     summary.duplicates += value.duplicates
     summary.listings -= value.duplicates

@@ -125,10 +125,8 @@ export function createPlan(
       pair()
       for (const row of walk('pair = 1')) {
         const { seq, change } = stored(row)
-        const wasInGrace = change.kind === 'hold'
-        const action = wasInGrace ? change.action! : change
-        if (wasInGrace) rewriteAll([{ seq, change: action }])
-        tell(action, { remembered: memoryOf(row), wasInGrace })
+        if (change.kind === 'hold' && change.action !== null) rewriteAll([{ seq, change: change.action }])
+        tell({ change, remembered: memoryOf(row) })
       }
     },
     turn(which: keyof typeof turned, give: (action: Action, about: Turned) => Change | null): void {
@@ -160,6 +158,7 @@ export function createPlan(
 /** The home of what may be one half of a renumbered listing. */
 function homeOfPair(change: Change): string | null {
   if (change.kind === 'create') return change.home
+  if (change.kind === 'hold' && change.cause === 'unproven') return change.home ?? null
   const leaving = change.kind === 'hold' && change.cause === 'grace' ? change.action : change
   return leaving?.kind === 'delete' || leaving?.kind === 'forget' ? leaving.home : null
 }
@@ -169,16 +168,21 @@ const turned = { all: 'TRUE', remembered: '(remembered IS NOT NULL OR pair > 0)'
 const besideHeld = `(pair > 0 AND EXISTS (
   SELECT 1 FROM change AS other WHERE other.home = change.home AND other.kind = 'hold' AND other.pair > 0))`
 
-/** Of a home with n deletes and m creates the first of each are paired, in plan order, and what the list lacks last. */
+/**
+ * Of a home with n deletes and m creates the first of each are paired, in plan order: what lacks the proof that it is gone behind
+ * what has it, and what the list lacks last, which is paired with no delete that lacks its proof.
+ */
 const pairing = `
 CREATE INDEX IF NOT EXISTS change_by_home ON change (home, kind, seq) WHERE home IS NOT NULL;
 WITH numbered AS (
-  SELECT seq, comes, isMissing, home, row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, seq) AS number
-  FROM (SELECT seq, kind = 'create' AS comes, home,
+  SELECT seq, comes, isMissing, isUnproven, home,
+    row_number() OVER (PARTITION BY home, comes ORDER BY isMissing, isUnproven, seq) AS number
+  FROM (SELECT seq, kind = 'create' AS comes, home, change ->> '$.cause' = 'unproven' AS isUnproven,
     kind = 'forget' OR change ->> '$.cause' = 'gone-from-service' AS isMissing FROM change WHERE home IS NOT NULL))
 UPDATE change SET pair = pairs.pair FROM (
   SELECT one.seq, 1 + (one.isMissing OR other.isMissing) AS pair FROM numbered AS one JOIN numbered AS other
-    ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes) AS pairs
+    ON one.home = other.home AND one.number = other.number AND one.comes <> other.comes
+      AND one.isMissing + other.isMissing + 2 * (one.isUnproven + other.isUnproven) < 3) AS pairs
 WHERE pairs.seq = change.seq;
 CREATE INDEX IF NOT EXISTS change_by_memory ON change (seq) WHERE remembered IS NOT NULL OR pair > 0;
 `

@@ -80,11 +80,12 @@ export interface Workspace {
   changes(): Iterable<Stored>
   changes<Kind extends ChangeKind>(kind: Kind): Iterable<Stored<OfKind<Kind>>>
   /**
-   * Pairs deletes with creates of something new at the same home, each with one, and tells of both: they are one listing
-   * under another MLSNumber. What is forgotten is paired with what no delete is. A delete that waits for the end of its grace waits no more then: its home is not absent.
+   * Pairs deletes with creates of something new at the same home, each with one, and tells of both as they were planned: they are
+   * one listing under another MLSNumber. What is forgotten is paired with what no delete is. A delete that waits for the end of its
+   * grace waits no more then: its home is not absent. One that lacks its proof stays a hold.
    * Called once, after the last `addChanges`.
    */
-  pairHomes(tell: (action: Action, about: { remembered: Remembered; wasInGrace: boolean }) => void): void
+  pairHomes(tell: (one: Planned) => void): void
   /** Replaces actions by the change that `turn` gives; `remembered`: only those with something remembered, or with a pair. */
   turn(which: 'all' | 'remembered' | 'paired', turn: (action: Action, about: Turned) => Change | null): void
   /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */

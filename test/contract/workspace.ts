@@ -326,7 +326,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
     describe('homes under another MLSNumber', () => {
       function paired(): [string, Remembered][] {
         const told: [string, Remembered][] = []
-        workspace.pairHomes((action, { remembered }) => told.push([action.mlsNumber, remembered]))
+        workspace.pairHomes(({ change, remembered }) => void told.push([change.mlsNumber, remembered]))
         return told
       }
       const pairedKeys = (): string[] => paired().map(([key]) => key)
@@ -335,10 +335,10 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         const inGrace = (key: string, home: string) => hold(deleteOf(key, { home }), 'grace', 'it is kept')
         add([inGrace('D1', 'one'), inGrace('D2', 'two'), createOf('C', { home: 'one' })])
         const told: unknown[] = []
-        workspace.pairHomes(({ kind, mlsNumber }, { wasInGrace }) => told.push([kind, mlsNumber, wasInGrace]))
+        workspace.pairHomes(({ change }) => void told.push([change.kind, change.mlsNumber]))
         expect(told).toEqual([
-          ['delete', 'D1', true],
-          ['create', 'C', false],
+          ['hold', 'D1'],
+          ['create', 'C'],
         ])
         expect([...workspace.changes()].map(({ change }) => [change.kind, change.mlsNumber])).toEqual([
           ['delete', 'D1'],
@@ -367,6 +367,22 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(pairedKeys()).toEqual(wanted)
       })
 
+      it('are paired with deletes that lack their proof after all others, and these with nothing that the list lacks', () => {
+        const unproven = (key: string, home: string) =>
+          hold({ mlsNumber: key, held: 'delete' }, 'unproven', 'the delivery is incomplete', { home })
+        add([unproven('D1', 'one'), deleteOf('D2', { home: 'one' }), createOf('C1', { home: 'one' })])
+        add([unproven('D3', 'two'), createOf('C2', { home: 'two' })])
+        add([unproven('D4', 'three'), createOf('C3', { home: 'three', cause: 'gone-from-service' })])
+        expect(pairedKeys()).toEqual(['D2', 'C1', 'D3', 'C2'])
+        const beside = new Map<string, boolean>()
+        workspace.turn('all', (action, { isBesideHeld }) => {
+          beside.set(action.mlsNumber, isBesideHeld)
+          return null
+        })
+        expect(Object.fromEntries(beside)).toEqual({ D2: false, C1: false, C2: true, C3: false })
+        expect([...workspace.changes()].map(({ change }) => change)[0]).toEqual(unproven('D1', 'one'))
+      })
+
       it('are those of the same home, with what is remembered of each', () => {
         add([deleteOf('D1', { home: 'one' }), deleteOf('D2', { home: 'two' }), createOf('C1', { home: 'three' })])
         add([createOf('C2', { home: 'one' })], memory())
@@ -392,8 +408,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           updateOf('J'),
           createOf('K', { home: 'missing' }),
         ])
-        const told: Action[] = []
-        workspace.pairHomes((action) => told.push(action))
+        const told: Change[] = []
+        workspace.pairHomes(({ change }) => void told.push(change))
         expect(told).toEqual([absent, createOf('B', { home: 'absent' })])
         expect(told[0]).toBeInstanceOf(DeleteAbsent)
         const pairs = new Map<string, unknown>()

@@ -516,6 +516,15 @@ describe('homes under other MLSNumbers', () => {
     expect(ninth).toMatchObject({ result: 'held', counts: { create: 0, delete: 0, hold: 2 } })
   })
 
+  test('come in a delivery that was cut: nothing is there twice, and the next one tells', async () => {
+    await loaded()
+    const feed = zillowFeed(changed(8, renumbered))
+    const report = await night(feed.replace(zillowEnd, ''))
+    expect(report).toMatchObject({ result: 'partial', counts: { create: 0, delete: 0, hold: 16 } })
+    expect(notes(await night(feed))).toContain('8 of 20 homes came under other MLSNumbers')
+    expect(there()).toEqual(keys(all))
+  })
+
   test('wait for no end of grace: the home is there, and never twice', async () => {
     await loaded(forty, { limits: { grace: { runs: 3 } } })
     const report = await night([...forty.slice(0, 2).map(renumbered), ...forty.slice(3)])

@@ -177,6 +177,17 @@ describe('a table that ends with its connection', () => {
     expect(await night(all)).toMatchObject({ delivery: { complete: false }, counts: { create: 20 } })
   })
 
+  test('shows no home twice: the new number waits with the old one, of which only one delivery says that it left', async () => {
+    world.configure({ north: { source: sourceOf(), preset, delivery: 'full', volatile } })
+    await loaded()
+    const renumbered = all.map((one, i) => (i < 3 ? { ...one, mlsNumber: `NEW-${one.mlsNumber}` } : one))
+    const first = await night(renumbered)
+    expect(first).toMatchObject({ result: 'ok', counts: { create: 0, delete: 0, hold: 6 } })
+    expect(there()).toBe(20)
+    expect(await night(renumbered)).toMatchObject({ result: 'ok', counts: { create: 3, delete: 3, hold: 0 } })
+    expect(there()).toBe(20)
+  })
+
   test('is not asked whether it changed: what arrived may be less than there is', async () => {
     let asked = ''
     const tagged = (content: string): void => {
