@@ -44,18 +44,13 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
     if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
     const why = 'gone from the feed and from the service'
-    const reason = reasonOf('forget', 'absent')
-    return new ForgetAbsent(proof, { why, reason, snapshot: mine!.id, home })
+    return new ForgetAbsent(proof, { why, reason: reasonOf('forget', 'absent'), snapshot: mine!.id, home })
   }
   if (!isProven) {
-    const parts =
-      proof.cause === 'unreadable' ? [{ part: 'delete', content: '', rules: [], ends: 'never' } as const] : []
     const { cause, until } = proof
-    return hold({ mlsNumber: key, held: 'delete' }, cause, `absent from the feed, but ${proof.why}`, {
-      until,
-      parts,
-      home,
-    })
+    const parts = cause === 'unreadable' ? [{ part: 'delete', content: '', rules: [], ends: 'never' } as const] : []
+    const why = `absent from the feed, but ${proof.why}`
+    return hold({ mlsNumber: key, held: 'delete' }, cause, why, { until, parts, home })
   }
   const details = {
     shownHash: shown[0].hash,
@@ -68,7 +63,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   }
   if (proof === null) {
     const [look, cause] = [Look.of(settings, key), 'feed-says-so' as const]
-    if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said)
+    if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said, { home })
     return { kind: 'delete', cause, mlsNumber: key, look, why: said, reason: reasonOf('delete', cause), ...details }
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
@@ -96,11 +91,10 @@ function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case):
 function inGrace({ history: { absence }, settings: { limits, now } }: Case): string | null {
   const { runs, hours } = limits.grace
   const time = hours * 3_600_000
-  const seen = (absence?.runs ?? 0) + 1
-  const since = absence?.since ?? now
-  if (seen >= runs && (time === 0 || now - since >= time)) return null
+  const { runs: before, since } = absence ?? { runs: 0, since: now }
+  if (before + 1 >= runs && (time === 0 || now - since >= time)) return null
   const until = `deleted after ${minuteOf(since + time)} at the earliest`
-  return [...(runs > 1 ? [`for run ${seen} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
+  return [...(runs > 1 ? [`for run ${before + 1} of ${runs}`] : []), ...(time > 0 ? [until] : [])].join(', ')
 }
 
 /** An earlier call may still make the listing, take it off once it is back, or overwrite it. */

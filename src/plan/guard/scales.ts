@@ -13,9 +13,8 @@ export interface Policy {
   readonly now: number
   /** How long every delivery has to say the same; null: for ever. */
   readonly confirm: number | null
-  /** This delivery and the list are whole: else they confirm nothing. */
+  /** This delivery and the list are whole: else they confirm nothing. `endsNone`: nor do they end what no rule asks for now. */
   readonly isWhole: boolean
-  /** What is held stays so although no rule asks for it now: this run can't tell whether the feed still says so. */
   readonly endsNone: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean

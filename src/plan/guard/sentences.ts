@@ -86,7 +86,8 @@ export function letGoSentence(
 ): string {
   const did = total(counts) === 1 ? verb.replace('were', 'was').replace('are', 'is') : verb
   const day = minuteIn(about.timezone, since).split(' ').slice(0, 3).join(' ')
-  const confirmed = `every delivery for ${spanInWords(about.confirm ?? 0)}`
-  const said = `${ends === 'listed again' ? 'another complete list' : confirmed} said the same`
-  return `${countsInWords(counts)} held since ${day} ${did}: ${ends === 'never' ? 'no rule holds this any more' : said}`
+  const who =
+    ends === 'listed again' ? 'another complete list' : `every delivery for ${spanInWords(about.confirm ?? 0)}`
+  const why = ends === 'never' ? 'no rule holds this any more' : `${who} said the same`
+  return `${countsInWords(counts)} held since ${day} ${did}: ${why}`
 }

@@ -115,7 +115,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'no grace',
     file: 'src/plan/absent.ts',
-    from: 'if (seen >= runs && (time === 0 || now - since >= time)) return null',
+    from: 'if (before + 1 >= runs && (time === 0 || now - since >= time)) return null',
     to: 'return null',
   },
   {
