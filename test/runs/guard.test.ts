@@ -746,6 +746,31 @@ describe('facts', () => {
     expect(of(report, 'update')).toEqual(keys([sales[19]]))
   })
 
+  test('what a price means stays with one that is held: no home is for rent at the price of its sale', async () => {
+    await loaded()
+    const forRent = (rent: number) => ({ ...all[0], rental: true, status: 'For Rent', price: rent })
+    const report = await night([forRent(900), ...changed(5, times(100), all.slice(1))])
+    expect(report).toMatchObject({ result: 'held', counts: { update: 0, hold: 6 } })
+    expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_sale', SalePrice: all[0].price })
+  })
+
+  test('nor where sale or rent was approved, and the price is another by now', async () => {
+    await loaded()
+    const forRent = (rent: number) => changed(5, (one) => ({ ...one, rental: true, status: 'For Rent', price: rent }))
+    await night(forRent(900))
+    await world.approve()
+    expect(await night(forRent(950))).toMatchObject({ result: 'held', counts: { update: 0, hold: 5 } })
+    expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_sale', SalePrice: all[0].price })
+    // What was approved stays so meanwhile.
+    const { approvals } = JSON.parse((await world.executed('status', '--format', 'json')).stdout) as {
+      approvals: object
+    }
+    expect(approvals).toMatchObject([{ changes: 5 }])
+    await nights(2, forRent(950))
+    expect(await night(forRent(950))).toMatchObject({ result: 'ok', counts: { update: 5 } })
+    expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_rent', RentPrice: 950 })
+  })
+
   test('of each kind as many as may change go at once', async () => {
     await loaded(sales)
     const feed = sales.map((one, index) => {

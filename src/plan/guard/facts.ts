@@ -11,8 +11,6 @@ export type FactKind = 'price' | 'class' | 'status' | 'place' | 'size' | 'emptie
 interface Fact {
   /** The fields that it is about: while the kind is held, they stay as they were sent last. */
   readonly fields: readonly FieldName[]
-  /** Amounts that mean something else under another value of such a field: they stay with it. */
-  readonly amounts?: Readonly<Partial<Record<FieldName, readonly FieldName[]>>>
   /** It changes often: of others, fewer changes in one night are odd. */
   readonly isOften?: true
   /** For "the price of 31 of 40 listings would change by more than 1.5 times", and "33 updates of prices". */
@@ -31,6 +29,9 @@ const kilometresInDegree = 111.2
 
 const areas = ['BuildingArea', 'LotArea', 'UnitAreaPrice'] as const
 const money = ['SalePrice', 'RentPrice', 'UnitAreaPrice', 'HOAMonth', 'EstimatePrice', 'DepositFee'] as const
+/** Where such a field changes, its amounts mean something else: what changes of them all goes, or stays, together. */
+const amounts = { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas } as const
+const together = Object.entries(amounts).map(([field, some]) => [field as keyof typeof amounts, ...some] as const)
 const texts = ['Description', 'Address', 'City', 'Location', 'PropertyType'] as const
 
 export const facts: Readonly<Record<FactKind, Fact>> = {
@@ -46,7 +47,6 @@ export const facts: Readonly<Record<FactKind, Fact>> = {
   },
   class: {
     fields: ['CurrencySymbol', 'SaleType', 'AreaUnit', 'PropertyType'],
-    amounts: { CurrencySymbol: money, SaleType: ['SalePrice', 'RentPrice'], AreaUnit: areas },
     words: ['the currency, unit or type, or sale or rent,', 'change', 'currency, unit, type, or sale or rent'],
     isBroken: (before, after) =>
       (['CurrencySymbol', 'SaleType', 'AreaUnit'] as const).some((field) => before[field] !== after[field]) ||
@@ -105,13 +105,14 @@ export function factsBroken(before: Listing, after: Listing): FactKind[] {
   return factKinds.filter((kind) => facts[kind].isBroken(before, after))
 }
 
-/** Of changed fields, those that a kind of fact is about, with the amounts that go along. */
+/** Of changed fields, those that a kind of fact is about, with those that go along. */
 export function fieldsOfFact(kind: FactKind, changes: readonly FieldChange[]): FieldName[] {
-  const { fields, amounts = {} } = facts[kind]
   const changed = changes.map(({ field }) => field)
-  const own = changed.filter((field) => fields.includes(field))
-  const along = own.flatMap((field) => amounts[field] ?? [])
-  return changed.filter((field) => own.includes(field) || along.includes(field))
+  const own = new Set(changed.filter((field) => facts[kind].fields.includes(field)))
+  // Twice, as what goes along with one may be the first of others.
+  for (const those of [...together, ...together])
+    if (changed.includes(those[0]) && those.some((field) => own.has(field))) for (const field of those) own.add(field)
+  return changed.filter((field) => own.has(field))
 }
 
 /** Fields of which no visitor relies on the very value: a hold is the same one although these change meanwhile. */
@@ -157,6 +158,4 @@ function positionOf({ Latitude: latitude, Longitude: longitude }: Listing) {
 const traces = /\uFFFD|[ÃÂ][\u0080-\u00BF]|â(?:€|\u0080)|\p{L}\?{1,2}\p{L}|\?{4}/gu
 
 /** Whether a text has at most one trace of a wrong encoding in a hundred characters. */
-function isReadable(text: string): boolean {
-  return (text.match(traces)?.length ?? 0) * 100 <= text.length
-}
+const isReadable = (text: string): boolean => (text.match(traces)?.length ?? 0) * 100 <= text.length

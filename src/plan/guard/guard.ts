@@ -47,31 +47,34 @@ export function judge(
     return isAbout && (isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))
-  const areSo = (is: Standing['is']): HeldPart[] => about.filter((part) => standing(part).is === is)
-  const refused = areSo('refused')
-  const held = new Set([...heldBy.map(partFor), ...refused, ...(policy.endsNone ? areSo('waiting') : [])])
+  const staying: readonly Standing['is'][] = policy.endsNone ? ['refused', 'waiting'] : ['refused']
+  const byRule = new Set(heldBy.map(partFor))
+  const held = new Set([...byRule, ...about.filter((part) => staying.includes(standing(part).is))])
   if (isBesideHeld && held.size === 0) held.add(action.kind)
+  const labels = new Set(heldBy.map(({ label }) => label))
+  if (held.size > byRule.size) labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
+  // What was let go of, and shares a field with what is held, stays with it.
+  const fields = new Set([...held].flatMap((part) => fieldsOf(action, part) ?? []))
+  const isAlong = (part: HeldPart): boolean => fieldsOf(action, part)?.some((field) => fields.has(field)) === true
+  for (const part of about.filter(isAlong)) held.add(part)
   const goes = (part: HeldPart): boolean => isLetGo(standing(part), 'listed again') || held.size === 0
   const released = about.filter((part) => !held.has(part) && standing(part).record !== null && goes(part))
   if (held.size === 0 && released.length === 0 && pair !== 'renumbered') return null
   const renumbered: readonly Counted[] = action.kind === 'delete' ? ['renumber'] : []
   const counted = pair === 'renumbered' ? renumbered : countsOf(action)
   // What another list alone let go of counts: the feed has not confirmed it.
-  const isOpen = (part: HeldPart): boolean => !held.has(part) && !isLetGo(standing(part), 'confirmed')
+  const isOpen = (part: HeldPart): boolean => !isAlong(part) && !held.has(part) && !isLetGo(standing(part), 'confirmed')
   const counts = counted.filter((what) => isOpen(partOf(what)))
   const parts = Array.from(held, (part): PartHeld => {
     const by = heldBy.filter((trip) => partFor(trip) === part)
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
   })
-  const labels = new Set(heldBy.map(({ label }) => label))
-  if (parts.some(({ rules }) => rules.length === 0))
-    labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
   const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const withEnd = (trip: Trip): HeldBy => {
     const { part, ends } = parts.find((one) => one.part === partFor(trip))!
-    const isRefused = refused.includes(part)
+    const isRefused = standing(part).is === 'refused'
     // Under other keys nothing that the list lacks goes by itself.
     const waits = isAsking || isRefused || (ends === 'listed again' && policy.otherKeys)
     return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }

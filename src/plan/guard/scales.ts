@@ -2,7 +2,7 @@
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
 import type { Action, Remembered, Update } from '../change.ts'
-import { fieldsOfFact, isFact } from './facts.ts'
+import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { noTally, partOf } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Tally } from './hold.ts'
@@ -128,8 +128,7 @@ export class Scales {
 }
 
 function exampleOf(kind: FactKind, { fields, mlsNumber }: Update): string {
-  const [field] = fieldsOfFact(kind, fields)
-  const change = fields.find((candidate) => candidate.field === field)
+  const change = fields.find(({ field }) => facts[kind].fields.includes(field))
   if (change === undefined || Array.isArray(change.from) || Array.isArray(change.to)) return mlsNumber
   return `${valueInWords(change.from)} → ${valueInWords(change.to)} in ${mlsNumber}`
 }

@@ -34,9 +34,7 @@ export function countsInWords(counts: Held['counts']): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-export function total(counts: Held['counts']): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0)
-}
+export const total = (counts: Held['counts']): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
 /** "72 hours", or minutes where it is less than two hours. */
 function spanInWords(span: number): string {
