@@ -77,11 +77,12 @@ function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case):
   const isOwned = mine?.owned === true
   // Of a row that is no more than the mark of a call, or was so until another call, only the service tells the home.
   const item = isOwned && mine.content !== null ? null : shown[0]?.shown()
+  const since = history.absence?.since ?? settings.now
   return {
     mlsNumber: key,
     isDelivered: seen || delivered.length > 0,
     home: mine?.home ?? (item ? homeOf(item.fields) : null),
-    absentSince: isOwned ? (history.absence?.since ?? settings.now) : null,
+    absentSince: isOwned && since <= settings.now ? since : null,
     wasAbsent: history.absence !== null,
     isApproved: history.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
   }

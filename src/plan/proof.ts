@@ -63,7 +63,7 @@ export interface Gone {
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
   readonly home: HomeHash
-  /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own. */
+  /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own, or the clock was set back. */
   readonly absentSince: number | null
   /** It was absent from the delivery before this one, too. */
   readonly wasAbsent: boolean

@@ -1056,6 +1056,14 @@ describe('a record without MLSNumber', () => {
     expect((await world.executed('status')).stdout).toMatch(told)
   })
 
+  test('keeps what was absent before it by a clock that was set back since', async () => {
+    await loaded()
+    await night(all.slice(4))
+    await night([])
+    world.clock.advance(-5 * day)
+    expect(of(await night(withRecord(homeless, all.slice(5))), 'delete')).toEqual([])
+  })
+
   test('that is gone again keeps nothing', async () => {
     await loaded()
     await night(withRecord(homeless, all.slice(2)))
