@@ -140,10 +140,10 @@ export function createHolds(door: Door): Holds {
           const [refused, others] = [true, false].map((is) =>
             rows.filter((row) => !row.isLetGo && row.isRefused === is),
           )
-          if (others!.length > 0)
+          if (others.length > 0)
             await asker.run(`${newHolds} ${conflict('excluded.rules')}`, [feed, jsonOf(others), now])
           const asBefore = "coalesce(nullif(hold.rules, '[]'), excluded.rules)"
-          if (refused!.length > 0) await asker.run(`${newHolds} ${conflict(asBefore)}`, [feed, jsonOf(refused), now])
+          if (refused.length > 0) await asker.run(`${newHolds} ${conflict(asBefore)}`, [feed, jsonOf(refused), now])
         }
         await tell(asker, feed, now, 'held', null, 'since = $2')
         if (isWhole) {
