@@ -57,7 +57,9 @@ try {
     writeFileSync(results, '')
     const module = fileURLToPath(new URL(`./${file}.ts`, import.meta.url))
     const words = ['--expose-gc', module, name, values.size ?? size, String(rounds)]
-    const env = { ...process.env, BENCH_RESULTS: results, BENCH_BUILT: folder }
+    // Where what Node makes of this very build goes, too: nothing else would ever take it away.
+    const XDG_CACHE_HOME = join(folder, 'cache')
+    const env = { ...process.env, XDG_CACHE_HOME, BENCH_RESULTS: results, BENCH_BUILT: folder }
     const { status } = spawnSync(process.execPath, words, { stdio: 'inherit', env })
     const found = readFileSync(results, 'utf8').split('\n').slice(0, -1)
     rows.push(...found.map((line) => JSON.parse(line) as Row))
