@@ -70,6 +70,14 @@ export function makeDurable(database: Database.Database, file: string): void {
 }
 
 /**
+ * Whether SQLite writes its log to the file once much has come together there: while a run is under way. At rest the file keeps the time
+ * that was noted of it, however much is approved; its end, or the next run, writes it.
+ */
+export function writeFileInRuns(database: Database.Database, isUnderWay: boolean): void {
+  database.pragma(`wal_autocheckpoint = ${isUnderWay ? 1000 : 0}`)
+}
+
+/**
  * The connection for what only reads: a statement is prepared at its first use, as a reader uses few of a hundred. Not for what
  * writes: a store that lacks what a statement names has to show before a run, not within.
  */

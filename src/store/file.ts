@@ -13,11 +13,13 @@ import { packAll, packedSince } from './packed.ts'
 
 /**
  * Opens the store's file at the newest schema version, with every feed under the name that it has now, making it where there
- * is none. `tell` is told what was handed over. Throws `StoreError`, and what SQLite throws.
+ * is none. `changing` is called before anything in it is changed, `tell` is told what was handed over. Throws `StoreError`, and what
+ * SQLite throws.
  */
 export function openFile(
   file: string,
   steps: readonly string[],
+  changing: () => void,
   formerly: Formerly = new Map(),
   tell: (remark: string) => void = () => undefined,
 ): Database.Database {
@@ -26,10 +28,11 @@ export function openFile(
   assertStoreFile(file)
   const database = connect(file, { fileMustExist: true })
   try {
-    if (assertStore(database, file, steps.length) < steps.length) upgrade(database, file, steps)
-    if (steps.length >= packedSince) makeSmall(database)
+    if (assertStore(database, file, steps.length) < steps.length) upgrade(database, file, steps, changing)
+    if (steps.length >= packedSince) makeSmall(database, changing)
     if (isLeft(database, formerly))
       whileLocked(file, () => {
+        changing()
         for (const { feed, from, listings } of handOver(database, formerly))
           tell(`${feed} took over ${listings} listings that the store had under ${from} (formerly)`)
       })
@@ -89,7 +92,7 @@ function create(file: string, steps: readonly string[]): void {
 }
 
 /** Brings an older store up to date, after a copy of it was put beside it. */
-function upgrade(database: Database.Database, file: string, steps: readonly string[]): void {
+function upgrade(database: Database.Database, file: string, steps: readonly string[], changing: () => void): void {
   whileLocked(file, () => {
     const version = versionOf(database)
     if (version >= steps.length) return
@@ -102,14 +105,16 @@ function upgrade(database: Database.Database, file: string, steps: readonly stri
     flush(unfinished)
     renameSync(unfinished, copy)
     flush(dirname(file))
+    changing()
     migrate(database, steps)
   })
 }
 
 /** A store of a version before is packed and, once, written anew without what that leaves free. */
-function makeSmall(database: Database.Database): void {
-  packAll(database)
+function makeSmall(database: Database.Database, changing: () => void): void {
+  packAll(database, changing)
   if (database.pragma('auto_vacuum', { simple: true }) !== 0) return
+  changing()
   try {
     database.pragma('auto_vacuum = INCREMENTAL')
     database.exec('VACUUM')

@@ -1,6 +1,6 @@
 /** Leases: one run at a time for a chatbot, one process at a time for a store. */
 import { hostname } from 'node:os'
-import { busyTimeout, column } from './connection.ts'
+import { busyTimeout, column, writeFileInRuns } from './connection.ts'
 import { promised } from './door.ts'
 import type { Connection } from './door.ts'
 import { storeError } from './failure.ts'
@@ -77,6 +77,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
     // Folds the log back into the file now that the run is over, unless a reader is in the way.
     database.pragma('busy_timeout = 0')
     try {
+      writeFileInRuns(database, false)
       database.pragma('wal_checkpoint(TRUNCATE)')
       serial?.leave()
     } finally {
@@ -109,6 +110,7 @@ export function createLeases(connection: Connection, assertInPlace: () => void, 
         if (isFirst) isBehind = serial?.takeNotice() ?? false
         const token = noteLease.immediate(chatbot, now, isFirst)
         serial?.keep()
+        if (isFirst) writeFileInRuns(database, true)
         held.set(chatbot, token)
         const released = promised<Pick<Lease, 'release'>>(connection, { release: () => release(chatbot, token) })
         return { token, isBehind, ...released }

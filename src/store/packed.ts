@@ -38,8 +38,11 @@ export const packedSince = 17
 
 const batch = 1000
 
-/** Packs what versions before left as text, some rows in one transaction: one that is broken off goes on the next time. */
-export function packAll(database: Database.Database): void {
+/**
+ * Packs what versions before left as text, some rows in one transaction: one that is broken off goes on the next time. `changing` is
+ * called before each.
+ */
+export function packAll(database: Database.Database, changing: () => void): void {
   const texts = database.prepare<[], { id: number; listing: string }>(
     `SELECT id, listing FROM payload WHERE listing IS NOT NULL LIMIT ${batch}`,
   )
@@ -49,7 +52,10 @@ export function packAll(database: Database.Database): void {
     for (const { id, listing } of rows) save.run(pack(listing), id)
     return rows.length
   })
-  while (texts.get() !== undefined) some.immediate()
+  while (texts.get() !== undefined) {
+    changing()
+    some.immediate()
+  }
 }
 
 /**

@@ -77,24 +77,67 @@ function isAt(place: string, { dev, ino, birthtimeNs }: Found): boolean {
   return number === `${ino}` && (birth === '0' ? device === `${dev}` : birth === `${birthtimeNs}`)
 }
 
+const timeOf = (file: string): bigint => statSync(file, { bigint: true }).mtimeNs
+
+/** What writes the note of a store; it opens it at the first time. */
+function writerOf(file: string) {
+  const path = noteOf(file)
+  let descriptor: number | null = null
+  return {
+    write({ lineage, serial }: Pick<Progress, 'lineage' | 'serial'>, written: bigint): void {
+      try {
+        descriptor ??= openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o660)
+        // Always as long, so that each note goes over the last one. A power cut may lose it, which proves nothing.
+        const numbers = [serial.toString().padStart(15, '0'), written.toString().padStart(20, '0')]
+        writeSync(descriptor, `${[lineage, ...numbers].join(' ')}\n`, 0)
+      } catch (error) {
+        throw storeError(file, `${path} beside it cannot be written: ${messageOf(error)}`, error)
+      }
+    },
+    close(): void {
+      if (descriptor !== null) closeSync(descriptor)
+      descriptor = null
+    },
+  }
+}
+
+/**
+ * For an opening that changes a store, as one of a version before: whoever finds its file with another time must not take it for a
+ * copy. `note`: what was beside it before.
+ */
+export function changedInOpening(file: string, note: Note | null) {
+  const wasLeft = isAsLeft(file, note)
+  let isChanging = false
+  return {
+    /** Before a change. From here on the process may die. */
+    begin(): void {
+      if (isChanging || note === null || !wasLeft) return
+      isChanging = true
+      noteOnce(file, note, 0n)
+    },
+    /** After all of them, with the file as it is then. */
+    end(database: Database.Database): void {
+      if (!isChanging) return
+      database.pragma('wal_checkpoint(TRUNCATE)')
+      noteOnce(file, note!, timeOf(file))
+    },
+  }
+}
+
+function noteOnce(file: string, note: Note, written: bigint): void {
+  const writer = writerOf(file)
+  try {
+    writer.write(note, written)
+  } finally {
+    writer.close()
+  }
+}
+
 /** The note of a store that is open for writing; `before`: what was beside it when it was opened. */
 export function createSerial(database: Database.Database, file: string, before: Note | null) {
-  const path = noteOf(file)
   const present = database.prepare<[], Progress>(progress)
-  const timeOf = (): bigint => statSync(file, { bigint: true }).mtimeNs
-  let descriptor: number | null = null
+  const { write, close: closeNote } = writerOf(file)
   let isUnnoticed = isBehind(database, file, before)
-
-  function write({ lineage, serial }: Pick<Progress, 'lineage' | 'serial'>, written: bigint): void {
-    try {
-      descriptor ??= openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o660)
-      // Always as long, so that each note goes over the last one. A power cut may lose it, which proves nothing.
-      const numbers = [serial.toString().padStart(15, '0'), written.toString().padStart(20, '0')]
-      writeSync(descriptor, `${[lineage, ...numbers].join(' ')}\n`, 0)
-    } catch (error) {
-      throw storeError(file, `${path} beside it cannot be written: ${messageOf(error)}`, error)
-    }
-  }
 
   return {
     /** Whether the store was behind when it was opened; once, as a run takes note of it. */
@@ -107,15 +150,14 @@ export function createSerial(database: Database.Database, file: string, before: 
     /** Notes how far the store has come in a run under way. Throws `StoreError`. */
     keep: (): void => write(present.get()!, 0n),
     /** Notes that no run is under way any more, and the file's time. Throws `StoreError`. */
-    leave: (): void => write(present.get()!, timeOf()),
+    leave: (): void => write(present.get()!, timeOf(file)),
     /** Around the closing of the store, which may write its file once more. */
     close(closeStore: () => void): void {
       const note = noteBeside(file)
       const isAsLeft = note?.written === statSync(file, { bigint: true, throwIfNoEntry: false })?.mtimeNs
       closeStore()
-      if (note !== null && isAsLeft) write(note, timeOf())
-      if (descriptor !== null) closeSync(descriptor)
-      descriptor = null
+      if (note !== null && isAsLeft) write(note, timeOf(file))
+      closeNote()
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The store on embedded SQLite: opened for writing or for reading, with its roles on one connection. */
 import { statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { assertSound, connect, makeDurable, preparingLate } from './connection.ts'
+import { assertSound, connect, makeDurable, preparingLate, writeFileInRuns } from './connection.ts'
 import { createChanges } from './changes.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createGroups, promised } from './door.ts'
@@ -22,7 +22,7 @@ import { unpack } from './packed.ts'
 import { openSource } from './read-only.ts'
 import { createRecords } from './records.ts'
 import { createRuns } from './runs.ts'
-import { createSerial, isAsLeft, isBehind, noteBeside } from './serial.ts'
+import { changedInOpening, createSerial, isAsLeft, isBehind, noteBeside } from './serial.ts'
 import { createSnapshot } from './snapshot.ts'
 import type { Store, StoreReader } from './store.ts'
 
@@ -49,13 +49,16 @@ export function openStore(file: string, steps: readonly string[] = migrations, p
     if (remark !== null) place.warn?.(remark)
     const note = noteBeside(file)
     const wasLeft = isFile && isAsLeft(file, note)
-    const database = isFile ? openFile(file, steps, place.formerly, place.warn) : connect(':memory:', {})
+    const changed = changedInOpening(file, note)
+    const database = isFile ? openFile(file, steps, changed.begin, place.formerly, place.warn) : connect(':memory:', {})
     try {
       if (isFile) {
         if (!wasLeft && !isLocked(file)) assertSound(database, file)
         makeDurable(database, file)
+        changed.end(database)
+        writeFileInRuns(database, false)
       } else migrate(database, steps)
-      return storeOn(database, file, isFile, note)
+      return storeOn(database, file, isFile, noteBeside(file))
     } catch (error) {
       database.close()
       throw error
