@@ -84,7 +84,7 @@ function writerOf(file: string) {
   const path = noteOf(file)
   let descriptor: number | null = null
   return {
-    write({ lineage, serial }: Pick<Progress, 'lineage' | 'serial'>, written: bigint): void {
+    write: ({ lineage, serial }: Pick<Progress, 'lineage' | 'serial'>, written: bigint): void => {
       try {
         descriptor ??= openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o660)
         // Always as long, so that each note goes over the last one. A power cut may lose it, which proves nothing.
@@ -94,7 +94,7 @@ function writerOf(file: string) {
         throw storeError(file, `${path} beside it cannot be written: ${messageOf(error)}`, error)
       }
     },
-    close(): void {
+    close: (): void => {
       if (descriptor !== null) closeSync(descriptor)
       descriptor = null
     },
@@ -110,13 +110,13 @@ export function changedInOpening(file: string, note: Note | null) {
   let isChanging = false
   return {
     /** Before a change. From here on the process may die. */
-    begin(): void {
+    begin: (): void => {
       if (isChanging || note === null || !wasLeft) return
       isChanging = true
       noteOnce(file, note, 0n)
     },
     /** After all of them, with the file as it is then. */
-    end(database: Database.Database): void {
+    end: (database: Database.Database): void => {
       if (!isChanging) return
       database.pragma('wal_checkpoint(TRUNCATE)')
       noteOnce(file, note!, timeOf(file))

@@ -29,10 +29,10 @@ async function held(): Promise<{ file: string; store: Store }> {
 
 /** Whether the next run of a process that opens the store doubts it. */
 async function isDoubted(store: Store): Promise<boolean> {
-  const { isBehind, release } = await store.lease('SN-1001', now)
-  await release()
+  const lease = await store.lease('SN-1001', now)
+  await lease.release()
   await store.close()
-  return isBehind
+  return lease.isBehind
 }
 
 it.each([['while a daemon is at rest'], ['with nobody beside it']])('an approval of much %s', async (when) => {

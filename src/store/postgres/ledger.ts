@@ -112,7 +112,10 @@ export function createHistory(door: Door): AbsenceNotes {
     const between = `${ofFeed} AND key > $3 AND key <= $4`
     const [absences, entries, holds] = await Promise.all([
       door.all<Noted>(`SELECT key, runs, since FROM absence WHERE ${between}`, range),
-      door.all<Entered>(`SELECT key, what, max(at) AS at FROM ledger WHERE ${between} GROUP BY key, what`, range),
+      door.all<Entered>(
+        `SELECT key, what, max(at) AS at FROM ledger WHERE ${between} GROUP BY key, what ORDER BY key, what`,
+        range,
+      ),
       door.all<HeldRow>(
         `SELECT key, part, content, since, ends, clock,
           CASE WHEN decision = 'approved' AND decided_at <= $4 THEN NULL ELSE decision END AS decision
