@@ -16,6 +16,13 @@ export function isWaiting(held: Held): held is Approvable {
   return held.part !== null && held.rules.length > 0 && held.decision?.is !== 'approved'
 }
 
+/** "12 held"; "30 held, of 18 listings" where several of one are held by themselves. */
+export function heldInWords(held: readonly Pick<Held, 'mlsNumber'>[]): string {
+  const listings = new Set(held.map(({ mlsNumber }) => mlsNumber)).size
+  const of = listings === held.length ? '' : `, of ${listings === 1 ? '1 listing' : `${listings} listings`}`
+  return `${held.length} held${of}`
+}
+
 const ofNoRule = 'a record without MLSNumber'
 
 /** By the rules that hold them, in words, and by what becomes of them: each group has one end. */

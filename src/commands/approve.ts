@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { CommandContext } from '../app/app.ts'
-import { byRule, groupInWords, isApprovable, lineOf } from '../app/held.ts'
+import { byRule, groupInWords, heldInWords, isApprovable, lineOf } from '../app/held.ts'
 import type { Approvable } from '../app/held.ts'
 import { openApp } from '../app/open.ts'
 import { UserError } from '../core/errors.ts'
@@ -70,7 +70,7 @@ export function approveCommand(
     }
     const show = async (): Promise<Approvable[]> => {
       const held = (await holds.held(feed.name, app.runtime.clock.now())).filter(isApprovable)
-      say(held.length === 0 ? 'the guard holds nothing that could be approved' : `${held.length} held`)
+      say(held.length === 0 ? 'the guard holds nothing that could be approved' : heldInWords(held))
       for (const [rules, group] of byRule(held)) {
         write(`  ${groupInWords(rules, group, feed, now)}\n`)
         await showHomes(group)

@@ -8,7 +8,7 @@ export interface Home {
   /** As the feed writes it: a symbol or an ISO code. */
   readonly currency: string | null
   readonly areaUnit: Listing['AreaUnit'] | null
-  /** SalePrice, or RentPrice a month; null: it has none then, or is not there. */
+  /** SalePrice, or RentPrice a month; null: it has none then, is not there, or was for something else or in another currency. */
   readonly price: { readonly from: number | null; readonly to: number | null }
 }
 
@@ -30,13 +30,14 @@ export type Known = Partial<Pick<Listing, (typeof homeFields)[number]>> | null
 export function homeOf(before: Known, after: Known): Home | null {
   const known = after ?? before
   if (known === null) return null
+  const isLike = before?.SaleType === known.SaleType && before?.CurrencySymbol === known.CurrencySymbol
   return {
     address: known.Address ?? null,
     city: known.City ?? null,
     saleType: known.SaleType ?? null,
     currency: known.CurrencySymbol ?? null,
     areaUnit: known.AreaUnit ?? null,
-    price: { from: priceOf(before), to: priceOf(after) },
+    price: { from: isLike ? priceOf(before) : null, to: priceOf(after) },
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byRule, groupInWords } from '../../src/app/held.ts'
+import { byRule, groupInWords, heldInWords } from '../../src/app/held.ts'
 import type { Approvable } from '../../src/app/held.ts'
 
 const hour = 3_600_000
@@ -39,6 +39,15 @@ test('what is held is told with the end that it has', () => {
   expect(told([held('1', { rules: ['chatbot'] }), held('2', { rules: ['chatbot'] })])).toEqual([
     '2 changes held by chatbot since Mon 31 Mar 00:00; they go by themselves once another complete list, an hour later or more, says the same; if the keys to the service were changed, they wait for you',
   ])
+})
+
+test('of several that are held of one listing the listings are counted, as the report counts them', () => {
+  expect(heldInWords([held('1'), held('2')])).toBe('2 held')
+  const parts = ['update', 'update price'] as const
+  expect(heldInWords(['1', '2'].flatMap((key) => parts.map((part) => held(key, { part }))))).toBe(
+    '4 held, of 2 listings',
+  )
+  expect(heldInWords(parts.map((part) => held('1', { part })))).toBe('2 held, of 1 listing')
 })
 
 test('a time that is over is told by no date: the next complete delivery is what counts', () => {

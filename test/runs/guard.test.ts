@@ -758,7 +758,8 @@ describe('facts', () => {
     await loaded()
     const forRent = (rent: number) => changed(5, (one) => ({ ...one, rental: true, status: 'For Rent', price: rent }))
     await night(forRent(900))
-    await world.approve()
+    // A price of sale is told as no rent.
+    expect((await world.executed('approve', 'north', '--yes')).stdout).toMatch(/, for rent, \$900\/month; since/)
     expect(await night(forRent(950))).toMatchObject({ result: 'held', counts: { update: 0, hold: 5 } })
     expect(world.listing(all[0].mlsNumber)).toMatchObject({ SaleType: 'for_sale', SalePrice: all[0].price })
     // What was approved stays so meanwhile.
