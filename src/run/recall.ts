@@ -53,6 +53,18 @@ export async function basisOf(
   return shortHash(JSON.stringify([basis, lostAt, await snapshot.fingerprint(chatbot, name)]))
 }
 
+/** Nor is it one where the feed had this chatbot before it loaded another: what it sent there then is there still. */
+async function isFirstLoad(
+  { name, chatbot }: Feed,
+  { snapshot }: StoreReader,
+  loaded: LastDelivery['loaded'],
+): Promise<boolean> {
+  if (loaded === null || loaded.chatbot === chatbot) return loaded === null
+  for await (const page of snapshot.rows(chatbot))
+    if (page.some(({ feed, owned, sentAt }) => feed === name && owned && sentAt < loaded.at)) return false
+  return true
+}
+
 export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   const { name, chatbot, timezone, keys, deleteBatch } = feed
   const { store } = tools
@@ -72,7 +84,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
   return {
     moment: { now, today: dayIn(timezone, now), timezone },
     last,
-    isFirstLoad: last.loaded?.chatbot !== chatbot,
+    isFirstLoad: await isFirstLoad(feed, store, last.loaded),
     stamp: await runs.stamp(),
     writers: await learnt.writers(chatbot, name),
     isBehind,

@@ -280,7 +280,8 @@ async function recordDelivery(
     if (written !== null) noted.written = { by: written.by, at: written.at, source }
     // After a document without a listing the first load is still to come.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
-    if (isLoad) noted.loaded = { chatbot, at: now }
+    const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot
+    if (isLoad || isBack) noted.loaded = { chatbot, at: now }
   }
   const known = validators.etag !== undefined || validators.lastModified !== undefined
   // An unchanged delta says nothing of the listings that are not in it; and while anything is held the feed has to say it again.

@@ -1079,6 +1079,17 @@ test('the first load of another chatbot is one, whatever the feed loaded before'
   expect(await night([...all, ...homes(21, 45)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 25 } })
 })
 
+test('a feed that comes back from another chatbot makes no first load: what it has there is guarded', async () => {
+  await loaded()
+  world.configure({ north: { volatile, chatbot: 'SN-2' } })
+  expect(await night(all)).toMatchObject({ result: 'ok', counts: { create: 20 } })
+  world.configure({ north: { volatile } })
+  expect(await night(sixGone)).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+  // Nor later, when all of it has been sent anew.
+  expect(await night(all.map(dearer))).toMatchObject({ result: 'ok', counts: { update: 20 } })
+  expect(await night(sixGone.map(dearer))).toMatchObject({ result: 'held', counts: { delete: 0, hold: 6 } })
+})
+
 describe("what the chatbot's list lacks", () => {
   const remove = (some: readonly Home[]): void => {
     for (const { mlsNumber } of some) world.standIn.remove(chatbot, mlsNumber)
