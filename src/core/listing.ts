@@ -142,12 +142,12 @@ export type Place = Partial<Pick<Listing, 'Address' | 'City' | 'ZIP'>>
 
 /**
  * What one record of the feed became. `at` is its place in the delivery as text ("record 12, line 340"). `endsLater`: the
- * same record becomes a removal at a time that it names.
+ * same record becomes something else at a time that it names: a removal, or left out by `where` or not.
  */
 export type Delivered =
   | DeliveredListing
   | { kind: 'removal'; at: string; mlsNumber: string; why: string }
-  | { kind: 'filtered'; at: string; mlsNumber: string; why: string }
+  | { kind: 'filtered'; at: string; mlsNumber: string; why: string; endsLater?: true }
   | { kind: 'reject'; at: string; mlsNumber: string | null; problems: Problem[] }
 
 /** Whether one reading of a feed was complete, with every reason why not as a sentence. */

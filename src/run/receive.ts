@@ -43,7 +43,7 @@ export interface Delivery {
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
   lastKey: string | null
-  /** Whether records name a time at which their listings end: an unchanged source means other listings then. */
+  /** Whether records name a time at which their listings come or go: an unchanged source means other listings then. */
   endsLater: boolean
   /** When it says that it was written. */
   written: Written | null
@@ -170,7 +170,7 @@ async function read(
       if (next === made.length) break
       const { delivered, home } = made[next++]
       // A listing that ends by itself is looked at every time.
-      const endsByItself = delivered.some((one) => one.kind === 'listing' && one.endsLater)
+      const endsByItself = delivered.some((one) => 'endsLater' in one && one.endsLater)
       endsLater ||= endsByItself
       const skippable = !endsByItself && delivered.every((one) => one.kind === 'listing')
       for (const one of delivered) {

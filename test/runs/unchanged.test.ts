@@ -145,6 +145,26 @@ describe.each([
     await isQuiet()
   })
 
+  test.each([
+    ['goes', 'OpenHouse', 1, 0],
+    ['comes', '3D', 0, 1],
+  ])('a listing %s as its open house is over, where `where` asks for %s', async (_, Tours, before, after) => {
+    const open =
+      '<OpenHouse><Date>2026-11-21</Date><StartTime>1:00 PM</StartTime><EndTime>2:00 PM</EndTime></OpenHouse>'
+    const tour = '<VirtualTourUrl>https://my.matterport.com/show/?m=1</VirtualTourUrl></ListingDetails>'
+    configure({ where: { Tours }, limits: 'off' })
+    give(zillowFeed(all.slice(0, 1)).replace('<OpenHouse/>', open).replace('</ListingDetails>', tour))
+    for (const _ of ['as it comes', 'as it comes again']) {
+      expect((await world.run()).result).toBe('ok')
+      expect(there()).toHaveLength(before)
+    }
+    world.clock.advance(3 * hour)
+    for (const _ of ['as it comes', 'as it comes again']) {
+      await world.run()
+      expect(there()).toHaveLength(after)
+    }
+  })
+
   test('is read by the rules of another preset', async () => {
     await loaded()
     const preset = readPreset()

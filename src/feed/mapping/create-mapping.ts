@@ -34,7 +34,7 @@ import type { FieldMapping } from './rule-keys.ts'
 import { compileStub, complete, completeColumns, isStub, stubProblems, unknownStub } from './stub.ts'
 import { wordKey } from './vocabulary.ts'
 import { unfinished, unfinishedProblems } from './unfinished.ts'
-import { compileWhere, whereProblems } from './where.ts'
+import { compileWhere, whereMoves, whereProblems } from './where.ts'
 
 /** Part of `Mapping.version`: raise it when this code makes another listing of the same record. */
 const MAPPING_CODE = 10
@@ -215,7 +215,9 @@ function compile(preset: Preset, options: MappingOptions, file: string, variant?
   const joined = attempt('join', () => compileJoins(options.join, fields, paths))
   const extended = attempt('extensionGroups', () => compileExtension(columns, preset.extensionGroups, paths))
   if (problems.length > 0 || !extended || !joined || !refer) throw new ConfigError(file, problems)
-  const where = options.where ? compileWhere(options.where, paths) : null
+  const where = options.where
+    ? { leavesOut: compileWhere(options.where, paths), moves: whereMoves(options.where) }
+    : null
   const placeholders = compilePlaceholders(options.placeholders)
   return { paths, steps, compliance, stub, where, extension: extended, when: when ?? null, placeholders, joined, refer }
 }
@@ -296,13 +298,16 @@ function finished(
   const street = making.hidden ? hiddenStreet(listing.Address) : null
   if (making.hidden) hideAddress(listing, street)
   const mlsNumber = listing.MLSNumber ?? null
-  const left = compiled.where?.(record, listing, before !== null) ?? null
+  const left = compiled.where?.leavesOut(record, listing, before !== null) ?? null
+  if (compiled.where?.moves(making.moving)) making.endsLater = true
+  const { moving, endsLater, imageFiles } = making
   // An unreadable field never leaves its record out.
   const { unread } = making
   const isUnreadable =
     left !== null && [...problems, ...unread].some(({ field, value }) => field === left.name && value !== null)
   if (isUnreadable) problems.push(...unread.filter(({ field }) => field === left.name))
-  if (left !== null && mlsNumber !== null && !isUnreadable) return { kind: 'filtered', at, mlsNumber, why: left.why }
+  if (left !== null && mlsNumber !== null && !isUnreadable)
+    return { kind: 'filtered', at, mlsNumber, why: left.why, ...(endsLater && { endsLater }) }
   const columns = compiled.extension(record, making)
   const extension = before && compiled.stub ? completeColumns(compiled.stub, record, before.listing, columns) : columns
   const shown = making.hidden ? withoutStreet(extension.entries, street) : extension.entries
@@ -313,7 +318,6 @@ function finished(
   const unnamed = compiled.compliance.unnamed(entries)
   if (unnamed !== null) problems.push(unread.find(({ field }) => field === unnamed.field) ?? unnamed)
   if (problems.length > 0 || !isWhole(listing)) return { kind: 'reject', at, mlsNumber, problems }
-  const { moving, endsLater, imageFiles } = making
   const more = {
     ...(imagesLeftOut && { imagesLeftOut }),
     ...(imageFiles && { imageFiles }),

@@ -1,7 +1,7 @@
 /** `where` of a feed: filters records by a listing field or a path. */
 import { z } from 'zod'
 import { fieldNames, fieldRules } from '../../core/listing.ts'
-import type { FieldRule, FieldValue, Listing } from '../../core/listing.ts'
+import type { FieldRule, FieldValue, Listing, Moving } from '../../core/listing.ts'
 import type { RecordFields } from '../format/format.ts'
 import { didYouMean, isFieldName } from './names.ts'
 import type { Paths } from './path.ts'
@@ -41,6 +41,12 @@ function neverEqual(rule: FieldRule, wanted: string): string | null {
     return `${rule.name} is one of ${rule.choices.join(', ')}, never "${wanted}"`
   }
   return null
+}
+
+/** Whether the same record may meet the conditions at one time and not at another: an open house ends, days on the market pass. */
+export function whereMoves(where: Where): (moving: Moving) => boolean {
+  const [tours, days] = (['Tours', 'DaysOnMarket'] as const).map((name) => Object.hasOwn(where, name))
+  return ({ openHouseUntil, listedOn }) => (tours && openHouseUntil !== undefined) || (days && listedOn !== undefined)
 }
 
 /** The compiled function returns the key that leaves a record out, and why; null for records that stay. */
