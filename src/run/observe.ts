@@ -54,5 +54,6 @@ export async function observe(feed: Feed, { store, service, workspace, progress 
       progress('listings', listings, null)
     },
   })
+  known.end()
   return { ...remote, lookUps: null, marked, writers }
 }

@@ -199,6 +199,7 @@ async function read(
     }
     progress('records', summary.records, null)
   }
+  known.end()
   const reasons = new Set([...source.end().reasons, ...reading.end().reasons])
   const exceeded = budget.exceeded()
   if (exceeded !== null) reasons.add(exceeded)

@@ -58,7 +58,8 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
       for (let slot = firstSlot(); ; slot = after(slot)) {
         const at = slot * width
         const id = table[at + 2]
-        if (id === 0) break
+        // Once it has ended there is none.
+        if (id === 0 || id === undefined) break
         if (table[at] !== low || table[at + 1] !== high) continue
         if (found === null) found = [id]
         else found.push(id)
@@ -66,6 +67,9 @@ export function knownHashes(count: number, pages: Iterable<readonly KnownRow[]>)
       }
       // A record that gave three listings of which two are left must be parsed again.
       return found !== null && wanted === found.length && wanted < tooMany ? found : nothing
+    },
+    end() {
+      table.buffer.transfer(0)
     },
   }
 }

@@ -121,6 +121,8 @@ export interface Snapshot extends SnapshotReader {
 export interface KnownHashes {
   /** The ids of the owned rows with this hash; none where a record with it gave more listings than are left. */
   find(hash: string): readonly number[]
+  /** Gives its memory back at once, where a collection may leave it until the next one is made. From then on nothing is found. */
+  end(): void
 }
 
 /** Everything a confirmed write tells. `bornAt` null: this write did not make it, or it came with the first load. */

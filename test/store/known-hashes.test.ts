@@ -27,3 +27,15 @@ test.each([
   )
   expect(known.find(shortHash('other'))).toEqual([1000])
 })
+
+test('it gives its memory back as it ends, and finds nothing from then on', () => {
+  const used = (): number => process.memoryUsage().arrayBuffers
+  const hash = shortHash('record')
+  const known = knownHashes(100_000, [rowsOf(hash, 1, 1, 1)])
+  const before = used()
+  expect(known.find(hash)).toEqual([1])
+  known.end()
+  expect(before - used()).toBeGreaterThan(1_000_000)
+  expect(known.find(hash)).toEqual([])
+  expect(known.find(shortHash('another'))).toEqual([])
+})
