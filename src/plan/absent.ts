@@ -1,6 +1,6 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
 import { minuteOf } from '../core/text.ts'
-import { DeleteAbsent, ForgetAbsent, hold, reasonOf } from './change.ts'
+import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, ForgetStated, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow } from './inputs.ts'
@@ -43,8 +43,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   if (shown.length === 0) {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
     if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
-    const why = 'gone from the feed and from the service'
-    return new ForgetAbsent(proof, { why, reason: reasonOf('forget', 'absent'), snapshot: mine!.id, home })
+    return new ForgetAbsent(proof, { why: 'gone from the feed and from the service', snapshot: mine!.id, home })
   }
   if (!isProven) {
     const { cause, until } = proof
@@ -62,13 +61,13 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
   }
   if (proof === null) {
-    const [look, cause] = [Look.of(settings, key), 'feed-says-so' as const]
+    const look = Look.of(settings, key)
     if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said, { home })
-    return { kind: 'delete', cause, mlsNumber: key, look, why: said, reason: reasonOf('delete', cause), ...details }
+    return { kind: 'delete', cause: 'feed-says-so', mlsNumber: key, look, why: said, ...details }
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
   const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
-  const deleted = new DeleteAbsent(proof, { why, reason: reasonOf('delete', 'absent'), ...details })
+  const deleted = new DeleteAbsent(proof, { why, ...details })
   const waiting = inGrace(one)
   return waiting === null ? deleted : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`)
 }
@@ -111,7 +110,7 @@ function handedOver({ key, mine, shown }: Case): Change | null {
 }
 
 function forgotten(mlsNumber: string, cause: ForgetStated['cause'], why: string, home: string | null): ForgetStated {
-  return { kind: 'forget', cause, mlsNumber, why, reason: reasonOf('forget', cause), home }
+  return { kind: 'forget', cause, mlsNumber, why, home }
 }
 
 /** Nobody can tell which of the copies a call would hit. */

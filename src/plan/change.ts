@@ -14,8 +14,6 @@ interface Base<Kind extends string, Cause extends string> {
   readonly cause: Cause
   readonly mlsNumber: string
   readonly why: string
-  /** Hash of kind, cause, fields and values: what "the same reason again" compares. */
-  readonly reason: string
 }
 
 /** What the guard found of an action that it weighed. */
@@ -38,9 +36,15 @@ interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Ca
   readonly facts?: Partial<Listing> | undefined
 }
 
-export interface Create extends Wants<'create', 'new' | 'gone-from-service'> {
+/** A change that sends what is wanted. */
+interface Sends<Kind extends string, Cause extends string> extends Wants<Kind, Cause> {
+  /** Content hash of the wanted listing. */
+  readonly content: string
   /** The service must be asked for this MLSNumber first. */
   readonly lookUp: boolean
+}
+
+export interface Create extends Sends<'create', 'new' | 'gone-from-service'> {
   readonly home: HomeHash
   /** This feed took the listing off in the last 45 days, or another feed of the chatbot had it in the last run. */
   readonly isBack: boolean
@@ -53,8 +57,7 @@ export interface Create extends Wants<'create', 'new' | 'gone-from-service'> {
 /** `unseen`: shown otherwise than it was sent, and nobody had looked at it since. */
 export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-sent' | 'settle' | 'refresh'
 
-export interface Update extends Wants<'update', UpdateCause> {
-  readonly lookUp: boolean
+export interface Update extends Sends<'update', UpdateCause> {
   /** The kinds of fact that change beyond belief against what was sent last. */
   readonly broken: readonly FactKind[]
   /** Fields that stay as they were sent last, as the guard holds them, and what it holds; null: none. */
@@ -126,7 +129,7 @@ export class DeleteAbsent extends ByAbsence<Omit<Deletes<'absent'>, 'kind' | 'ca
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
 export class ForgetAbsent extends ByAbsence<
-  Pick<Deletes<'absent'>, 'why' | 'reason' | 'home' | 'snapshot' | keyof Weighed>
+  Pick<Deletes<'absent'>, 'why' | 'home' | 'snapshot' | keyof Weighed>
 > {
   readonly kind = 'forget'
 }
@@ -182,8 +185,7 @@ export function hold(
   { until = untilOf[cause], parts = [], ...also }: Partial<Pick<Hold, 'until' | 'parts' | 'home'>> = {},
 ): Hold {
   const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
-  const reason = action?.reason ?? reasonOf('hold', cause)
-  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, reason, action, held, until, parts, ...also }
+  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, parts, ...also }
 }
 
 /** Whether it undoes what somebody did on the service. */
@@ -202,14 +204,12 @@ export function countsOf(action: Action): readonly Counted[] {
   return action.kind === 'delete' ? ['delete'] : []
 }
 
-/** `content`: the hash of the wanted listing; `fields`: those that change. */
-export function reasonOf(
-  kind: ChangeKind,
-  cause: string,
-  content?: string,
-  fields: readonly FieldChange[] = [],
-): string {
-  return shortHash(JSON.stringify([kind, cause, fields.map(({ field, to }) => [field, to]), content ?? null]))
+/** Hash of kind, cause, fields and values: where it is the same again, so is what is to be done. */
+export function reasonOf(change: Change): string {
+  const of = change.kind === 'hold' && change.action !== null ? change.action : change
+  const fields = of.kind === 'update' ? of.fields.map(({ field, to }) => [field, to]) : []
+  const content = of.kind === 'create' || of.kind === 'update' ? of.content : null
+  return shortHash(JSON.stringify([of.kind, of.cause, fields, content]))
 }
 
 /** What the guard holds of a change. */

@@ -6,7 +6,7 @@ import { nextTurn } from '../core/turn.ts'
 import { minuteOf, valueInWords } from '../core/text.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
-import { hold, isPutRight, reasonOf } from './change.ts'
+import { hold, isPutRight } from './change.ts'
 import type { ActionKind, Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
@@ -194,13 +194,11 @@ function changeOf<Kind extends ActionKind, Cause extends string>(
   kind: Kind,
   cause: Cause,
   why: string,
-  ...content: [content?: string, fields?: readonly FieldChange[]]
 ) {
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  const reason = reasonOf(kind, cause, ...content)
-  return { kind, cause, mlsNumber: key, why, reason, wanted: wanted.at, unsettled }
+  return { kind, cause, mlsNumber: key, why, wanted: wanted.at, unsettled }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
@@ -210,7 +208,8 @@ function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string)
 function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
   const { wanted, history, settings } = one
   return {
-    ...changeOf(one, 'create', cause, why, wanted.content),
+    ...changeOf(one, 'create', cause, why),
+    content: wanted.content,
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
     unseen: false,
@@ -224,7 +223,8 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
 function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
   const { mine, item, wanted } = one
   return {
-    ...changeOf(one, 'update', cause, why, wanted.content, fields),
+    ...changeOf(one, 'update', cause, why),
+    content: wanted.content,
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
     facts: factsShown(one),

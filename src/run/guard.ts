@@ -3,7 +3,7 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
-import { partsOf } from '../plan/change.ts'
+import { partsOf, reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Change, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
@@ -238,7 +238,7 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
       elsewhere.set(change.why, those)
       if (those.listings++ < examplesShown) those.examples.push(change.mlsNumber)
     }
-    digest.update(`${change.kind} ${change.mlsNumber} ${change.reason}\n`)
+    digest.update(`${change.kind} ${change.mlsNumber} ${reasonOf(change)}\n`)
   }
   return { counts, digest: digest.digest('hex').slice(0, 32), lookUps, held, conflicts, elsewhere, nameless }
 }

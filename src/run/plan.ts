@@ -1,6 +1,6 @@
 import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
-import { hold, noCounts } from '../plan/change.ts'
+import { hold, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Hold, Planned, Remembered, Steps, Update } from '../plan/change.ts'
 import { contentOf } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
@@ -99,7 +99,7 @@ function policyOf(feed: Feed, { past, delivery, listed, mode }: Known, workspace
     otherKeys: past.otherKeys,
     contentOf(action, part) {
       const listing = wanted(action)
-      return listing === undefined ? action.reason : contentOf(part, listing, feed.plan.volatile.fields)
+      return listing === undefined ? reasonOf(action) : contentOf(part, listing, feed.plan.volatile.fields)
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Action, Change, DeleteStated, Hold } from '../../src/plan/change.t
 import { AbsenceProof, Look } from '../../src/plan/proof.ts'
 import { goneOf, wholeSides } from '../support/changes.ts'
 
-const base = { mlsNumber: 'A1', why: 'gone from the feed', reason: 'r' }
+const base = { mlsNumber: 'A1', why: 'gone from the feed' }
 const details = { ...base, shownHash: 'h', snapshot: 1, unsettled: false, home: null, isYoung: false }
 
 // Right: what the feed says itself needs a look at the service; an absent listing has a proof.

@@ -126,9 +126,9 @@ export function violations(world: World, setting: Setting, planned: Planned): st
   const isDelivered = wantedContent(feed) !== null
   const feedSaysGone = feed === 'removal' || feed === 'filtered'
   for (const change of changes) {
-    const { kind, why, reason } = change
+    const { kind, why } = change
     const lookUp = looksUp(change)
-    if (why === '' || reason === '') found.push(`${kind} without a reason`)
+    if (why === '') found.push(`${kind} without a reason`)
     if (kind === 'delete') {
       if (!feedSaysGone && !(feed === 'absent' && absenceIsProven(setting))) found.push('delete without proof')
       if (!setting.deletes) found.push('delete in a backfill')

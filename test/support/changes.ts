@@ -43,8 +43,8 @@ export function proofOf(mlsNumber: string): AbsenceProof {
   return proof
 }
 
-const base = (mlsNumber: string) => ({ mlsNumber, why: 'because', reason: 'reason' })
-const sends = { wanted: { delivered: 1 }, lookUp: false, unsettled: false }
+const base = (mlsNumber: string) => ({ mlsNumber, why: 'because' })
+const sends = { wanted: { delivered: 1 }, content: 'content', lookUp: false, unsettled: false }
 
 export const createOf = (mlsNumber: string, changes: Partial<Create> = {}): Create => ({
   ...base(mlsNumber),
@@ -92,7 +92,6 @@ export const deleteAbsentOf = (
 ): DeleteAbsent =>
   new DeleteAbsent(proofOf(mlsNumber), {
     why: 'gone from the feed',
-    reason: 'reason',
     shownHash: 'shown',
     snapshot,
     unsettled: false,
@@ -117,7 +116,7 @@ export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed
 })
 
 export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>
-  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', reason: 'reason', snapshot: 1, home: null })
+  new ForgetAbsent(proofOf(mlsNumber), { why: 'gone', snapshot: 1, home: null })
 
 export const holdOf = (action: Action, why = 'held'): Hold => hold(action, 'guard', why)
 
