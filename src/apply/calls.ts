@@ -314,7 +314,7 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
     isMade: false,
     beforeSend: async (): Promise<void> => {
       mark.isMade = true
-      const calls = changes.map(({ change }) => ({ key: change.mlsNumber, counts: countedBy(kind, change, orders) }))
+      const calls = changes.map((one) => ({ key: one.change.mlsNumber, counts: countedBy(kind, one, orders) }))
       await store.ledger.begin(feed.chatbot, feed.name, kind, calls, runtime.clock.now())
       for (const { seq } of changes) underWay.add(seq)
     },
@@ -331,8 +331,8 @@ function marksOf(context: ApplyContext, kind: CallKind, changes: readonly Stored
 }
 
 /** What a call counts as: nothing, for a create of a listing that was there already, and during a first load. */
-function countedBy(kind: CallKind, action: Action, { isFirstLoad }: Orders): Begun['counts'] {
-  const counts = countsOf(action)
+function countedBy(kind: CallKind, { change, weighed }: Stored<Action>, { isFirstLoad }: Orders): Begun['counts'] {
+  const counts = weighed.counts ?? countsOf(change)
   if (kind === 'delete') return counts.length > 0 ? counts : ['left']
   return kind === 'create' && !isFirstLoad ? counts : counts.filter((what) => what !== 'create')
 }

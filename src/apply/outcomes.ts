@@ -40,11 +40,11 @@ export async function outgoing(
 export async function outgoingOf(context: ApplyContext, change: Create | Update): Promise<Outgoing> {
   const [wanted] = await outgoing(context, [change.wanted])
   const sent = withFacts(wanted, change.facts)
-  if (change.kind === 'create' || change.withheld === null) return sent
+  if (change.kind === 'create' || change.withheld.length === 0) return sent
   const { name, chatbot } = context.feed
   const before = (await context.store.snapshot.confirmed(chatbot, name, [change.mlsNumber])).get(change.mlsNumber)
   if (before === undefined) throw new Error(`Nothing is known to have been sent of ${change.mlsNumber}`)
-  const kept = Object.fromEntries(change.withheld.fields.map((field) => [field, before.listing[field]]))
+  const kept = Object.fromEntries(change.withheld.map((field) => [field, before.listing[field]]))
   const listing = Object.entries({ ...sent.listing, ...kept }).filter(([, value]) => value !== undefined)
   // The record is parsed again next time: not all that it says was sent.
   return {
@@ -138,8 +138,8 @@ export async function tellChanges({ store, feed, untold }: ApplyContext, least: 
 /** What is done is held no more: an approval lets a change through once. */
 export async function done(context: ApplyContext, stored: Stored<Action>): Promise<void> {
   const { store, feed } = context
-  const { mlsNumber, released = [] } = stored.change
-  if (released.length > 0) await store.holds.use(feed.name, mlsNumber, released)
+  const { change, weighed } = stored
+  if (weighed.released.length > 0) await store.holds.use(feed.name, change.mlsNumber, weighed.released)
   record(context, stored, 'done')
 }
 

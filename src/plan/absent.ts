@@ -46,10 +46,8 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     return new ForgetAbsent(proof, { why: 'gone from the feed and from the service', snapshot: mine!.id, home })
   }
   if (!isProven) {
-    const { cause, until } = proof
-    const parts = cause === 'unreadable' ? [{ part: 'delete', content: '', rules: [], ends: 'never' } as const] : []
     const why = `absent from the feed, but ${proof.why}`
-    return hold({ mlsNumber: key, held: 'delete' }, cause, why, { until, parts, home })
+    return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home })
   }
   const details = {
     shownHash: shown[0].hash,

@@ -3,7 +3,7 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
-import type { Counted, HeldPart, PartHeld } from './guard/hold.ts'
+import type { Counted } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
 import type { History, ShownRow } from './inputs.ts'
 import type { AbsenceProof, Look } from './proof.ts'
@@ -16,19 +16,11 @@ interface Base<Kind extends string, Cause extends string> {
   readonly why: string
 }
 
-/** What the guard found of an action that it weighed. */
-interface Weighed {
-  /** As what it counts once it is carried out, where that is not what `countsOf` has of it. */
-  readonly counts?: readonly Counted[]
-  /** What earlier runs held of it, and was approved or confirmed since. */
-  readonly released?: readonly HeldPart[]
-}
-
 /** Where the wanted listing lies: at a position of the delivery, or in the snapshot row of this id. */
 export type Wanted = { readonly delivered: number } | { readonly snapshot: number }
 
 /** A change after which the service shows what is wanted. */
-interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Cause>, Weighed {
+interface Wants<Kind extends string, Cause extends string> extends Base<Kind, Cause> {
   readonly wanted: Wanted
   /** An earlier call for this listing may still land: what is shown first after this is not yet to be believed. */
   readonly unsettled: boolean
@@ -60,8 +52,8 @@ export type UpdateCause = 'changed' | 'mapping' | 'drifted' | 'unseen' | 'never-
 export interface Update extends Sends<'update', UpdateCause> {
   /** The kinds of fact that change beyond belief against what was sent last. */
   readonly broken: readonly FactKind[]
-  /** Fields that stay as they were sent last, as the guard holds them, and what it holds; null: none. */
-  readonly withheld: { readonly fields: readonly FieldName[]; readonly parts: readonly PartHeld[] } | null
+  /** Fields that stay as they were sent last, as the guard holds them. */
+  readonly withheld: readonly FieldName[]
   readonly fields: readonly FieldChange[]
   /** Optional fields that must disappear from the service with this update. */
   readonly clear: readonly FieldName[]
@@ -76,7 +68,7 @@ export interface Adopt extends Wants<'adopt', 'as-wanted' | 'settle'> {
   readonly shownHash: string
 }
 
-interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
+interface Deletes<Cause extends string> extends Base<'delete', Cause> {
   readonly home: HomeHash
   /** It was created in the last 45 days. */
   readonly isYoung: boolean
@@ -91,7 +83,7 @@ interface Deletes<Cause extends string> extends Base<'delete', Cause>, Weighed {
 export type DeleteStated = Deletes<'feed-says-so'> & { readonly look: Look }
 
 /** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Weighed & Pick<Create, 'home'>
+export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Pick<Create, 'home'>
 
 /** What follows from absence: its MLSNumber is its proof's, so neither can be put on another listing. */
 class OfProof<Details> {
@@ -111,13 +103,6 @@ class OfProof<Details> {
   get mlsNumber(): string {
     return this.#proof.gone.mlsNumber
   }
-
-  /** The same change around the same proof, weighed otherwise. */
-  weighed(by: Weighed): this {
-    const Kind = this.constructor as new (proof: AbsenceProof, details: object) => this
-    // oxlint-disable-next-line typescript/no-misused-spread
-    return new Kind(this.#proof, { ...this, ...by })
-  }
 }
 
 const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof<Details> & Details
@@ -128,9 +113,7 @@ export class DeleteAbsent extends ByAbsence<Omit<Deletes<'absent'>, 'kind' | 'ca
 }
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent extends ByAbsence<
-  Pick<Deletes<'absent'>, 'why' | 'home' | 'snapshot' | keyof Weighed>
-> {
+export class ForgetAbsent extends ByAbsence<Pick<Deletes<'absent'>, 'why' | 'home' | 'snapshot'>> {
   readonly kind = 'forget'
 }
 
@@ -167,8 +150,6 @@ export interface Hold extends Base<'hold', HoldCause> {
   /** What would be done; null where nothing can be told, as of a record that can't be read. */
   readonly held: ActionKind | null
   readonly until: Until
-  /** What the guard holds of it; none of other holds. */
-  readonly parts: readonly PartHeld[]
   /** Of a delete that lacks its proof. */
   readonly home?: HomeHash
 }
@@ -182,23 +163,18 @@ export function hold(
   of: Action | { kind?: undefined; mlsNumber: string; held?: ActionKind | null },
   cause: HoldCause,
   why: string,
-  { until = untilOf[cause], parts = [], ...also }: Partial<Pick<Hold, 'until' | 'parts' | 'home'>> = {},
+  { until = untilOf[cause], ...also }: Partial<Pick<Hold, 'until' | 'home'>> = {},
 ): Hold {
   const [action, held] = of.kind === undefined ? [null, of.held ?? null] : [of, of.kind]
-  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, parts, ...also }
+  return { kind: 'hold', cause, mlsNumber: of.mlsNumber, why, action, held, until, ...also }
 }
 
 /** Whether it undoes what somebody did on the service. */
 export const isPutRight = ({ kind, cause }: Pick<Change, 'kind' | 'cause'>): boolean =>
   kind === 'update' ? cause === 'drifted' || cause === 'unseen' : cause === 'gone-from-service'
 
-/** The action with what the guard found of it. */
-export const weighed = (action: Action, by: Weighed): Action =>
-  'weighed' in action ? action.weighed(by) : { ...action, ...by }
-
 /** As what an action counts for 24 hours once it is carried out. */
 export function countsOf(action: Action): readonly Counted[] {
-  if (action.counts !== undefined) return action.counts
   if (action.kind === 'update') return action.broken
   if (action.kind === 'create') return action.cause === 'new' && !action.isBack ? ['create'] : []
   return action.kind === 'delete' ? ['delete'] : []
@@ -212,17 +188,11 @@ export function reasonOf(change: Change): string {
   return shortHash(JSON.stringify([of.kind, of.cause, fields, content]))
 }
 
-/** What the guard holds of a change. */
-export function partsOf(change: Change): readonly PartHeld[] {
-  if (change.kind === 'hold') return change.parts
-  return change.kind === 'update' && change.withheld !== null ? change.withheld.parts : []
-}
-
 /** The fields in which an update changes what is on the service; `isHeld`: those that the guard holds of one that goes on. */
 export function fieldsOf(change: Change, isHeld = false): readonly FieldChange[] {
   const action = change.kind === 'hold' ? change.action : change
   if (action?.kind !== 'update') return []
-  return action.fields.filter(({ field }) => (action.withheld?.fields.includes(field) ?? false) === isHeld)
+  return action.fields.filter(({ field }) => action.withheld.includes(field) === isHeld)
 }
 
 export type Counts = Record<ChangeKind | 'unchanged' | 'reject', number>

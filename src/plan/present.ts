@@ -232,7 +232,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
     clear: disappearing(fields),
     again: isPutRight({ kind: 'update', cause }) && wasPutRight(one),
     broken: brokenBy(one, cause),
-    withheld: null,
+    withheld: [],
   }
 }
 

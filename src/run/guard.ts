@@ -3,8 +3,8 @@ import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
 import { minuteIn } from '../core/zone.ts'
-import { partsOf, reasonOf } from '../plan/change.ts'
-import type { Action, ActionKind, Change, Counts } from '../plan/change.ts'
+import { reasonOf } from '../plan/change.ts'
+import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
 import type { Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
@@ -160,7 +160,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   /** Held by no rule: by its refusal alone, or as this run ends no hold. */
   const [refused, kept] = [noneHeld(), noneHeld()]
   const letGo = new Map<Ends, { counts: Held; since: number; parts: number }>()
-  const count = (kind: ActionKind, { change, heldBy }: Verdict): void => {
+  const count = (kind: ActionKind, { weighed, heldBy }: Verdict): void => {
     for (const { trip, clock, isRefused } of heldBy) {
       const holding = held.get(trip)!
       holding.counts[kind]++
@@ -169,12 +169,11 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
       holding.clock = Math.min(holding.clock ?? clock, clock)
       holding.last = Math.max(holding.last, clock)
     }
-    if (heldBy.length === 0 && (change.kind === 'hold' || isWithheld(change)))
-      (policy.endsNone ? kept : refused)[kind]++
+    if (heldBy.length === 0 && weighed.parts.length > 0) (policy.endsNone ? kept : refused)[kind]++
   }
   const judged = (action: Action, { remembered, pair, isBesideHeld }: Turned): Verdict | null =>
     judge(action, pair, remembered, found, policy, isBesideHeld)
-  const taken = (action: Action, verdict: Verdict): Change => {
+  const taken = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)
     const [one] = verdict.letGo
     if (one !== undefined) {
@@ -186,7 +185,7 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
       gone.parts += verdict.letGo.length
       letGo.set(ends, gone)
     }
-    return verdict.change
+    return verdict
   }
   // Of two of one home both go, or none.
   const waitsForOther = ({ pair }: Turned, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
@@ -201,14 +200,10 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
   return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, kept, letGo }
 }
 
-function isWithheld(change: Change): boolean {
-  return change.kind === 'update' && change.withheld !== null
-}
-
 /** MLSNumbers of which an accident holds something. */
 export function* keysHeldBy(trip: Trip, workspace: Workspace): Generator<string> {
-  for (const { change } of workspace.changes()) {
-    const isHeld = partsOf(change).some(
+  for (const { change, weighed } of workspace.changes()) {
+    const isHeld = weighed.parts.some(
       ({ part, rules }) => rules.includes(trip.name) && (trip.fact === undefined || part === partOf(trip.fact)),
     )
     // Of two accidents of one rule, each says why in its own words.
@@ -226,11 +221,11 @@ function count(workspace: Workspace, planned: Counts, isDoubtful: boolean) {
   let nameless = 0
   /** Listings that another feed has, by the sentence that says so. */
   const elsewhere = new Map<string, { listings: number; examples: string[] }>()
-  for (const { change } of workspace.changes()) {
+  for (const { change, weighed } of workspace.changes()) {
     counts[change.kind]++
     const isSent = change.kind === 'create' || change.kind === 'update'
     if (isSent && (change.lookUp || (isDoubtful && change.kind === 'create'))) lookUps++
-    if (change.kind === 'hold' ? change.until === 'approval' : isWithheld(change)) held++
+    if (change.kind === 'hold' ? change.until === 'approval' : weighed.parts.length > 0) held++
     if (change.kind === 'hold' && change.until === 'change') conflicts++
     if (change.kind === 'hold' && change.cause === 'unreadable') nameless++
     if (change.kind === 'hold' && change.cause === 'other-feed') {

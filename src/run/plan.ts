@@ -2,7 +2,7 @@ import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Hold, Planned, Remembered, Steps, Update } from '../plan/change.ts'
-import { contentOf } from '../plan/guard/hold.ts'
+import { contentOf, unweighed } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
 import type { PlanInputs, PlanSettings } from '../plan/inputs.ts'
@@ -184,7 +184,9 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
       // Of two of one home both go, or none.
       const until = delivery.summary.complete && listed.complete ? 'time' : 'change'
       workspace.turn('paired', (action, { isBesideHeld }) =>
-        isBesideHeld && action.cause === 'new' ? hold(action, 'unproven', besideUnproven, { until }) : null,
+        isBesideHeld && action.cause === 'new'
+          ? { change: hold(action, 'unproven', besideUnproven, { until }), weighed: unweighed }
+          : null,
       )
     }
     const { summary } = delivery

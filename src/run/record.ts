@@ -5,7 +5,6 @@
 import { homeIn } from '../apply/home.ts'
 import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
-import { partsOf } from '../plan/change.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
@@ -177,10 +176,8 @@ async function toldOf(
 
 /** Changes that the service confirmed wholly. */
 function* done(workspace: Workspace): Generator<Change> {
-  for (const { change, outcome } of workspace.changes()) {
-    const isHeld = change.kind === 'update' && change.withheld !== null
-    if (outcome?.result === 'done' && !isHeld) yield change
-  }
+  for (const { change, weighed, outcome } of workspace.changes())
+    if (outcome?.result === 'done' && weighed.parts.length === 0) yield change
 }
 
 /** MLSNumbers of which nothing is left to do, as a look at the service showed: what it confirms it need not have done. */
@@ -203,23 +200,19 @@ async function carriedOut(
 
 /** What is held of each change. Counts what was let go and carried out. */
 function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number }): Generator<NewHeld> {
-  for (const { change, outcome } of workspace.changes()) {
-    const { mlsNumber, why } = change
-    if (change.kind === 'hold') {
-      const home = change.cause === 'other-feed' ? null : homeIn(workspace, change, moment)
-      // Only what the guard holds can be approved; the rest needs a proof or a decision, not a permission.
-      if (change.parts.length === 0)
-        yield { mlsNumber, why, part: null, home, isElsewhere: change.cause === 'other-feed' }
-      for (const part of change.parts)
-        yield { mlsNumber, why, home, ...(change.cause === 'unreadable' ? { part } : ofRule(part)) }
-      for (const part of change.action?.released ?? []) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
-      continue
-    }
-    for (const part of partsOf(change))
-      yield { mlsNumber, why, home: homeIn(workspace, change, moment), ...ofRule(part) }
-    const { released = [] } = change
-    if (outcome?.result === 'done') letGo.holds += released.length
-    else for (const part of released) yield { mlsNumber, why, part: partLetGo(part), isLetGo: true }
+  for (const { change, weighed, outcome } of workspace.changes()) {
+    const { mlsNumber, why, cause } = change
+    // Beside what the guard holds a delete can be approved that waits for a record without MLSNumber; the rest needs a proof or a
+    // decision, not a permission.
+    const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
+    const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
+    const isHeld = change.kind === 'hold' || parts.length > 0
+    const home = isHeld && !isElsewhere ? homeIn(workspace, change, moment) : null
+    for (const held of parts) yield { mlsNumber, why, home, ...held }
+    if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
+    // What was let go of what is held is not carried out either, and must not be asked about anew.
+    if (outcome?.result === 'done') letGo.holds += weighed.released.length
+    else for (const part of weighed.released) yield { mlsNumber, why, part: withoutRule(part), isLetGo: true }
   }
 }
 
@@ -228,7 +221,7 @@ function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
   return part.rules.length > 0 ? { part } : { part: { ...part, rules: ['leaving'] }, isRefused: true }
 }
 
-const partLetGo = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'confirmed' })
+const withoutRule = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'never' })
 
 /** Whether so much of a first load was carried out that the rest is no load of its own. */
 function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {

@@ -4,7 +4,7 @@ import type { Applied } from '../apply/apply.ts'
 import type { RunResult } from '../core/exit.ts'
 import { emptyDelivery, fieldNames, listingAt } from '../core/listing.ts'
 import type { Moment } from '../feed/mapping/mapping.ts'
-import { fieldsOf, noCounts, partsOf } from '../plan/change.ts'
+import { fieldsOf, noCounts } from '../plan/change.ts'
 import type { ChangeKind } from '../plan/change.ts'
 import type { Report, ReportedChange } from '../report/report.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -99,7 +99,7 @@ function lateNote(left: number): string {
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
 function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKind): Generator<ReportedChange> {
   const { now, today } = moment
-  for (const { change, heldSince, outcome } of only === undefined ? workspace.changes() : workspace.changes(only)) {
+  for (const { change, weighed, heldSince, outcome } of only === undefined ? workspace.changes() : workspace.changes(only)) {
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)
@@ -115,7 +115,7 @@ function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKin
         ...(placeholders.includes(field) && { placeholder: true as const }),
       }))
     }
-    const rules = [...new Set(partsOf(change).flatMap((part) => part.rules))]
+    const rules = [...new Set(weighed.parts.flatMap((part) => part.rules))]
     const [home, withheld] = [homeIn(workspace, change, moment), fieldsOf(change, true)]
     yield { kind, cause, mlsNumber, why, fields, rules, withheld, home, held, heldSince, outcome }
   }

@@ -3,10 +3,11 @@ import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
 import { DeleteAbsent, ForgetAbsent, nothingRemembered } from '../plan/change.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
+import { unweighed } from '../plan/guard/hold.ts'
 import { AbsenceProof, Look } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
-import type { OfKind, Outcome, Stored, Turned, Workspace } from './workspace.ts'
+import type { OfKind, Outcome, Stored, Workspace } from './workspace.ts'
 
 const pageRows = 500
 
@@ -15,11 +16,14 @@ interface ChangeRow {
   key: string
   change: string
   remembered: string | null
+  weighed: string | null
   pair: number
   isBesideHeld: number
   result: Outcome['result'] | null
   error: string | null
 }
+
+type Rewritten = Pick<Stored, 'seq' | 'change' | 'weighed'>
 
 interface EntryRow {
   number: number
@@ -43,7 +47,7 @@ export function createPlan(
   /** Rows in plan order, as far as `where` has it; safe while they are written. */
   function walk(where: string, ...values: string[]): Generator<ChangeRow> {
     const page = database.prepare<(string | number)[], ChangeRow>(
-      `SELECT seq, key, change, remembered, pair, ${besideHeld} AS isBesideHeld, result, error
+      `SELECT seq, key, change, remembered, weighed, pair, ${besideHeld} AS isBesideHeld, result, error
       FROM change WHERE ${where} AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
     )
     return paged<ChangeRow>(pageRows, (last) => page.all(...values, last?.seq ?? 0))
@@ -52,11 +56,12 @@ export function createPlan(
   const memoryOf = ({ remembered }: ChangeRow): Remembered =>
     remembered === null ? nothingRemembered : JSON.parse(remembered)
   function stored(row: ChangeRow): Stored {
-    const { seq, key, change, result, error } = row
+    const { seq, key, change, weighed, result, error } = row
     const remembered = memoryOf(row)
     return {
       seq,
       change: revived(key, JSON.parse(change), remembered),
+      weighed: weighed === null ? unweighed : JSON.parse(weighed),
       heldSince: remembered.heldSince,
       outcome: result === null ? null : { result, error },
     }
@@ -99,9 +104,10 @@ export function createPlan(
   }
 
   const pair = inOneGo(database, () => database.exec(pairing))
-  const rewrite = database.prepare('UPDATE change SET kind = ?, change = ? WHERE seq = ?')
-  const rewriteAll = inOneGo(database, (turned: readonly Pick<Stored, 'seq' | 'change'>[]) => {
-    for (const { seq, change } of turned) rewrite.run(change.kind, JSON.stringify(change), seq)
+  const rewrite = database.prepare('UPDATE change SET kind = ?, change = ?, weighed = ? WHERE seq = ?')
+  const rewriteAll = inOneGo(database, (turned: readonly Rewritten[]) => {
+    for (const { seq, change, weighed } of turned)
+      rewrite.run(change.kind, JSON.stringify(change), JSON.stringify(weighed), seq)
   })
   const stillThere = database.prepare(
     "SELECT 1 FROM change WHERE home = ? AND kind = 'forget' AND result <> 'done' LIMIT 1",
@@ -125,18 +131,19 @@ export function createPlan(
       pair()
       for (const row of walk('pair = 1')) {
         const { seq, change } = stored(row)
-        if (change.kind === 'hold' && change.action !== null) rewriteAll([{ seq, change: change.action }])
+        if (change.kind === 'hold' && change.action !== null)
+          rewriteAll([{ seq, change: change.action, weighed: unweighed }])
         tell({ change, remembered: memoryOf(row) })
       }
     },
-    turn(which: keyof typeof turned, give: (action: Action, about: Turned) => Change | null): void {
-      function* given(): Generator<Pick<Stored, 'seq' | 'change'>> {
+    turn(which: keyof typeof turned, give: Parameters<Workspace['turn']>[1]): void {
+      function* given(): Generator<Rewritten> {
         for (const row of walk(turned[which])) {
           const { seq, change } = stored(row)
           if (change.kind === 'hold') continue
           const about = { remembered: memoryOf(row), pair: pairs[row.pair], isBesideHeld: row.isBesideHeld === 1 }
           const turnedTo = give(change, about)
-          if (turnedTo !== null) yield { seq, change: turnedTo }
+          if (turnedTo !== null) yield { seq, change: turnedTo.change, weighed: turnedTo.weighed }
         }
       }
       for (const batch of batches(given(), () => pageRows)) rewriteAll(batch)

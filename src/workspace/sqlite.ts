@@ -55,7 +55,7 @@ function workspaceIn(folder: string, limits: ScratchLimits | null): Workspace {
 /**
  * The workspace's tables. What is walked in order lies in tables sorted by key without payload; listings and items, a
  * hundred times as large, are fetched by number. `change.home` is that of a delete, or of a create of something new;
- * `change.remembered` is NULL where nothing is.
+ * `change.remembered` is NULL where nothing is, `change.weighed` where the guard left the change as it was planned.
  */
 export const schema = `
 CREATE TABLE delivered (
@@ -114,6 +114,7 @@ CREATE TABLE change (
   home TEXT,
   pair INTEGER NOT NULL DEFAULT 0,
   remembered TEXT,
+  weighed TEXT,
   result TEXT,
   error TEXT
 ) STRICT;

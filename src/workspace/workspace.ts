@@ -5,7 +5,7 @@
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
-import type { Pair } from '../plan/guard/hold.ts'
+import type { Pair, Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
@@ -17,6 +17,7 @@ export interface Stored<C extends Change = Change> {
   /** Its number in the plan. */
   readonly seq: number
   readonly change: C
+  readonly weighed: Weighed
   /** When an earlier run first held it, in milliseconds; null: none did. */
   readonly heldSince: number | null
   readonly outcome: Outcome | null
@@ -86,8 +87,14 @@ export interface Workspace {
    * Called once, after the last `addChanges`.
    */
   pairHomes(tell: (one: Planned) => void): void
-  /** Replaces actions by the change that `turn` gives; `remembered`: only those with something remembered, or with a pair. */
-  turn(which: 'all' | 'remembered' | 'paired', turn: (action: Action, about: Turned) => Change | null): void
+  /**
+   * Replaces actions by the change that `turn` gives, with what the guard made of it; `remembered`: only those with something
+   * remembered, or with a pair.
+   */
+  turn(
+    which: 'all' | 'remembered' | 'paired',
+    turn: (action: Action, about: Turned) => Pick<Stored, 'change' | 'weighed'> | null,
+  ): void
   /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */
   isStillThere(home: string): boolean
   recordOutcomes(outcomes: readonly { seq: number; outcome: Outcome }[]): void

@@ -4,7 +4,8 @@ import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Glimpse, Shown } from '../../src/core/listing.ts'
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
-import type { Decision } from '../../src/plan/guard/hold.ts'
+import { unweighed } from '../../src/plan/guard/hold.ts'
+import type { Decision, Weighed } from '../../src/plan/guard/hold.ts'
 import { AbsenceProof } from '../../src/plan/proof.ts'
 import type { Sides } from '../../src/plan/proof.ts'
 import type { NewDelivered, Turned, Workspace } from '../../src/workspace/workspace.ts'
@@ -50,6 +51,15 @@ const memory = (changes: Partial<Remembered> = {}): Remembered => ({ ...nothing,
 /** What a person decided about a delete that is held. */
 const decided = (decision: Decision | null): Remembered =>
   memory({ holds: [{ part: 'delete', content: '', since: 7, ends: 'confirmed', clock: 7, decision }] })
+
+/** What the guard makes of an action that it lets go, and of one that it holds. */
+const letGo: Weighed = { parts: [], counts: ['renumber'], released: ['delete'] }
+const heldWhole: Weighed = {
+  parts: [{ part: 'delete', content: '', rules: ['leaving'], ends: 'confirmed' }],
+  counts: [],
+  released: [],
+}
+const turnedTo = (change: Change, weighed = unweighed) => ({ change, weighed })
 
 export function workspaceContract(name: string, open: () => Workspace): void {
   describe(`workspace contract: ${name}`, () => {
@@ -221,8 +231,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('C')], memory())
         const all = [...workspace.changes()]
         expect(keys()).toEqual(['A', 'B', 'C'])
-        expect(all[0]).toEqual({ seq: all[0].seq, change: updateOf('A'), heldSince: null, outcome: null })
-        expect(all[2]).toEqual({ seq: all[2].seq, change: updateOf('C'), heldSince: 7, outcome: null })
+        expect(all[0]).toEqual({ seq: all[0].seq, change: updateOf('A'), weighed: unweighed, heldSince: null, outcome: null })
+        expect(all[2]).toEqual({ seq: all[2].seq, change: updateOf('C'), weighed: unweighed, heldSince: 7, outcome: null })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
         expect([...workspace.changes('delete')]).toEqual([])
       })
@@ -250,7 +260,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           wholeSides,
         )
         workspace.turn('all', (one) =>
-          one.kind === 'delete' ? holdOf(one, `too many deletes, ${one.mlsNumber} too`) : null,
+          one.kind === 'delete' ? turnedTo(holdOf(one, `too many deletes, ${one.mlsNumber} too`), heldWhole) : null,
         )
         expect([...workspace.changes('delete')]).toEqual([])
         expect([...workspace.changes('update')]).toHaveLength(650)
@@ -259,6 +269,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(holds[0]).toEqual({
           seq: holds[0].seq,
           change: holdOf(deleteOf('K1'), 'too many deletes, K1 too'),
+          weighed: heldWhole,
           heldSince: 7,
           outcome: null,
         })
@@ -268,7 +279,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('lets the guard hold what calls nothing, too; a hold stays as it is', () => {
         add([forgetOf('A'), adoptOf('B'), holdOf(updateOf('C'), 'two of them')])
-        workspace.turn('all', (one) => holdOf(one, 'a stranger'))
+        workspace.turn('all', (one) => turnedTo(holdOf(one, 'a stranger')))
         expect([...workspace.changes('hold')].map(({ change }) => [change.action?.kind, change.why])).toEqual([
           ['forget', 'a stranger'],
           ['adopt', 'a stranger'],
@@ -309,17 +320,15 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           planned.map((change, i) => ({ change, remembered: i % 2 ? memory() : nothing })),
           wholeSides,
         )
-        workspace.turn('remembered', (one) => {
-          if (one.kind !== 'update') throw new Error(one.kind)
-          return { ...one, released: ['update price'] }
-        })
-        workspace.turn('remembered', (one) => (Number(one.mlsNumber.slice(1)) % 4 === 1 ? holdOf(one) : null))
+        workspace.turn('remembered', (one) => turnedTo(one, letGo))
+        workspace.turn('remembered', (one) =>
+          Number(one.mlsNumber.slice(1)) % 4 === 1 ? turnedTo(holdOf(one), heldWhole) : null,
+        )
         const wanted = planned.map((change, i) => {
-          const released = { ...change, released: ['update price'] }
-          if (i % 2 === 0) return change
-          return i % 4 === 1 ? { ...holdOf(released as Action) } : released
+          if (i % 2 === 0) return turnedTo(change)
+          return i % 4 === 1 ? turnedTo(holdOf(change), heldWhole) : turnedTo(change, letGo)
         })
-        expect([...workspace.changes()].map(({ change }) => change)).toEqual(wanted)
+        expect([...workspace.changes()].map(({ change, weighed }) => ({ change, weighed }))).toEqual(wanted)
       })
     })
 
@@ -458,15 +467,11 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
       it('stay proven when the guard weighs, holds and lets go of them', () => {
         add(gone, memory())
-        workspace.turn('all', (one) => {
-          if (!(one instanceof DeleteAbsent)) return null
-          return one.weighed({ counts: ['renumber'], released: ['delete'] })
-        })
-        workspace.turn('all', (one) => (one.kind === 'forget' ? holdOf(one) : null))
-        const [weighed, held] = [...workspace.changes()].map(({ change }) => change)
-        expect(weighed).toEqual(deleteAbsentOf('A').weighed({ counts: ['renumber'], released: ['delete'] }))
-        expect(held).toEqual(holdOf(forgetAbsentOf('B')))
-        expect(weighed).toBeInstanceOf(DeleteAbsent)
+        workspace.turn('all', (one) => turnedTo(one.kind === 'forget' ? holdOf(one) : one, letGo))
+        const [weighed, isHeld] = [...workspace.changes()]
+        expect(weighed).toMatchObject({ change: deleteAbsentOf('A'), weighed: letGo })
+        expect(isHeld).toMatchObject({ change: holdOf(forgetAbsentOf('B')), weighed: letGo })
+        expect(weighed.change).toBeInstanceOf(DeleteAbsent)
         workspace.addSeen(1)
         expect(() => [...workspace.changes()]).toThrow('it was delivered')
       })

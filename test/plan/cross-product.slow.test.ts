@@ -176,8 +176,8 @@ function guardFailures({ changes }: Planned): string[] {
     const trips = tripsOf(seen, limits)
     for (const change of changes) {
       if (change.kind === 'hold') continue
-      const judged = judge(change, null, nothing, trips, policy)?.change
-      const isHeld = judged?.kind === 'hold' || (judged?.kind === 'update' && judged.withheld !== null)
+      const parts = judge(change, null, nothing, trips, policy)?.weighed.parts ?? []
+      const isHeld = parts.length > 0
       const isAbout =
         change.kind === 'delete' ||
         (change.kind === 'update' && isNews(change) && change.fields.length > 0) ||

@@ -68,7 +68,7 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   clear: [],
   again: false,
   broken: [],
-  withheld: null,
+  withheld: [],
   ...changes,
 })
 

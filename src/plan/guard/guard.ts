@@ -1,11 +1,11 @@
 /** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
-import { countsOf, hold, weighed } from '../change.ts'
+import { countsOf, hold } from '../change.ts'
 import type { Action, ActionKind, Change, Remembered } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf } from './hold.ts'
-import type { Counted, HeldPart, Pair, PartHeld } from './hold.ts'
+import type { Counted, HeldPart, Pair, PartHeld, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'
@@ -22,6 +22,7 @@ interface HeldBy {
 /** What became of an action under the guard. */
 export interface Verdict {
   readonly change: Change
+  readonly weighed: Weighed
   /** The accidents that hold it, wholly or in part. */
   readonly heldBy: readonly HeldBy[]
   /** What was held of it and goes now, though nobody approved it. */
@@ -70,7 +71,7 @@ export function judge(
     const ends = by.some((trip) => trip.ends === 'confirmed') ? 'confirmed' : (by[0]?.ends ?? 'never')
     return { part, content: policy.contentOf(action, part), rules: [...new Set(by.map(({ name }) => name))], ends }
   })
-  const change = withheld(weighed(action, { counts, released }), parts, [...labels].join(', '))
+  const change = withheld(action, parts, [...labels].join(', '))
   const isAsking = heldBy.some(({ ends }) => ends === 'never')
   const withEnd = (trip: Trip): HeldBy => {
     const { part, ends } = parts.find((one) => one.part === partFor(trip))!
@@ -80,7 +81,7 @@ export function judge(
     return { trip, clock: waits ? null : (standing(part).record?.clock ?? policy.now), isRefused }
   }
   const letGo = change.kind === 'hold' ? [] : released.map(standing).filter(({ is }) => is !== 'approved')
-  return { change, heldBy: heldBy.map(withEnd), letGo }
+  return { change, weighed: { parts, counts, released }, heldBy: heldBy.map(withEnd), letGo }
 }
 
 /** The fields of an action that a part is about: null for all of it, none where it is another's. */
@@ -104,9 +105,8 @@ function withheld(action: Action, parts: readonly PartHeld[], labels: string): C
     const isHeld = (field: FieldName): boolean => fields.includes(field)
     if (action.fields.some(({ field }) => !isHeld(field))) {
       const clear = action.clear.filter((field) => !isHeld(field))
-      return { ...action, why: `${action.why}; held of it: ${labels}`, clear, withheld: { fields, parts } }
+      return { ...action, why: `${action.why}; held of it: ${labels}`, clear, withheld: fields }
     }
   }
-  // What was let go of it is not carried out either, and must not be asked about anew.
-  return hold(action, 'guard', `${action.why}; held: ${labels}`, { parts })
+  return hold(action, 'guard', `${action.why}; held: ${labels}`)
 }

@@ -42,6 +42,18 @@ export interface PartHeld {
   readonly ends: Ends
 }
 
+/** What the guard made of an action that it weighed. */
+export interface Weighed {
+  /** What it holds of it: all, or of an update some. */
+  readonly parts: readonly PartHeld[]
+  /** As what it counts once it is carried out; null: as what `countsOf` has of it. */
+  readonly counts: readonly Counted[] | null
+  /** What earlier runs held of it, and was approved or confirmed since. */
+  readonly released: readonly HeldPart[]
+}
+
+export const unweighed: Weighed = { parts: [], counts: null, released: [] }
+
 /**
  * An action is one of two of the same home under different MLSNumbers, one that leaves and one that comes: a delete and a
  * create of what is new; or such two of which the service's list lacks one, or both.
