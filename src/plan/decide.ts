@@ -7,28 +7,27 @@ import { listingAt } from '../core/listing.ts'
 import type { MovingListing } from '../core/listing.ts'
 import { leaving } from './absent.ts'
 import { hold } from './change.ts'
-import type { Bookkeeping, Change } from './change.ts'
+import type { Change } from './change.ts'
 import { present } from './present.ts'
 import type { Case, WantedListing } from './situation.ts'
 
 export interface Decision {
+  one: Case
   changes: readonly Change[]
-  notes: readonly Bookkeeping[]
   /** It is wanted, and as it should be. */
   isUnchanged: boolean
   /** Listings delivered once more, equal. */
   duplicates: number
-  ours: boolean
 }
 
 export function decide(one: Case): Decision {
-  const { key, delivered, seen, history, ours, notes } = one
+  const { key, delivered, seen, history, notes } = one
   const wanted = wantedListings(one)
   const changes = changesOf(one, wanted)
   if (history.absence !== null && (seen || delivered.length > 0)) notes.push({ op: 'returned', key })
   const listings = delivered.filter(({ kind }) => kind === 'listing').length + (seen ? 1 : 0)
   const isUnchanged = wanted.length > 0 && changes.length === 0
-  return { changes, notes, isUnchanged, duplicates: listings - wanted.length, ours }
+  return { one, changes, isUnchanged, duplicates: listings - wanted.length }
 }
 
 function changesOf(one: Case, wanted: readonly WantedListing[]): Change[] {

@@ -8,7 +8,7 @@ import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
 import { refreshDue } from './present.ts'
 import { caseOf, situations } from './situation.ts'
-import type { Case, Situation } from './situation.ts'
+import type { Situation } from './situation.ts'
 
 /**
  * Walks delivery, snapshot and service once and yields what would make the service right, one MLSNumber after another. Pure:
@@ -21,17 +21,16 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
     facts.ours += left
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
     const unseen = presume(chunk, settings)
-    const decisions = await decideAll(chunk, unseen, inputs, settings)
-    for (const [i, decision] of decisions.entries()) {
-      const situation = chunk[i]
-      const ask = unseen.get(situation.key)
+    for (const decision of await decideAll(chunk, unseen, inputs, settings)) {
+      const { one, changes } = decision
+      const ask = unseen.get(one.key)
       if (ask !== undefined && (ask.isUnclear || !leavesAll(decision))) {
         steps.asks.push(ask)
         continue
       }
-      count(facts, situation, decision, settings)
-      for (const change of decision.changes) steps.changes.push({ change, remembered: situation.history })
-      steps.notes.push(...decision.notes)
+      count(facts, decision, settings)
+      for (const change of changes) steps.changes.push({ change, remembered: one.history })
+      steps.notes.push(...one.notes)
       if (decision.isUnchanged) steps.unchanged++
     }
     yield steps
@@ -70,42 +69,41 @@ async function decideAll(
   settings: PlanSettings,
 ): Promise<Decision[]> {
   const withoutList = { ...settings, remote: noList }
-  const decideOn = (situation: Situation, recall: Case['recall']): Decision =>
+  let sent: ReadonlyMap<number, MovingListing> | null = null
+  const recall = (id: number): MovingListing => {
+    if (sent === null) throw notAtHand
+    const found = sent.get(id)
+    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
+    return found
+  }
+  const decideOn = (situation: Situation): Decision =>
     decide(caseOf(situation, unseen.has(situation.key) ? withoutList : settings, recall))
-  const asked: number[] = []
   const decisions = chunk.map((situation) => {
     try {
-      return decideOn(situation, (id) => {
-        asked.push(id)
-        throw notAtHand
-      })
+      return decideOn(situation)
     } catch (error) {
       if (error !== notAtHand) throw error
       return null
     }
   })
-  const recalled = asked.length > 0 ? await inputs.recall(asked) : null
-  const recall = (id: number): MovingListing => {
-    const found = recalled?.get(id)
-    if (found === undefined) throw new Error(`A decision asks for snapshot row ${id}, and nothing was sent under it`)
-    return found
-  }
-  return decisions.map((decision, i) => decision ?? decideOn(chunk[i], recall))
+  const asked = chunk.flatMap(({ row }, i) => (decisions[i] === null && row !== null ? row.id : []))
+  if (asked.length > 0) sent = await inputs.recall(asked)
+  return decisions.map((decision, i) => decision ?? decideOn(chunk[i]))
 }
 
-function count(facts: PlanFacts, situation: Situation, decision: Decision, { feed, remote }: PlanSettings): void {
-  const { row, seen, delivered, shown, history } = situation
-  const { counted } = history
+function count(facts: PlanFacts, { one, changes, duplicates }: Decision, { feed, remote }: PlanSettings): void {
+  const { row, seen, delivered, shown, ours, notes } = one
+  const { counted } = one.history
   // What an incomplete list lacks may be there all the same.
-  const isThere = decision.ours && (shown.length > 0 || !remote.complete)
+  const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
   const isMarked = shown.some(({ owner }) => owner === feed)
   if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (counted.some(isFact)) facts.counted.changed++
-  facts.duplicates += decision.duplicates
-  for (const note of decision.notes) if (note.op === 'baseline' && note.kept) facts.driftKept++
-  for (const { cause } of decision.changes) if (cause === 'mapping') facts.mappingUpdates++
+  facts.duplicates += duplicates
+  for (const note of notes) if (note.op === 'baseline' && note.kept) facts.driftKept++
+  for (const { cause } of changes) if (cause === 'mapping') facts.mappingUpdates++
 }
 
 /** What the walk counts, for the guard and the report. */

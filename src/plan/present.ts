@@ -91,11 +91,11 @@ function settled(one: Wanting, mine: SnapshotRow): Change | null {
 
 /** Ours and shown. */
 function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
-  const { key, seen, wanted, notes, settings } = one
+  const { key, wanted, notes, settings } = one
   if (mine.content === null) return adoptOrUpdate(one, item, 'settle', 'what was sent last is not known')
   const news = newsOf(one, mine)
   if (news.length > 0) return changed(one, mine, news)
-  if (!seen && 'delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
+  if ('delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
   if (isUnseen(mine, item) && isSuspect(mine, settings)) {
     // A delta says it only once.
@@ -141,10 +141,6 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
   return drift === 'overwrite' ? sendAgain : hold(sendAgain, 'drifted', `${why} (drift: report)`)
 }
 
-/** Where other fields are volatile than when it was sent, its content is another one, though nothing in it need have changed. */
-const newsOf = (one: Wanting, mine: SnapshotRow): FieldChange[] =>
-  one.wanted.content === mine.content ? [] : changesSince(one, mine)
-
 function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
   const { item, wanted, settings } = one
   const [cause, why] = wanted.byMapping
@@ -175,7 +171,7 @@ function lost(one: Wanting, mine: SnapshotRow): Change | null {
     return create(one, 'gone-from-service', 'gone from the service', { unseen })
   }
   // Update by MLSNumber is safe without having seen the listing: if it matches nothing, the listing is looked up.
-  const news = mine.flight === null ? newsOf(one, mine) : changesSince(one, mine)
+  const news = newsOf(one, mine)
   return news.length > 0 || mine.flight !== null ? changed(one, mine, news) : null
 }
 
@@ -257,7 +253,7 @@ function shownDifferences(one: Wanting, item: ShownRow): FieldChange[] {
   const shown = item.shown()
   if (shown !== null)
     return differences(wanted.listing(), shown, new Set([...settings.volatile.fields, ...wanted.placeholders()]))
-  return row === null || wanted.content === row.content ? [] : changesSince(one, row)
+  return row === null ? [] : newsOf(one, row)
 }
 
 /** What is put right so many times running is held, as something undoes it each time, and tried again so much later. */
@@ -303,8 +299,12 @@ export function refreshDue(key: string, sentAt: number, now: number, refresh: nu
   return nextTurn(key, sentAt, refresh) <= now
 }
 
-/** What changes since the row was sent last, but for what moves by itself. */
-function changesSince({ settings, recall, wanted }: Wanting, row: SnapshotRow): FieldChange[] {
+/**
+ * What changes since the row was sent last, but for what moves by itself. Where other fields are volatile than at that time its
+ * content is another one, though nothing in it need have changed.
+ */
+function newsOf({ settings, recall, wanted }: Wanting, row: SnapshotRow): FieldChange[] {
+  if (wanted.content === row.content) return []
   const lasting = fieldNames.filter((field) => !settings.volatile.fields.has(field))
   return changedFields(recall(row.id).listing, wanted.listing(), lasting)
 }

@@ -25,8 +25,8 @@ export function presume(chunk: readonly Situation[], settings: PlanSettings): Re
 }
 
 /** Whether a decision does nothing that rests on what the service shows. */
-export function leavesAll({ changes, notes }: Decision): boolean {
+export function leavesAll({ one, changes }: Decision): boolean {
   // Delivered twice, or another feed's: the feeds alone say so.
   const areOfFeeds = changes.every((change) => change.kind === 'hold' && change.held === null)
-  return areOfFeeds && notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
+  return areOfFeeds && one.notes.every(({ op }) => op !== 'baseline' && op !== 'forget-flight')
 }
