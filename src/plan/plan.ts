@@ -1,5 +1,5 @@
 import type { MovingListing } from '../core/listing.ts'
-import type { Ask, Steps } from './change.ts'
+import type { Steps } from './change.ts'
 import { leavesAll, presume } from './unseen.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decide.ts'
@@ -20,11 +20,11 @@ export async function* planChanges(inputs: PlanInputs, settings: PlanSettings): 
   for await (const { situations: chunk, left } of situations(inputs, settings.feed, isLeft)) {
     facts.ours += left
     const steps: Steps = { asks: [], changes: [], notes: [], unchanged: left }
-    const unseen = presume(chunk, settings)
-    for (const decision of await decideAll(chunk, unseen, inputs, settings)) {
+    presume(chunk, settings)
+    for (const decision of await decideAll(chunk, inputs, settings)) {
       const { one, changes } = decision
-      const ask = unseen.get(one.key)
-      if (ask !== undefined && (ask.isUnclear || !leavesAll(decision))) {
+      const { ask } = one
+      if (ask !== null && (ask.isUnclear || !leavesAll(decision))) {
         steps.asks.push(ask)
         continue
       }
@@ -64,7 +64,6 @@ const notAtHand = new Error('what was sent last is not at hand')
 /** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
 async function decideAll(
   chunk: readonly Situation[],
-  unseen: ReadonlyMap<string, Ask>,
   inputs: PlanInputs,
   settings: PlanSettings,
 ): Promise<Decision[]> {
@@ -77,7 +76,7 @@ async function decideAll(
     return found
   }
   const decideOn = (situation: Situation): Decision =>
-    decide(caseOf(situation, unseen.has(situation.key) ? withoutList : settings, recall))
+    decide(caseOf(situation, situation.ask === null ? settings : withoutList, recall))
   const decisions = chunk.map((situation) => {
     try {
       return decideOn(situation)

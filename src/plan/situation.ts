@@ -1,7 +1,7 @@
 import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
-import type { Bookkeeping, Wanted } from './change.ts'
+import type { Ask, Bookkeeping, Wanted } from './change.ts'
 import type { HomeHash } from './guard/home.ts'
 import type { DeliveredRow, History, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
 
@@ -14,6 +14,8 @@ export interface Situation {
   seen: boolean
   shown: ShownRow[]
   history: Omit<History, 'key'>
+  /** Nobody looked at it in this run, so that `shown` is what the snapshot has; null: somebody did. */
+  ask: Ask | null
 }
 
 /** A situation with what the decision depends on beside it. */
@@ -80,7 +82,7 @@ export async function* situations(
         continue
       }
       const [history = noHistory] = histories.take(key)
-      const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history }
+      const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history, ask: null }
       if (row !== null) withRow.push(key)
       if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue
       yield await withRows(chunk, withRow, inputs, feed)

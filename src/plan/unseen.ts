@@ -1,5 +1,4 @@
 /** What a run that reads no list goes by for an MLSNumber that it has not looked up: the snapshot, and for nothing but to leave all as it is. */
-import type { Ask } from './change.ts'
 import type { Decision } from './decide.ts'
 import type { PlanSettings } from './inputs.ts'
 import { Look } from './proof.ts'
@@ -7,10 +6,9 @@ import { shownAsBefore } from './situation.ts'
 import type { Situation } from './situation.ts'
 
 /** Gives each situation that nobody looked at what the snapshot has for shown, and what is to be asked if that is not enough. */
-export function presume(chunk: readonly Situation[], settings: PlanSettings): ReadonlyMap<string, Ask> {
-  const asks = new Map<string, Ask>()
+export function presume(chunk: readonly Situation[], settings: PlanSettings): void {
   const { feed, lookUps } = settings
-  if (lookUps === null) return asks
+  if (lookUps === null) return
   for (const situation of chunk) {
     const { key, row } = situation
     if (Look.of(settings, key) !== null) continue
@@ -19,9 +17,8 @@ export function presume(chunk: readonly Situation[], settings: PlanSettings): Re
     const isUnclear = !isSettled || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))
     const expected = mine === null ? null : shownAsBefore(mine)
     situation.shown = expected === null ? [] : [expected]
-    asks.set(key, { key, expected, isUnclear })
+    situation.ask = { key, expected, isUnclear }
   }
-  return asks
 }
 
 /** Whether a decision does nothing that rests on what the service shows. */

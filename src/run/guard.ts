@@ -6,7 +6,7 @@ import { minuteIn } from '../core/zone.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
-import type { Verdict } from '../plan/guard/guard.ts'
+import type { Beside, Verdict } from '../plan/guard/guard.ts'
 import { partOf } from '../plan/guard/hold.ts'
 import type { Ends } from '../plan/guard/hold.ts'
 import { tripsOf } from '../plan/guard/rules.ts'
@@ -14,7 +14,7 @@ import type { Seen, Trip } from '../plan/guard/rules.ts'
 import { countsInWords, letGoSentence, sentenceOf, total } from '../plan/guard/sentences.ts'
 import type { About, LetGoVerb } from '../plan/guard/sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
-import type { Turned, Workspace } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
@@ -113,7 +113,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
 function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFirstLoad: boolean): Seen {
   const { last, moment, otherKeys, isOlder } = past
   const { summary } = delivery
-  const about = {
+  return {
+    ...scales.sums(facts.counted),
     ours: facts.ours,
     isRare: last.completeAt !== null && moment.now - last.completeAt > rareAfter,
     isFirstLoad,
@@ -124,7 +125,6 @@ function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFir
     strange: facts.strange,
     otherKeys,
   }
-  return scales.seen(about, facts.counted)
 }
 
 /** Only times of the same kind and source are compared; a last time in the future was a wrong clock. */
@@ -171,8 +171,6 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     }
     if (heldBy.length === 0 && weighed.parts.length > 0) (policy.endsNone ? kept : refused)[kind]++
   }
-  const judged = (action: Action, { remembered, pair, isBesideHeld }: Turned): Verdict | null =>
-    judge(action, pair, remembered, found, policy, isBesideHeld)
   const taken = (action: Action, verdict: Verdict): Verdict => {
     count(action.kind, verdict)
     const [one] = verdict.letGo
@@ -188,13 +186,13 @@ function holdBack(workspace: Workspace, found: readonly Trip[], { policy }: Plan
     return verdict
   }
   // Of two of one home both go, or none.
-  const waitsForOther = ({ pair }: Turned, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
-  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, about) => {
-    const verdict = judged(action, about)
-    return verdict === null || waitsForOther(about, verdict) ? null : taken(action, verdict)
+  const waitsForOther = ({ pair }: Beside, verdict: Verdict): boolean => pair !== null && verdict.change.kind !== 'hold'
+  workspace.turn(found.length > 0 ? 'all' : 'remembered', (action, beside) => {
+    const verdict = judge(action, beside, found, policy)
+    return verdict === null || waitsForOther(beside, verdict) ? null : taken(action, verdict)
   })
-  workspace.turn('paired', (action, about) => {
-    const verdict = judged(action, about)
+  workspace.turn('paired', (action, beside) => {
+    const verdict = judge(action, beside, found, policy)
     return verdict && taken(action, verdict)
   })
   return { holding: new Map([...held].filter(([, { counts }]) => total(counts) > 0)), refused, kept, letGo }

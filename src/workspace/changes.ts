@@ -141,8 +141,8 @@ export function createPlan(
         for (const row of walk(turned[which])) {
           const { seq, change } = stored(row)
           if (change.kind === 'hold') continue
-          const about = { remembered: memoryOf(row), pair: pairs[row.pair], isBesideHeld: row.isBesideHeld === 1 }
-          const turnedTo = give(change, about)
+          const beside = { remembered: memoryOf(row), pair: pairs[row.pair], isBesideHeld: row.isBesideHeld === 1 }
+          const turnedTo = give(change, beside)
           if (turnedTo !== null) yield { seq, change: turnedTo.change, weighed: turnedTo.weighed }
         }
       }

@@ -5,7 +5,8 @@
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
 import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
-import type { Pair, Weighed } from '../plan/guard/hold.ts'
+import type { Beside } from '../plan/guard/guard.ts'
+import type { Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
 import type { Sides } from '../plan/proof.ts'
 
@@ -93,7 +94,7 @@ export interface Workspace {
    */
   turn(
     which: 'all' | 'remembered' | 'paired',
-    turn: (action: Action, about: Turned) => Pick<Stored, 'change' | 'weighed'> | null,
+    turn: (action: Action, beside: Beside) => Pick<Stored, 'change' | 'weighed'> | null,
   ): void
   /** Whether a listing of this home was to be forgotten and was not, as the service has it after all, or nobody could ask. */
   isStillThere(home: string): boolean
@@ -101,14 +102,6 @@ export interface Workspace {
   addBookkeeping(entries: readonly Bookkeeping[]): void
   bookkeeping(): Iterable<Bookkeeping>
   close(): void
-}
-
-/** What is known of an action beside it. */
-export interface Turned {
-  remembered: Remembered
-  pair: Pair | null
-  /** The other one of its pair was turned into a hold. */
-  isBesideHeld: boolean
 }
 
 /** What became of one change. `unknown`: the call may have been carried out. */

@@ -4,11 +4,12 @@ import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Glimpse, Shown } from '../../src/core/listing.ts'
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
 import type { Action, Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
+import type { Beside } from '../../src/plan/guard/guard.ts'
 import { unweighed } from '../../src/plan/guard/hold.ts'
 import type { Decision, Weighed } from '../../src/plan/guard/hold.ts'
 import { AbsenceProof } from '../../src/plan/proof.ts'
 import type { Sides } from '../../src/plan/proof.ts'
-import type { NewDelivered, Turned, Workspace } from '../../src/workspace/workspace.ts'
+import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
 import {
   adoptOf,
   createOf,
@@ -295,8 +296,8 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('C'), holdOf(updateOf('D'))], held)
         add([deleteOf('E', { home: 'h' }), createOf('F', { home: 'h' })])
         workspace.pairHomes(() => undefined)
-        const turned = (which: 'all' | 'remembered'): [string, Turned][] => {
-          const found: [string, Turned][] = []
+        const turned = (which: 'all' | 'remembered'): [string, Beside][] => {
+          const found: [string, Beside][] = []
           workspace.turn(which, (action, about) => {
             found.push([action.mlsNumber, about])
             return null

@@ -19,27 +19,26 @@ import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } fr
 import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'
 
 const limits: Limits = { share: 20, growth: 75 }
-const quiet = new Scales({
+const policy: Policy = {
   now,
   confirm: 72 * hour,
   isWhole: true,
   endsNone: false,
   otherKeys: false,
   contentOf: () => '',
-}).seen(
-  {
-    ours: 100,
-    isRare: false,
-    isFirstLoad: false,
-    isMirror: false,
-    isEmpty: false,
-    older: null,
-    wasOlder: false,
-    strange: 0,
-    otherKeys: false,
-  },
-  noTally(),
-)
+}
+const quiet: Seen = {
+  ...new Scales(policy).sums(noTally()),
+  ours: 100,
+  isRare: false,
+  isFirstLoad: false,
+  isMirror: false,
+  isEmpty: false,
+  older: null,
+  wasOlder: false,
+  strange: 0,
+  otherKeys: false,
+}
 const many = Object.fromEntries(factKinds.map((kind) => [kind, 50]))
 /** Too much of everything but what is new; and a site of which nothing would stay as it is. */
 const accident: Seen = { ...quiet, counts: { ...quiet.counts, ...many, delete: 50 }, missing: 50, editedAgain: 50 }
@@ -163,20 +162,13 @@ const isNews = ({ cause, broken, again }: Update): boolean =>
 
 /** What the guard makes of the plan where nothing trips, where every rule about changes does, and where nothing would stay. */
 function guardFailures({ changes }: Planned): string[] {
-  const policy: Policy = {
-    now,
-    confirm: 72 * hour,
-    isWhole: true,
-    endsNone: false,
-    otherKeys: false,
-    contentOf: () => '',
-  }
+  const beside = { remembered: nothing, pair: null, isBesideHeld: false }
   const failures: string[] = []
   for (const [name, seen] of Object.entries({ quiet, accident, wreck })) {
     const trips = tripsOf(seen, limits)
     for (const change of changes) {
       if (change.kind === 'hold') continue
-      const parts = judge(change, null, nothing, trips, policy)?.weighed.parts ?? []
+      const parts = judge(change, beside, trips, policy)?.weighed.parts ?? []
       const isHeld = parts.length > 0
       const isAbout =
         change.kind === 'delete' ||

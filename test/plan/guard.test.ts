@@ -5,7 +5,7 @@ import { factKinds, factsBroken } from '../../src/plan/guard/facts.ts'
 import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
 import { contentOf, noTally } from '../../src/plan/guard/hold.ts'
-import type { HoldRecord, Tally } from '../../src/plan/guard/hold.ts'
+import type { HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
@@ -47,7 +47,9 @@ type What = Omit<Partial<Seen>, 'counts'> & {
 
 /** What the rules see of an office of so many listings. */
 const seen = (ours: number, { leaving = 0, renumbered = 0, arriving = 0, counts, ...changes }: What = {}): Seen => ({
-  ...new Scales(policy).seen({ ours, ...about }, before),
+  ours,
+  ...about,
+  ...new Scales(policy).sums(before),
   counts: { ...before, delete: leaving, renumber: renumbered, create: arriving, ...counts },
   ...changes,
 })
@@ -231,12 +233,13 @@ describe('a home', () => {
 
 describe('what is held of a change', () => {
   const trips = (what: What) => tripsOf(seen(40, what), limits)
+  const beside = { remembered: nothing, pair: null, isBesideHeld: false }
   const judged = (
     action: Parameters<typeof judge>[0],
     what: What,
-    pair: Parameters<typeof judge>[1] = null,
+    pair: Pair | null = null,
     remembered = nothing,
-  ) => judge(action, pair, remembered, trips(what), policy)
+  ) => judge(action, { ...beside, pair, remembered }, trips(what), policy)
 
   test('of a fact the kind alone; another edit of the listing goes on', () => {
     const update = updateOf('A', {
@@ -340,7 +343,7 @@ describe('what is held of a change', () => {
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
     const besideHeld = (about: What): unknown =>
-      judge(createOf('B'), 'renumbered', approved, trips(about), policy, true)!.change
+      judge(createOf('B'), { remembered: approved, pair: 'renumbered', isBesideHeld: true }, trips(about), policy)!.change
     expect(judged(createOf('B'), { renumbered: 30 }, 'renumbered', approved)!.change.kind).toBe('create')
     expect(besideHeld({ renumbered: 30 })).toMatchObject({ kind: 'hold', cause: 'guard' })
     expect(besideHeld({})).toMatchObject({ kind: 'hold', cause: 'guard' })
@@ -360,7 +363,7 @@ describe('what is held of a change', () => {
     })
     const refused = held({ part: 'update price', content: 'update price', decision: 'refused' })
     const both = [...trips(changing('price', 20)), ...trips(changing('size', 20))]
-    const by = judge(update, null, refused, both, policy)!.heldBy
+    const by = judge(update, { ...beside, remembered: refused }, both, policy)!.heldBy
     expect(by.map(({ trip, clock, isRefused }) => [trip.fact, clock, isRefused])).toEqual([
       ['price', null, true],
       ['size', now, false],
@@ -373,16 +376,16 @@ describe('what is held of a change', () => {
     expect(judged(deleteOf('A'), all, null, old)!.change.kind).toBe('hold')
     const leaving = trips({ leaving: 30 })
     for (const other of [{ isWhole: false }, { confirm: null }])
-      expect(judge(deleteOf('A'), null, old, leaving, { ...policy, ...other })!.change.kind).toBe('hold')
+      expect(judge(deleteOf('A'), { ...beside, remembered: old }, leaving, { ...policy, ...other })!.change.kind).toBe('hold')
   })
 
   test('what the list lacks goes when another complete list says so an hour later, with the same keys', () => {
-    const create = createOf('A', { cause: 'gone-from-service', counts: [] })
+    const create = createOf('A', { cause: 'gone-from-service' })
     const listed = (ago: number) => held({ part: 'create', content: 'create', ends: 'listed again', clock: now - ago })
     const missing = trips({ missing: 20 })
-    expect(judge(create, null, listed(59 * 60_000), missing, policy)!.change.kind).toBe('hold')
-    expect(judge(create, null, listed(hour), missing, policy)!.change.kind).toBe('create')
-    expect(judge(create, null, listed(hour), missing, { ...policy, otherKeys: true })!.change.kind).toBe('hold')
+    expect(judge(create, { ...beside, remembered: listed(59 * 60_000) }, missing, policy)!.change.kind).toBe('hold')
+    expect(judge(create, { ...beside, remembered: listed(hour) }, missing, policy)!.change.kind).toBe('create')
+    expect(judge(create, { ...beside, remembered: listed(hour) }, missing, { ...policy, otherKeys: true })!.change.kind).toBe('hold')
   })
 
   test('the same hold although what no visitor relies on changes, another one where a fact does', () => {
@@ -424,7 +427,7 @@ describe('the scales', () => {
     scales.add(updateOf('M', { broken: ['status'] }), { ...nothing, holds: [of('update status', waited)] })
     scales.add(updateOf('N', { broken: ['status'] }), { ...nothing, counted: ['status'] })
     scales.add(forgetOf('I'), nothing)
-    const result = scales.seen({ ours: 40, ...about }, { ...before, delete: 3, changed: 2, price: 2 })
+    const result = scales.sums({ ...before, delete: 3, changed: 2, price: 2 })
     expect(result).toMatchObject({
       counts: { delete: 4, create: 1, price: 3, status: 1 },
       creates: 4,
@@ -441,7 +444,7 @@ describe('the scales', () => {
       scales.add(action, nothing)
       scales.setRenumbered(action, nothing)
     }
-    expect(scales.seen({ ours: 40, ...about }, before)).toMatchObject({ counts: { delete: 0, create: 0, renumber: 1 } })
+    expect(scales.sums(before)).toMatchObject({ counts: { delete: 0, create: 0, renumber: 1 } })
   })
 })
 

@@ -29,17 +29,20 @@ export interface Verdict {
   readonly letGo: readonly Standing[]
 }
 
-/**
- * `isBesideHeld`: the other action of the pair is held, and so is this one, whatever was let go of it. null: it goes as it was
- * planned, and nothing about it is remembered.
- */
+/** What is known of an action beside it. */
+export interface Beside {
+  readonly remembered: Remembered
+  readonly pair: Pair | null
+  /** The other action of the pair is held, and so is this one, whatever was let go of it. */
+  readonly isBesideHeld: boolean
+}
+
+/** null: it goes as it was planned, and nothing about it is remembered. */
 export function judge(
   action: Action,
-  pair: Pair | null,
-  remembered: Remembered,
+  { remembered, pair, isBesideHeld }: Beside,
   trips: readonly Trip[],
   policy: Policy,
-  isBesideHeld = false,
 ): Verdict | null {
   const standing = (part: HeldPart): Standing => standingOf(remembered, action, part, policy)
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))

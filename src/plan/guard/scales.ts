@@ -6,7 +6,6 @@ import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { noTally, partOf } from './hold.ts'
 import type { Counted, Ends, HeldPart, HoldRecord, Tally } from './hold.ts'
-import type { Seen } from './rules.ts'
 
 /** By what earlier runs let a change go. Times in milliseconds. */
 export interface Policy {
@@ -121,9 +120,9 @@ export class Scales {
   }
 
   /** `before`: what was changed within 24 hours. */
-  seen(about: Omit<Seen, keyof ReturnType<typeof noSums> | 'counts' | 'examples' | 'outlook'>, before: Tally): Seen {
+  sums(before: Tally) {
     const [counts, outlook] = [sum(before, this.#counts), sum(before, this.#outlook)]
-    return { ...about, ...this.#sums, counts, outlook, examples: this.#examples }
+    return { ...this.#sums, counts, outlook, examples: this.#examples }
   }
 }
 
