@@ -1,7 +1,7 @@
 /** The rows of the decision table in which the feed does not hold the listing: it is absent, or said to be gone. */
 import { minuteOf } from '../core/text.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
-import type { Change, ForgetStated, Hold } from './change.ts'
+import type { Change, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, Look, tellsAbsence } from './proof.ts'
@@ -42,7 +42,8 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   const said = stated?.why ?? 'the feed says it is gone'
   if (shown.length === 0) {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
-    if (proof === null) return forgotten(key, 'feed-says-so', `${said}; no longer on the service`, home)
+    if (proof === null)
+      return { kind: 'forget', cause: 'feed-says-so', mlsNumber: key, why: `${said}; no longer on the service`, home }
     return new ForgetAbsent(proof, { why: 'gone from the feed and from the service', snapshot: mine!.id, home })
   }
   if (!isProven) {
@@ -104,11 +105,8 @@ function mayStillLand({ mine, settings }: Case): boolean {
 function handedOver({ key, mine, shown }: Case): Change | null {
   const other = shown.find(({ owner }) => owner !== null)?.owner
   if (mine === null || !mine.owned || mine.flight !== null || other === undefined) return null
-  return forgotten(key, 'other-feed', `feed ${other} of this chatbot has it`, null)
-}
-
-function forgotten(mlsNumber: string, cause: ForgetStated['cause'], why: string, home: string | null): ForgetStated {
-  return { kind: 'forget', cause, mlsNumber, why, home }
+  const why = `feed ${other} of this chatbot has it`
+  return { kind: 'forget', cause: 'other-feed', mlsNumber: key, why, home: null }
 }
 
 /** Nobody can tell which of the copies a call would hit. */

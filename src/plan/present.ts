@@ -7,7 +7,7 @@ import { minuteOf, valueInWords } from '../core/text.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import { twiceShown } from './absent.ts'
 import { hold, isPutRight } from './change.ts'
-import type { ActionKind, Adopt, Change, Create, Update, UpdateCause } from './change.ts'
+import type { Adopt, Change, Create, Update, UpdateCause } from './change.ts'
 import type { ShownRow, SnapshotRow } from './inputs.ts'
 import { factsBroken } from './guard/facts.ts'
 import type { FactKind } from './guard/facts.ts'
@@ -185,26 +185,23 @@ function adoptOrUpdate(one: Wanting, item: ShownRow, cause: 'settle' | 'never-se
 }
 
 /** What all changes to a wanted listing say. */
-function changeOf<Kind extends ActionKind, Cause extends string>(
-  { key, mine, wanted, settings }: Wanting,
-  kind: Kind,
-  cause: Cause,
-  why: string,
-) {
+function about({ key, mine, wanted, settings }: Wanting, why: string) {
   const { lostUntil, now } = settings
   // After a lost store nobody knows what was under way, so calls of the process that died may still land over this one.
   const unsettled = isUnderWay(mine, settings) || (lostUntil !== null && now < lostUntil)
-  return { kind, cause, mlsNumber: key, why, wanted: wanted.at, unsettled }
+  return { mlsNumber: key, why, wanted: wanted.at, unsettled }
 }
 
 function adopt(one: Wanting, item: ShownRow, cause: Adopt['cause'], why: string): Adopt {
-  return { ...changeOf(one, 'adopt', cause, why), shownHash: item.hash, facts: factsShown(one) }
+  return { kind: 'adopt', cause, ...about(one, why), shownHash: item.hash, facts: factsShown(one) }
 }
 
 function create(one: Wanting, cause: Create['cause'], why: string, also: Partial<Create> = {}): Create {
   const { wanted, history, settings } = one
   return {
-    ...changeOf(one, 'create', cause, why),
+    kind: 'create',
+    cause,
+    ...about(one, why),
     content: wanted.content,
     // What a lost store knew may be missing from one list, so it is looked up even once the wait is over.
     lookUp: cause === 'gone-from-service' || !settings.remote.complete || settings.lostUntil !== null,
@@ -219,7 +216,9 @@ function create(one: Wanting, cause: Create['cause'], why: string, also: Partial
 function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChange[]): Update {
   const { mine, item, wanted } = one
   return {
-    ...changeOf(one, 'update', cause, why),
+    kind: 'update',
+    cause,
+    ...about(one, why),
     content: wanted.content,
     lookUp: false,
     shownHash: item?.hash ?? mine?.baseline ?? null,
