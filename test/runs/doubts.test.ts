@@ -4,6 +4,7 @@ import { createOne, deleteBatch, lookUpUnknown, updateOne } from '../../src/appl
 import type { ApplyContext } from '../../src/apply/context.ts'
 import type { Listing } from '../../src/core/listing.ts'
 import type { Action } from '../../src/plan/change.ts'
+import { unweighed } from '../../src/plan/guard/hold.ts'
 import { recall } from '../../src/run/recall.ts'
 import type { Feed, Readers } from '../../src/run/tools.ts'
 import { openStore } from '../../src/store/sqlite.ts'
@@ -54,7 +55,7 @@ function service(shown: readonly Partial<Listing>[], count: number) {
   return { context: context as unknown as ApplyContext, workspace: context.workspace, calls, ledger, forget, outcomes }
 }
 
-const stored = <Change extends Action>(change: Change) => ({ seq: 1, change, heldSince: null, outcome: null })
+const stored = <Change extends Action>(change: Change) => ({ seq: 1, change, weighed: unweighed, heldSince: null, outcome: null })
 
 describe('an earlier call without answer may still land:', () => {
   const other = [{ SalePrice: 7 }]
