@@ -45,15 +45,11 @@ export class Look {
   // Without it an object that only looks like one would pass.
   // oxlint-disable-next-line no-unused-private-class-members
   readonly #made = true
-  readonly by: 'list' | 'look-up'
 
-  private constructor(by: Look['by']) {
-    this.by = by
-  }
+  private constructor() {}
 
   static of({ lookUps }: Pick<Sides, 'lookUps'>, mlsNumber: string): Look | null {
-    if (lookUps === null) return new Look('list')
-    return lookUps.keys.has(mlsNumber) ? new Look('look-up') : null
+    return lookUps === null || lookUps.keys.has(mlsNumber) ? new Look() : null
   }
 }
 

@@ -1283,8 +1283,8 @@ const unlisted: Defence[] = [
   {
     name: 'without a list: no delete has a look that was not taken',
     file: 'src/plan/proof.ts',
-    from: "return lookUps.keys.has(mlsNumber) ? new Look('look-up') : null",
-    to: "return new Look('look-up')",
+    from: 'return lookUps === null || lookUps.keys.has(mlsNumber) ? new Look() : null',
+    to: 'return new Look()',
     tests: ['test/plan/unseen.test.ts'],
   },
   {

@@ -21,7 +21,7 @@ export const unseen: Change = { ...details, kind: 'delete', cause: 'feed-says-so
 // @ts-expect-error the answer of `of` may be that nobody looked
 export const perhaps: Change = { ...details, look, kind: 'delete', cause: 'feed-says-so' }
 // @ts-expect-error an object that only looks like a look
-export const pretended: Change = { ...details, look: { by: 'list' }, kind: 'delete', cause: 'feed-says-so' }
+export const pretended: Change = { ...details, look: {}, kind: 'delete', cause: 'feed-says-so' }
 // @ts-expect-error an object that only looks like a delete by absence
 export const bare: Change = { ...details, kind: 'delete', cause: 'absent' }
 // @ts-expect-error an object that only looks like a forget by absence
