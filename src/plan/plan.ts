@@ -62,11 +62,7 @@ const noList = { complete: false, reasons: ['this run read no list'] }
 const notAtHand = new Error('what was sent last is not at hand')
 
 /** What was sent last is fetched in one go, for those decisions alone that ask for it: they are made once more. */
-async function decideAll(
-  chunk: readonly Situation[],
-  inputs: PlanInputs,
-  settings: PlanSettings,
-): Promise<Decision[]> {
+async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settings: PlanSettings): Promise<Decision[]> {
   const withoutList = { ...settings, remote: noList }
   let sent: ReadonlyMap<number, MovingListing> | null = null
   const recall = (id: number): MovingListing => {

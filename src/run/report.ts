@@ -99,7 +99,9 @@ function lateNote(left: number): string {
 /** What a listing is created with is read only now, as a plan of a million creates need not hold it. */
 function* reportedChanges(workspace: Workspace, moment: Moment, only?: ChangeKind): Generator<ReportedChange> {
   const { now, today } = moment
-  for (const { change, weighed, heldSince, outcome } of only === undefined ? workspace.changes() : workspace.changes(only)) {
+  for (const { change, weighed, heldSince, outcome } of only === undefined
+    ? workspace.changes()
+    : workspace.changes(only)) {
     const { kind, cause, mlsNumber, why } = change
     const held = change.kind === 'hold' ? change.held : null
     let fields = fieldsOf(change)

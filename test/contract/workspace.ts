@@ -232,8 +232,20 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         add([updateOf('C')], memory())
         const all = [...workspace.changes()]
         expect(keys()).toEqual(['A', 'B', 'C'])
-        expect(all[0]).toEqual({ seq: all[0].seq, change: updateOf('A'), weighed: unweighed, heldSince: null, outcome: null })
-        expect(all[2]).toEqual({ seq: all[2].seq, change: updateOf('C'), weighed: unweighed, heldSince: 7, outcome: null })
+        expect(all[0]).toEqual({
+          seq: all[0].seq,
+          change: updateOf('A'),
+          weighed: unweighed,
+          heldSince: null,
+          outcome: null,
+        })
+        expect(all[2]).toEqual({
+          seq: all[2].seq,
+          change: updateOf('C'),
+          weighed: unweighed,
+          heldSince: 7,
+          outcome: null,
+        })
         expect([...workspace.changes('update')].map((one) => one.seq)).toEqual([all[0].seq, all[2].seq])
         expect([...workspace.changes('delete')]).toEqual([])
       })

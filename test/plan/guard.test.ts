@@ -234,12 +234,8 @@ describe('a home', () => {
 describe('what is held of a change', () => {
   const trips = (what: What) => tripsOf(seen(40, what), limits)
   const beside = { remembered: nothing, pair: null, isBesideHeld: false }
-  const judged = (
-    action: Parameters<typeof judge>[0],
-    what: What,
-    pair: Pair | null = null,
-    remembered = nothing,
-  ) => judge(action, { ...beside, pair, remembered }, trips(what), policy)
+  const judged = (action: Parameters<typeof judge>[0], what: What, pair: Pair | null = null, remembered = nothing) =>
+    judge(action, { ...beside, pair, remembered }, trips(what), policy)
 
   test('of a fact the kind alone; another edit of the listing goes on', () => {
     const update = updateOf('A', {
@@ -343,7 +339,8 @@ describe('what is held of a change', () => {
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
     const besideHeld = (about: What): unknown =>
-      judge(createOf('B'), { remembered: approved, pair: 'renumbered', isBesideHeld: true }, trips(about), policy)!.change
+      judge(createOf('B'), { remembered: approved, pair: 'renumbered', isBesideHeld: true }, trips(about), policy)!
+        .change
     expect(judged(createOf('B'), { renumbered: 30 }, 'renumbered', approved)!.change.kind).toBe('create')
     expect(besideHeld({ renumbered: 30 })).toMatchObject({ kind: 'hold', cause: 'guard' })
     expect(besideHeld({})).toMatchObject({ kind: 'hold', cause: 'guard' })
@@ -376,7 +373,9 @@ describe('what is held of a change', () => {
     expect(judged(deleteOf('A'), all, null, old)!.change.kind).toBe('hold')
     const leaving = trips({ leaving: 30 })
     for (const other of [{ isWhole: false }, { confirm: null }])
-      expect(judge(deleteOf('A'), { ...beside, remembered: old }, leaving, { ...policy, ...other })!.change.kind).toBe('hold')
+      expect(judge(deleteOf('A'), { ...beside, remembered: old }, leaving, { ...policy, ...other })!.change.kind).toBe(
+        'hold',
+      )
   })
 
   test('what the list lacks goes when another complete list says so an hour later, with the same keys', () => {
@@ -385,7 +384,9 @@ describe('what is held of a change', () => {
     const missing = trips({ missing: 20 })
     expect(judge(create, { ...beside, remembered: listed(59 * 60_000) }, missing, policy)!.change.kind).toBe('hold')
     expect(judge(create, { ...beside, remembered: listed(hour) }, missing, policy)!.change.kind).toBe('create')
-    expect(judge(create, { ...beside, remembered: listed(hour) }, missing, { ...policy, otherKeys: true })!.change.kind).toBe('hold')
+    expect(
+      judge(create, { ...beside, remembered: listed(hour) }, missing, { ...policy, otherKeys: true })!.change.kind,
+    ).toBe('hold')
   })
 
   test('the same hold although what no visitor relies on changes, another one where a fact does', () => {

@@ -55,7 +55,13 @@ function service(shown: readonly Partial<Listing>[], count: number) {
   return { context: context as unknown as ApplyContext, workspace: context.workspace, calls, ledger, forget, outcomes }
 }
 
-const stored = <Change extends Action>(change: Change) => ({ seq: 1, change, weighed: unweighed, heldSince: null, outcome: null })
+const stored = <Change extends Action>(change: Change) => ({
+  seq: 1,
+  change,
+  weighed: unweighed,
+  heldSince: null,
+  outcome: null,
+})
 
 describe('an earlier call without answer may still land:', () => {
   const other = [{ SalePrice: 7 }]
