@@ -4,7 +4,7 @@
  */
 import type { Known } from '../core/home.ts'
 import type { Delivered, Glimpse, Listing, MovingListing } from '../core/listing.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
 import type { Beside } from '../plan/guard/guard.ts'
 import type { Weighed } from '../plan/guard/hold.ts'
 import type { DeliveredRow, ShownRow } from '../plan/inputs.ts'
