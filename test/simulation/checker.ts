@@ -236,18 +236,22 @@ export class Checker implements Witness {
   /** A person lets through what is held. */
   approves(feed: string): void {
     this.#guard.approves(feed)
+    if (feed === this.feed) this.#takeHeld()
     for (const key of this.#held) if (key.startsWith(`${feed} `)) this.#letGo.add(key)
-    // A run that was killed told nobody what it held; who approves is shown it all the same.
-    if (feed !== this.feed) return
-    for (const what of this.disk.held(feed)) {
-      const [part, key] = what.split(' ')
-      if (part === 'delete' && !isIn(this.delivery, key)) this.#letGo.add(`${feed} ${key}`)
-    }
   }
 
   /** The process died in a run. */
   killed(): void {
     this.#guard.killed(this.feed, this.disk.held(this.feed))
+    this.#takeHeld()
+  }
+
+  /** A run that was killed told nobody what it held; who approves is shown it all the same. */
+  #takeHeld(): void {
+    for (const what of this.disk.held(this.feed)) {
+      const [part, key] = what.split(' ')
+      if (part === 'delete' && !isIn(this.delivery, key)) this.#held.add(`${this.feed} ${key}`)
+    }
   }
 
   /**
