@@ -8,12 +8,12 @@ import { homes } from '../support/homes.ts'
 import { expected, figure } from './measure.ts'
 
 const feeds = new Map(Array.from({ length: 40 }, (_, n) => [`feed-${n}`, `SN-${n}`]))
-/** Homes of each feed, and seconds of runs without a change; with few homes it is a quick look, without four workers. */
+/** Homes of each feed, and seconds of runs without a change; with few homes it is a quick look at two workers alone. */
 const [each, seconds] = process.argv.slice(3, 5).map(Number)
 
 type Use = Record<'commits' | 'wal' | 'size' | 'connections' | 'runs', number>
 
-for (const workers of each < 10 ? [1, 2] : [1, 2, 4]) {
+for (const workers of each < 10 ? [2] : [1, 2, 4]) {
   const world = await ScaleWorld.start({
     feeds,
     rate: 1000,
