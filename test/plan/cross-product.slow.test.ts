@@ -7,38 +7,15 @@ import { expect, test } from 'vitest'
 import type { Change, Update } from '../../src/plan/change.ts'
 import { factKinds } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
-import { noTally } from '../../src/plan/guard/hold.ts'
 import { tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Limits, Seen } from '../../src/plan/guard/rules.ts'
-import { Scales } from '../../src/plan/guard/scales.ts'
-import type { Policy } from '../../src/plan/guard/scales.ts'
 import { looksUp, nothing } from '../support/changes.ts'
-import { hour, now } from '../support/plan-world.ts'
+import { policy, quiet } from '../support/plan-world.ts'
 import { expected, mayStand, violations } from './cross-oracle.ts'
 import { carriedOut, feedSides, itemHash, planOf, settingsOf, wantedContent } from './cross-world.ts'
 import type { Item, Planned, Row, Setting, Spelling, Tag, World } from './cross-world.ts'
 
 const limits: Limits = { share: 20, growth: 75 }
-const policy: Policy = {
-  now,
-  confirm: 72 * hour,
-  isWhole: true,
-  endsNone: false,
-  otherKeys: false,
-  contentOf: () => '',
-}
-const quiet: Seen = {
-  ...new Scales(policy).sums(noTally()),
-  ours: 100,
-  isRare: false,
-  isFirstLoad: false,
-  isMirror: false,
-  isEmpty: false,
-  older: null,
-  wasOlder: false,
-  strange: 0,
-  otherKeys: false,
-}
 const many = Object.fromEntries(factKinds.map((kind) => [kind, 50]))
 /** Too much of everything but what is new; and a site of which nothing would stay as it is. */
 const accident: Seen = { ...quiet, counts: { ...quiet.counts, ...many, delete: 50 }, missing: 50, editedAgain: 50 }

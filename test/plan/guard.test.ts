@@ -10,31 +10,12 @@ import { homeOf } from '../../src/plan/guard/home.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
 import { Scales } from '../../src/plan/guard/scales.ts'
-import type { Policy } from '../../src/plan/guard/scales.ts'
 import { sentenceOf } from '../../src/plan/guard/sentences.ts'
 import { rulesHold } from '../contract/guard-rule.ts'
 import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, updateOf } from '../support/changes.ts'
-import { hour, listing, now, volatile } from '../support/plan-world.ts'
+import { hour, listing, now, policy, quiet, volatile } from '../support/plan-world.ts'
 
 const limits = { share: 20, growth: 75 }
-const policy: Policy = {
-  now,
-  confirm: 72 * hour,
-  isWhole: true,
-  endsNone: false,
-  otherKeys: false,
-  contentOf: (_, part) => part,
-}
-const about = {
-  isRare: false,
-  isFirstLoad: false,
-  isMirror: false,
-  isEmpty: false,
-  older: null,
-  wasOlder: false,
-  strange: 0,
-  otherKeys: false,
-}
 const before = noTally()
 
 /** What the rules see, in a few words: how many leave, or come, within 24 hours. */
@@ -47,9 +28,8 @@ type What = Omit<Partial<Seen>, 'counts'> & {
 
 /** What the rules see of an office of so many listings. */
 const seen = (ours: number, { leaving = 0, renumbered = 0, arriving = 0, counts, ...changes }: What = {}): Seen => ({
+  ...quiet,
   ours,
-  ...about,
-  ...new Scales(policy).sums(before),
   counts: { ...before, delete: leaving, renumber: renumbered, create: arriving, ...counts },
   ...changes,
 })

@@ -4,8 +4,12 @@ import { contentHash } from '../../src/core/hash.ts'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src/core/listing.ts'
 import type { Ask, Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
+import { noTally } from '../../src/plan/guard/hold.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
+import type { Seen } from '../../src/plan/guard/rules.ts'
+import { Scales } from '../../src/plan/guard/scales.ts'
+import type { Policy } from '../../src/plan/guard/scales.ts'
 import type {
   PlanInputs,
   PlanSettings,
@@ -32,6 +36,30 @@ export const minute = 60_000
 export const hour = 60 * minute
 export const day = 24 * hour
 export const now = Date.parse('2026-11-21T12:00:00Z')
+
+/** By what a whole delivery lets held changes go. */
+export const policy: Policy = {
+  now,
+  confirm: 72 * hour,
+  isWhole: true,
+  endsNone: false,
+  otherKeys: false,
+  contentOf: (_, part) => part,
+}
+
+/** What the rules see on a day on which nothing happens. */
+export const quiet: Seen = {
+  ...new Scales(policy).sums(noTally()),
+  ours: 100,
+  isRare: false,
+  isFirstLoad: false,
+  isMirror: false,
+  isEmpty: false,
+  older: null,
+  wasOlder: false,
+  strange: 0,
+  otherKeys: false,
+}
 
 export function listing(mlsNumber: string, changes: Partial<Listing> = {}): Listing {
   return {
