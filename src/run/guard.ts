@@ -16,6 +16,7 @@ import type { About, LetGoVerb } from '../plan/guard/sentences.ts'
 import type { PlanFacts } from '../plan/plan.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Listed } from './observe.ts'
+import { areComplete } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { Past } from './recall.ts'
 import type { Delivery } from './receive.ts'
@@ -75,7 +76,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
   if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
-  const isIncomplete = !summary.complete || !listed.complete
+  const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
   const gone = Array.from(letGo.values(), ({ parts }) => parts).reduce((sum, parts) => sum + parts, 0)

@@ -81,7 +81,12 @@ export function planSettings(feed: Feed, { past, delivery, listed, mode }: Known
   }
 }
 
-function policyOf(feed: Feed, { past, delivery, listed, mode }: Known, workspace: Workspace): Policy {
+/** Whether delivery and list are both whole. */
+export const areComplete = ({ delivery, listed }: Pick<Known, 'delivery' | 'listed'>): boolean =>
+  delivery.summary.complete && listed.complete
+
+function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
+  const { past, listed, mode } = known
   const { now, today } = past.moment
   const wanted = (action: Action) => {
     if (!('wanted' in action)) return null
@@ -90,7 +95,7 @@ function policyOf(feed: Feed, { past, delivery, listed, mode }: Known, workspace
       ? listingAt(workspace.deliveredAt(action.wanted.delivered), now, today)
       : undefined
   }
-  const isComplete = delivery.summary.complete && listed.complete
+  const isComplete = areComplete(known)
   return {
     now,
     confirm: feed.plan.limits.confirm,
@@ -182,7 +187,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
         if (action !== null) scales.setRenumbered(action, remembered)
       })
       // Of two of one home both go, or none.
-      const until = delivery.summary.complete && listed.complete ? 'time' : 'change'
+      const until = areComplete(known) ? 'time' : 'change'
       workspace.turn('paired', (action, { isBesideHeld }) =>
         isBesideHeld && action.cause === 'new'
           ? { change: hold(action, 'unproven', besideUnproven, { until }), weighed: unweighed }

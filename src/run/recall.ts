@@ -53,7 +53,7 @@ export async function basisOf(
   return shortHash(JSON.stringify([basis, lostAt, await snapshot.fingerprint(chatbot, name)]))
 }
 
-/** Nor is it one where the feed had this chatbot before it loaded another: what it sent there then is there still. */
+/** Whether this feed never filled this chatbot. It did if it has rows there from before it loaded another one. */
 async function isFirstLoad(
   { name, chatbot }: Feed,
   { snapshot }: StoreReader,

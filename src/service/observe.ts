@@ -2,6 +2,7 @@
  * Walks the pages of List. Order, page size, VirtualCount and what follows the last page are not documented, so a walk counts
  * as complete only if nothing in it contradicts that.
  */
+import { BitSet } from '../core/bit-set.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { RemoteSummary } from '../core/listing.ts'
 import type { ListItem } from './canonical.ts'
@@ -189,7 +190,7 @@ const mostListed = 1024
 /** IDs seen in one walk, perhaps a million: a bit for each where they are one after another, at most some bytes where they are not. */
 export class IdSet {
   /** By the upper half of an ID, the lower halves: in order, or a bit for each. */
-  readonly #lowerHalves = new Map<number, number[] | Uint32Array>()
+  readonly #lowerHalves = new Map<number, number[] | BitSet>()
   /** IDs that are not whole numbers from 1 to 2³² − 1. */
   readonly #others = new Set<number | string>()
 
@@ -205,24 +206,16 @@ export class IdSet {
       this.#lowerHalves.set(upper, [lower])
       return true
     }
-    if (!Array.isArray(halves)) return setBit(halves, lower)
+    if (!Array.isArray(halves)) return halves.add(lower)
     const place = placeOf(halves, lower)
     if (halves[place] === lower) return false
     halves.splice(place, 0, lower)
     if (halves.length <= mostListed) return true
-    const bits = new Uint32Array(2 ** 11)
-    for (const half of halves) setBit(bits, half)
+    const bits = new BitSet()
+    for (const half of halves) bits.add(half)
     this.#lowerHalves.set(upper, bits)
     return true
   }
-}
-
-/** Returns whether it was not set. */
-function setBit(bits: Uint32Array, number: number): boolean {
-  const [word, bit] = [number >>> 5, 1 << (number & 31)]
-  if ((bits[word] & bit) !== 0) return false
-  bits[word] |= bit
-  return true
 }
 
 /** Where a number is in sorted ones, or would be. */

@@ -1,5 +1,6 @@
 /** The delivery in the workspace: what the feed's records became. */
 import type Database from 'better-sqlite3'
+import { BitSet } from '../core/bit-set.ts'
 import type { Delivered, MovingListing, Problem } from '../core/listing.ts'
 import type { DeliveredRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
@@ -46,7 +47,8 @@ export function createDelivery(database: Database.Database) {
     if (row === undefined) throw new Error(`Position ${position} of the delivery holds no listing`)
     return { listing: JSON.parse(row.listing), moving: JSON.parse(row.moving) }
   }
-  const seen = new SeenRows()
+  const seen = new BitSet()
+  let areAllSeen = false
   return {
     addDelivered: inOneGo(database, (rows: readonly NewDelivered[]) => {
       for (const row of rows) {
@@ -66,9 +68,11 @@ export function createDelivery(database: Database.Database) {
       const rows = paged<StoredDelivered>(pageRows, (last) => page.all(last?.key ?? '', last?.position ?? -1))
       for (const row of rows) yield Object.assign(row, { listing: () => readListing(row.position) })
     },
-    addSeen: (id: number) => seen.add(id),
-    addAllSeen: () => seen.addAll(),
-    isSeen: (id: number) => seen.has(id),
+    addSeen: (id: number) => seen.add(id) && !areAllSeen,
+    addAllSeen(): void {
+      areAllSeen = true
+    },
+    isSeen: (id: number) => areAllSeen || seen.has(id),
     deliveredAs: (key: string): Delivered[] =>
       readable.all(key).map(({ kind, at, why, position }) => {
         if (kind === 'listing') return { kind, at, ...readListing(position) }
@@ -83,32 +87,6 @@ export function createDelivery(database: Database.Database) {
       const rows = paged<StoredReject>(pageRows, (last) => pageOfRejects.all(last?.position ?? -1))
       for (const { at, key, problems } of rows) yield { at, mlsNumber: key, problems: JSON.parse(problems) }
     },
-  }
-}
-
-/** A set of snapshot ids as bits: a million listings need an eighth of a megabyte. */
-export class SeenRows {
-  #bits = new Uint8Array(1024)
-  #all = false
-
-  add(id: number): boolean {
-    const index = id >>> 3
-    if (index >= this.#bits.length) {
-      const larger = new Uint8Array(Math.max(index + 1, this.#bits.length * 2))
-      larger.set(this.#bits)
-      this.#bits = larger
-    }
-    const isNew = !this.has(id)
-    this.#bits[index] |= 1 << (id & 7)
-    return isNew
-  }
-
-  addAll(): void {
-    this.#all = true
-  }
-
-  has(id: number): boolean {
-    return this.#all || ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
   }
 }
 

@@ -1,8 +1,8 @@
 /** The service's list items in the workspace, and what was sent of listings last. */
 import type Database from 'better-sqlite3'
+import { BitSet } from '../core/bit-set.ts'
 import { homeFields } from '../core/home.ts'
 import type { Shown } from '../core/listing.ts'
-import { SeenRows } from './delivery.ts'
 import type { ShownRow } from '../plan/inputs.ts'
 import { inOneGo, paged } from './scratch-file.ts'
 import type { Workspace } from './workspace.ts'
@@ -14,7 +14,7 @@ type StoredShown = Omit<ShownRow, 'shown' | 'isFormer'> & { number: number; isFo
 export function createShown(database: Database.Database) {
   // The service may show one MLSNumber twice (docs/service.md, S3): the number tells the items apart.
   let last = 0
-  let asBefore = new SeenRows()
+  let asBefore = new BitSet()
   const add = database.prepare('INSERT INTO shown VALUES (?, ?, ?, ?, ?)')
   const addItem = database.prepare('INSERT INTO shown_item VALUES (?, ?)')
   const itemAt = database.prepare<[number], string>('SELECT item FROM shown_item WHERE number = ?').pluck()
@@ -48,7 +48,7 @@ export function createShown(database: Database.Database) {
     clearShown: inOneGo(database, () => {
       database.exec('DELETE FROM shown; DELETE FROM shown_item')
       last = 0
-      asBefore = new SeenRows()
+      asBefore = new BitSet()
     }),
     addShownAsBefore: (id: number) => asBefore.add(id),
     isShownAsBefore: (id: number) => asBefore.has(id),

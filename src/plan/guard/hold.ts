@@ -29,8 +29,10 @@ export const asking: ReadonlySet<string> = new Set<RuleName>(['older', 'unrecogn
 export type HeldPart = 'create' | 'update' | 'delete' | 'adopt' | 'forget' | `update ${FactKind}`
 
 /** The part of a change that counts as this. */
-export const partOf = (what: Counted): HeldPart =>
-  what === 'create' ? what : what === 'delete' || what === 'renumber' ? 'delete' : `update ${what}`
+export function partOf(what: Counted): HeldPart {
+  if (what === 'create') return what
+  return what === 'delete' || what === 'renumber' ? 'delete' : `update ${what}`
+}
 
 /** A part that is held now. */
 export interface PartHeld {

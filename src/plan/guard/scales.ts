@@ -12,8 +12,9 @@ export interface Policy {
   readonly now: number
   /** How long every delivery has to say the same; null: for ever. */
   readonly confirm: number | null
-  /** This delivery and the list are whole: else they confirm nothing. `endsNone`: nor do they end what no rule asks for now. */
+  /** This delivery and the list are whole: else they confirm nothing. */
   readonly isWhole: boolean
+  /** What is held stays so, though no rule asks for it now: this run can't tell whether the feed still says it. */
   readonly endsNone: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean
