@@ -80,14 +80,14 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
   const gone = Array.from(letGo.values(), ({ parts }) => parts).reduce((sum, parts) => sum + parts, 0)
-  const stillHeld = isWhole ? 0 : Math.max(0, past.waiting - gone)
-  if (stillHeld > counted.held - total(kept))
+  const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
+  if (stillHeld > (isWhole ? 0 : counted.held - total(kept)))
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
     )
   return {
     ...counted,
-    held: Math.max(counted.held, stillHeld),
+    held: isWhole ? counted.held + stillHeld : Math.max(counted.held, stillHeld),
     letGo: (verb) => [...letGo].map(([ends, { counts: gone, since }]) => letGoSentence(gone, since, ends, verb, about)),
     conflicts: counted.conflicts + (isIncomplete ? 1 : 0) + (others.rival === null ? 0 : 1),
     counts,

@@ -33,6 +33,15 @@ export interface Plan {
   others: Others
   /** The list lacks some of ours, so it may lack others too, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
+  untold: Untold
+}
+
+/** Of what is held a delta tells only what it names, and a live source without a walk over its keys nothing that it lacks. */
+export interface Untold {
+  /** MLSNumbers of which something is held and told; null: all is told. */
+  readonly told: ReadonlySet<string> | null
+  /** How many others have something that waits: it stays held. */
+  readonly waiting: number
 }
 
 /** How long a store is doubted after its loss, in milliseconds. */
@@ -127,6 +136,23 @@ export function inputsOf(
   }
 }
 
+async function untoldOf(
+  { name, chatbot }: Feed,
+  { store, workspace }: Readers,
+  { delivery: { mode }, past }: Known,
+): Promise<Untold> {
+  if (mode === 'full') return { told: null, waiting: 0 }
+  const held = await store.holds.held(name, past.moment.now)
+  const keys = held.map(({ mlsNumber }) => mlsNumber)
+  const ids = await store.snapshot.ids(chatbot, name, keys)
+  const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
+  const told = new Set(keys.filter((key) => workspace.isDelivered(key) || isSeen(key)))
+  const waits = held.filter(
+    ({ rules, decision, mlsNumber }) => rules.length > 0 && decision?.is !== 'approved' && !told.has(mlsNumber),
+  )
+  return { told, waiting: new Set(waits.map(({ mlsNumber }) => mlsNumber)).size }
+}
+
 const besideUnproven =
   'its home is shown under another MLSNumber still, of which it is not proven that it left the feed'
 
@@ -199,6 +225,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
-    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful }
+    const untold = await untoldOf(feed, { store, workspace }, known)
+    return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
   }
 }

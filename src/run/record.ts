@@ -152,26 +152,13 @@ async function record(
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
-    of: prepared.delivery.mode !== 'full' ? await toldOf(feed, store, workspace, finishedAt) : undefined,
+    of: prepared.plan.untold.told ?? undefined,
     letGo: () => letGo.holds,
   })
   const isLikeOurs = !guarded.trips.some(({ name }) => name === 'chatbot')
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
   await recordDelivery(feed, { store, workspace }, report, prepared, applied)
-}
-
-/** Of the MLSNumbers of which something is held, those of which a delta says something, or what is pending. */
-async function toldOf(
-  { name, chatbot }: Feed,
-  { holds, snapshot }: Store,
-  workspace: Workspace,
-  now: number,
-): Promise<ReadonlySet<string>> {
-  const keys = (await holds.held(name, now)).map(({ mlsNumber }) => mlsNumber)
-  const ids = await snapshot.ids(chatbot, name, keys)
-  const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
-  return new Set(keys.filter((key) => workspace.isDelivered(key) || isSeen(key)))
 }
 
 /** Changes that the service confirmed wholly. */

@@ -91,6 +91,16 @@ test('a licence that shrinks is held by the guard, and another scope deletes not
   const held = await world.run('sync')
   expect(held).toMatchObject({ result: 'held', counts: { delete: 0 } })
   expect(world.listings()).toHaveLength(40)
+  // Until the next walk nothing tells of what is held: each run says that it is.
+  world.clock.advance(day / 2)
+  const between = await world.run('sync')
+  expect(between).toMatchObject({ result: 'held', counts: { delete: 0, hold: 0 } })
+  expect(between.notes).toContainEqual(expect.stringContaining(`${held.counts.hold} held by earlier runs stay held`))
+  reso.world.licence = () => true
+  world.clock.advance(day / 2)
+  const back = await world.run('sync')
+  expect(back).toMatchObject({ result: 'ok', counts: { unchanged: 40, hold: 0 } })
+  expect(back.notes.join()).not.toContain('stay held')
 })
 
 test('another filter is loaded anew: nothing goes before a walk of it that the guard let pass', async () => {
