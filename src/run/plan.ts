@@ -138,7 +138,7 @@ export function inputsOf(
 
 async function untoldOf(
   { name, chatbot }: Feed,
-  { store, workspace }: Readers,
+  { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
   { delivery: { mode }, past }: Known,
 ): Promise<Untold> {
   if (mode === 'full') return { told: null, waiting: 0 }
