@@ -5,6 +5,7 @@
 import type { FeedConfig } from '../config/config.ts'
 import { messageOf as problemOf } from '../core/errors.ts'
 import { shortHash } from '../core/hash.ts'
+import type { Reader } from '../core/intl.ts'
 import { printable } from '../core/text.ts'
 import { minuteIn } from '../core/zone.ts'
 import { forms } from '../notify/forms.ts'
@@ -14,7 +15,7 @@ import { newsOf, nothingTold } from '../notify/news.ts'
 import type { Condition, News, Told } from '../notify/news.ts'
 import type * as Sending from '../notify/send.ts'
 import type { Target } from '../notify/settings.ts'
-import type { Report, ReportedChange } from '../report/report.ts'
+import type { Report } from '../report/report.ts'
 import { homePrice, placeText } from '../report/values.ts'
 import type { Held, StoreReader } from '../store/store.ts'
 import type { App, Occasion, Tested } from './app.ts'
@@ -32,22 +33,20 @@ export function createNotifier(app: App) {
   const last = new Map<string, Promise<void>>()
   const { clock, log } = app.runtime
 
-  /** Begins to tell; what it needs of the report is read at once. Never throws. */
+  /** Begins to tell. Never throws. */
   function tell(feed: FeedConfig, occasion: Occasion): void {
     const { notify } = app.config
     if (notify.length === 0 && feed.heartbeat === null) return
-    const { report } = occasion
-    const homes = report === undefined ? [] : homesHeld(report)
     const before = last.get(feed.name) ?? Promise.resolve()
     const telling = before
-      .then(() => told(feed, occasion, homes))
+      .then(() => told(feed, occasion))
       .catch((error: unknown) => {
         log.warn({ feed: feed.name, problem: problemOf(error) }, 'could not tell anybody how the feed is')
       })
     last.set(feed.name, telling)
   }
 
-  async function told(feed: FeedConfig, { report, isStale = false }: Occasion, homes: string[]): Promise<void> {
+  async function told(feed: FeedConfig, { report, isStale = false }: Occasion): Promise<void> {
     const { notify } = app.config
     const store = app.store()
     const run = await store.runs.last(feed.name)
@@ -67,7 +66,7 @@ export function createNotifier(app: App) {
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],
     }
     const memory = JSON.parse((await store.runs.told(feed.name)) ?? '{}') as Memory
-    const facts = (news: News): Promise<Facts> => factsOf(feed, store, { report, run, good, waiting, homes }, news)
+    const facts = (news: News): Promise<Facts> => factsOf(feed, store, { report, run, good, waiting }, news)
     const known = await Promise.all(
       notify.map(async (target, number) => {
         const place = shortHash(target.url)
@@ -133,19 +132,8 @@ export function createNotifier(app: App) {
 
 const homesNamed = 3
 
-/** The first homes that the guard holds, for a person. */
-function homesHeld(report: Report): string[] {
-  const homes: string[] = []
-  if (report.holds.length === 0) return homes
-  for (const change of report.changes()) {
-    if (change.rules.length > 0) homes.push(homeText(change, report))
-    if (homes.length === homesNamed) break
-  }
-  return homes
-}
-
 /** "12 Oak St, Raleigh ($320,000)". */
-function homeText({ mlsNumber, home }: ReportedChange, { reader }: Report): string {
+function homeText({ mlsNumber, home }: Held, reader: Reader): string {
   const price = homePrice(home, reader)
   return `${placeText(home) || printable(mlsNumber)}${price === '' ? '' : ` (${price})`}`
 }
@@ -155,16 +143,17 @@ interface Known {
   run: { result: string; error: string | null } | null
   good: number | null
   waiting: readonly Held[]
-  homes: readonly string[]
 }
 
 async function factsOf(
-  { name, chatbot, timezone }: FeedConfig,
+  { name, chatbot, timezone, locale }: FeedConfig,
   { snapshot, holds }: StoreReader,
-  { report, run, good, waiting, homes }: Known,
+  { report, run, good, waiting }: Known,
   { since }: News,
 ): Promise<Facts> {
   const sentences = report?.holds.map(({ sentence }) => sentence) ?? []
+  // Once each, however much of one is held.
+  const listings = [...new Map(waiting.map((held) => [held.mlsNumber, held])).values()]
   const events = await holds.events(name, since)
   const decided = events.findLast(({ what }) => what === 'approved' || what === 'refused' || what === 'revoked')
   // The last run that ended any: what became of most of them.
@@ -179,8 +168,8 @@ async function factsOf(
         sentences.length > 0
           ? sentences
           : [...new Set(waiting.flatMap(({ rules }) => rules))].map((rule) => `Held by the rule "${rule}".`),
-      changes: waiting.length,
-      homes: homes.length > 0 ? homes : waiting.slice(0, homesNamed).map(({ mlsNumber }) => mlsNumber),
+      changes: listings.length,
+      homes: listings.slice(0, homesNamed).map((held) => homeText(held, { locale, timezone })),
     },
     ended:
       end?.what !== 'ended' && decided?.what === 'approved' ? 'approved' : end?.what === 'let go' ? 'let go' : 'ended',

@@ -60,7 +60,11 @@ function words({ event, is, since }: News, facts: Facts): Pick<Message, 'title' 
     return { title: `${feed} is up to date again`, lines, command: null }
   }
   if (is === 'over') {
-    const how = { 'let go': 'the feed went on saying the same', approved: 'approved', ended: 'the feed changed' }
+    const how = {
+      'let go': 'it was carried out',
+      approved: 'it was approved and carried out',
+      ended: 'it is not to be done any more',
+    }
     const lines = [`What was held since ${time(since)} is held no more: ${how[facts.ended]}.`]
     return { title: `${feed}: nothing is held any more (${facts.ended})`, lines, command: null }
   }

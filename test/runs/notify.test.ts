@@ -108,6 +108,32 @@ test('what was approved ended so, although one of many ended otherwise in the sa
   expect(titles().at(-1)).toBe('north: nothing is held any more (approved)')
 })
 
+test('what is held of a listing counts once, and each run knows its home, also one that only says that it was refused', async () => {
+  const all = homes(1, 20)
+  world.deliver(zillowFeed(all))
+  await world.run()
+  // Of each its price, and all of it.
+  world.deliver(zillowFeed(all.map((one) => ({ ...one, price: one.price * 10 }))))
+  await world.run()
+  expect(titles()).toEqual(['north: 20 changes held'])
+  expect(String(arrived[0].body['lines'])).toContain('and 17 more')
+  world.deliver(zillowFeed(all.slice(0, 10)))
+  await world.run()
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  // More may leave after so long, and no rule asks.
+  world.clock.advance(3 * day)
+  await world.run()
+  expect(titles().at(-1)).toMatch(/^north: 10 changes still held since /)
+  expect(String(arrived.at(-1)!.body['lines'])).toContain(all[10].street)
+  world.deliver(zillowFeed(all.slice(0, 16)))
+  await world.executed('approve', 'north', '--revoke')
+  await world.run()
+  expect(titles().at(-1)).toBe('north: nothing is held any more (ended)')
+  expect(arrived.at(-1)!.body['lines']).toEqual([
+    expect.stringMatching(/ is held no more: it is not to be done any more\.$/),
+  ])
+})
+
 test('forms: what Slack and Teams take, with nothing of the feed as markup', async () => {
   const all = homes(1, 20).map((home) => ({ ...home, street: `<!channel> [x](http://evil.example) ${home.street}` }))
   configure([
