@@ -66,7 +66,8 @@ export function createNotifier(app: App) {
       held: [...new Set(waiting.flatMap(({ rules }) => rules))],
     }
     const memory = JSON.parse((await store.runs.told(feed.name)) ?? '{}') as Memory
-    const facts = (news: News): Promise<Facts> => factsOf(feed, store, { report, run, good, waiting }, news)
+    const facts = (news: News): Promise<Facts> =>
+      factsOf(feed, store, { report, run, good, waiting, locale: app.config.locale }, news)
     const known = await Promise.all(
       notify.map(async (target, number) => {
         const place = shortHash(target.url)
@@ -143,12 +144,13 @@ interface Known {
   run: { result: string; error: string | null } | null
   good: number | null
   waiting: readonly Held[]
+  locale: string
 }
 
 async function factsOf(
-  { name, chatbot, timezone, locale }: FeedConfig,
+  { name, chatbot, timezone }: FeedConfig,
   { snapshot, holds }: StoreReader,
-  { report, run, good, waiting }: Known,
+  { report, run, good, waiting, locale }: Known,
   { since }: News,
 ): Promise<Facts> {
   const sentences = report?.holds.map(({ sentence }) => sentence) ?? []
