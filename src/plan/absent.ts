@@ -4,7 +4,7 @@ import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
 import { homeOf } from './guard/home.ts'
 import type { DeliveredRow } from './inputs.ts'
-import { AbsenceProof, Look, tellsAbsence } from './proof.ts'
+import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
 import { isSuspect, isUnderWay } from './situation.ts'
 import type { Case } from './situation.ts'
@@ -30,59 +30,54 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   }
   // Only a full delivery says anything by absence.
   if (!settings.deletes || (stated === null && settings.mode !== 'full')) return null
-  const gone = goneOf(one)
-  const proof = stated === null ? AbsenceProof.of(settings, gone) : null
-  const isProven = proof === null || AbsenceProof.isOne(proof)
+  const gone = goneOf(one, stated !== null)
+  const { home, snapshot } = gone
+  const proof = AbsenceProof.of(settings, gone)
+  const isProven = AbsenceProof.isOne(proof)
   // Noted whatever becomes of it: what holds it needs to know since when it is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
   if (stated === null && isNoted && tellsAbsence(settings)) notes.push({ op: 'absent', key })
   if (!ours) return isProven ? handedOver(one) : null
   if (shown.length > 1) return twiceShown(one, 'delete')
-  const { home } = gone
   const said = stated?.why ?? 'the feed says it is gone'
   if (shown.length === 0) {
     if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
-    if (proof === null)
-      return { kind: 'forget', cause: 'feed-says-so', mlsNumber: key, why: `${said}; no longer on the service`, home }
-    return new ForgetAbsent(proof, { why: 'gone from the feed and from the service', snapshot: mine!.id, home })
+    const why = stated === null ? 'gone from the feed and from the service' : `${said}; no longer on the service`
+    return new ForgetAbsent(proof, { why, home, snapshot })
   }
   if (!isProven) {
     const why = `absent from the feed, but ${proof.why}`
     return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home })
   }
-  const details = {
+  const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
+  const absent = isOurs
+    ? 'gone from the feed'
+    : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
+  const deleted = new DeleteAbsent(proof, {
+    why: stated === null ? absent : said,
+    home,
+    snapshot,
     shownHash: shown[0].hash,
-    // A row that is only a mark of a call is none of the snapshot: nothing was delivered by it.
-    snapshot: mine?.owned === true ? mine.id : null,
     // A call of an earlier run may still land on what is deleted now: whatever this delete is answered, its mark stays.
     unsettled: mayStillLand(one),
-    home,
     isYoung: mine !== null && mine.bornAt !== null && settings.now - mine.bornAt < youth,
-  }
-  if (proof === null) {
-    const look = Look.of(settings, key)
-    if (look === null) return hold({ mlsNumber: key, held: 'delete' }, 'unproven', said, { home })
-    return { kind: 'delete', cause: 'feed-says-so', mlsNumber: key, look, why: said, ...details }
-  }
-  const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)
-  const why = isOurs ? 'gone from the feed' : 'not in the feed, to which this chatbot belongs alone (ownership: mirror)'
-  const deleted = new DeleteAbsent(proof, { why, ...details })
-  const waiting = inGrace(one)
+  })
+  const waiting = stated === null ? inGrace(one) : null
   return waiting === null ? deleted : hold(deleted, 'grace', `absent from the feed ${waiting} (limits.grace)`)
 }
 
-function goneOf({ key, seen, delivered, mine, shown, history, settings }: Case): Gone {
-  const isOwned = mine?.owned === true
-  // Of a row that is no more than the mark of a call, or was so until another call, only the service tells the home.
-  const item = isOwned && mine.content !== null ? null : shown[0]?.shown()
-  const since = history.absence?.since ?? settings.now
+function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: boolean): Gone {
+  // A row that is only a mark of a call is none of the snapshot: nothing was delivered by it.
+  const own = mine?.owned === true ? mine : null
+  // Of a row that is no more than that, or was so until another call, only the service tells the home.
+  const item = own !== null && own.content !== null ? null : shown[0]?.shown()
   return {
     mlsNumber: key,
+    isStated,
     isDelivered: seen || delivered.length > 0,
     home: mine?.home ?? (item ? homeOf(item.fields) : null),
-    absentSince: isOwned && since <= settings.now ? since : null,
-    wasAbsent: history.absence !== null,
-    isApproved: history.holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
+    snapshot: own?.id ?? null,
+    remembered: history,
   }
 }
 

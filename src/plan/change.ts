@@ -3,10 +3,10 @@ import type { FieldChange } from '../core/compare-listings.ts'
 import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
-import type { Counted } from './guard/hold.ts'
+import type { Counted, Remembered } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
-import type { History, ShownRow } from './inputs.ts'
-import type { AbsenceProof, Look } from './proof.ts'
+import type { ShownRow } from './inputs.ts'
+import type { AbsenceProof } from './proof.ts'
 
 interface Base<Kind extends string, Cause extends string> {
   readonly kind: Kind
@@ -68,36 +68,18 @@ export interface Adopt extends Wants<'adopt', 'as-wanted' | 'settle'> {
   readonly shownHash: string
 }
 
-interface Deletes<Cause extends string> extends Base<'delete', Cause> {
-  readonly home: HomeHash
-  /** It was created in the last 45 days. */
-  readonly isYoung: boolean
-  /** The item as the list showed it: the delete must find it so once more. */
-  readonly shownHash: string
-  /** The snapshot row; null: only its mark on the service makes the listing ours. */
-  readonly snapshot: number | null
-  readonly unsettled: boolean
-}
+/** The snapshot forgets a listing that another feed took over. */
+export type ForgetTaken = Base<'forget', 'other-feed'> & { readonly home: null }
 
-/** The feed itself says that the listing is gone. What it would delete is what a look of this run found. */
-export type DeleteStated = Deletes<'feed-says-so'> & { readonly look: Look }
-
-/** The snapshot forgets a listing that the feed itself gave up, or that another feed took over. */
-export type ForgetStated = Base<'forget', 'feed-says-so' | 'other-feed'> & Pick<Create, 'home'>
-
-/** What follows from absence: its MLSNumber is its proof's, so neither can be put on another listing. */
+/** What follows from a proof that a listing is gone: its MLSNumber is the proof's, so neither can be put on another listing. */
 class OfProof<Details> {
-  readonly cause = 'absent'
+  readonly cause: 'absent' | 'feed-says-so'
   readonly #proof: AbsenceProof
-  /** When it was first absent, in milliseconds, and whether in the delivery before as well: the proof rests on them. */
-  readonly absentSince: number | null
-  readonly wasAbsent: boolean
 
   constructor(proof: AbsenceProof, details: Details) {
     Object.assign(this, details)
     this.#proof = proof
-    this.absentSince = proof.gone.absentSince
-    this.wasAbsent = proof.gone.wasAbsent
+    this.cause = proof.gone.isStated ? 'feed-says-so' : 'absent'
   }
 
   get mlsNumber(): string {
@@ -107,18 +89,33 @@ class OfProof<Details> {
 
 const ByAbsence = OfProof as new <Details>(proof: AbsenceProof, details: Details) => OfProof<Details> & Details
 
+interface Forgets {
+  readonly why: string
+  readonly home: HomeHash
+  /** The snapshot row; null: only its mark on the service makes the listing ours. */
+  readonly snapshot: number | null
+}
+
+interface Deletes extends Forgets {
+  /** It was created in the last 45 days. */
+  readonly isYoung: boolean
+  /** The item as the list showed it: the delete must find it so once more. */
+  readonly shownHash: string
+  readonly unsettled: boolean
+}
+
 /** The delete of a listing that the feed no longer holds. */
-export class DeleteAbsent extends ByAbsence<Omit<Deletes<'absent'>, 'kind' | 'cause' | 'mlsNumber'>> {
-  readonly kind = 'delete'
+export class DeleteAbsent extends ByAbsence<Deletes> {
+  readonly kind = 'delete' as const
 }
 
 /** The snapshot forgets a listing that is gone from the feed and from the service. */
-export class ForgetAbsent extends ByAbsence<Pick<Deletes<'absent'>, 'why' | 'home' | 'snapshot'>> {
-  readonly kind = 'forget'
+export class ForgetAbsent extends ByAbsence<Forgets> {
+  readonly kind = 'forget' as const
 }
 
 /** What may be carried out. */
-export type Action = Create | Update | DeleteStated | DeleteAbsent | Adopt | ForgetStated | ForgetAbsent
+export type Action = Create | Update | Adopt | DeleteAbsent | ForgetAbsent | ForgetTaken
 
 /**
  * What ends a hold: the guard lets go, or a person does; an answer of the service to a call under way; time; another state
@@ -205,11 +202,6 @@ export type Bookkeeping =
   /** How the service shows what we sent: a later change of it is drift. `kept`: with an edit that stays (`drift: keep`). */
   | { op: 'baseline'; key: string; hash: string; kept: boolean }
   | { op: 'forget-flight' | 'absent' | 'returned' | 'undecided'; key: string }
-
-/** What the guard is told of an action's MLSNumber. */
-export type Remembered = Pick<History, 'counted' | 'heldSince' | 'wasElsewhere' | 'holds'>
-
-export const nothingRemembered: Remembered = { counted: [], heldSince: null, holds: [] }
 
 /** A change with what is remembered of its MLSNumber. */
 export interface Planned {

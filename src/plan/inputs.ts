@@ -1,5 +1,5 @@
 import type { Delivered, FieldName, MovingListing, Shown } from '../core/listing.ts'
-import type { Counted, HoldRecord } from './guard/hold.ts'
+import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
 import type { Sides } from './proof.ts'
 import type { PlanConfig } from './settings.ts'
@@ -95,27 +95,8 @@ export interface RowInBrief {
   settledSince: number | null
 }
 
-/** How often and since when a listing of ours was absent from complete deliveries, one after another. */
-export interface Absence {
-  runs: number
-  /** When it was first absent, in milliseconds. */
-  since: number
-}
-
-/** What is remembered of one MLSNumber of a feed beside its row. Times in milliseconds. */
-export interface History {
+export interface History extends Remembered {
   key: string
-  absence: Absence | null
-  /** When this feed took the listing off last, in the last 45 days. */
-  leftAt: number | null
-  /** What was changed of it within 24 hours, as the guard counts it. */
-  counted: readonly Counted[]
-  /** Since when anything of it is held, whoever holds it; null: nothing is. */
-  heldSince: number | null
-  /** Another feed of the chatbot had it in the last run. */
-  wasElsewhere?: true
-  /** What earlier runs held of it that can be approved. */
-  holds: readonly HoldRecord[]
 }
 
 /** The three sides, each sorted by key (`compareKeys`). What the store has comes in pages, no key in two of them. */
@@ -137,7 +118,6 @@ export interface PlanInputs {
 /** What the decision depends on beside the three sides. Times in milliseconds. */
 export interface PlanSettings extends Sides, PlanConfig {
   feed: string
-  now: number
   /** YYYY-MM-DD in the feed's time zone. */
   today: string
   /** When the walk over the service's pages began. */

@@ -1,4 +1,5 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
+import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
 
 /** A record whose MLSNumber can't be read. */
@@ -16,6 +17,7 @@ export type DeliveryMode = 'full' | 'delta' | 'kept'
 
 /** What a run knows of its two sides; only whole ones can prove that a listing is gone. */
 export interface Sides {
+  readonly now: number
   readonly delivery: Pick<DeliverySummary, 'complete' | 'reasons'>
   /**
    * `delta`: absence means nothing. `kept`: all that is kept of a live source, of which only a walk over its keys proves what is
@@ -37,34 +39,22 @@ export interface LookUps {
   readonly listedAt: number
 }
 
-/**
- * That this run looked for an MLSNumber on the service, by its list or by a look-up. `of` alone gives one: what an earlier run was
- * shown is none.
- */
-export class Look {
-  // Without it an object that only looks like one would pass.
-  // oxlint-disable-next-line no-unused-private-class-members
-  readonly #made = true
-
-  private constructor() {}
-
-  static of({ lookUps }: Pick<Sides, 'lookUps'>, mlsNumber: string): Look | null {
-    return lookUps === null || lookUps.keys.has(mlsNumber) ? new Look() : null
-  }
+/** Whether this run looked for an MLSNumber on the service, by its list or by a look-up: what an earlier run was shown is no look. */
+export function isLookedFor({ lookUps }: Pick<Sides, 'lookUps'>, mlsNumber: string): boolean {
+  return lookUps === null || lookUps.keys.has(mlsNumber)
 }
 
-/** A listing of ours, as far as its absence goes. */
+/** A listing of ours that the feed does not hold. */
 export interface Gone {
   readonly mlsNumber: string
+  /** The feed itself says that it is gone. */
+  readonly isStated: boolean
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
   readonly home: HomeHash
-  /** When it was first absent from a complete delivery, in milliseconds; null: not known, as no row of the snapshot is its own, or the clock was set back. */
-  readonly absentSince: number | null
-  /** It was absent from the delivery before this one, too. */
-  readonly wasAbsent: boolean
-  /** A person said that it goes, whichever record may be it. */
-  readonly isApproved: boolean
+  /** The snapshot row that is its own; null: only its mark on the service makes the listing ours. */
+  readonly snapshot: number | null
+  readonly remembered: Pick<Remembered, 'absence' | 'holds'>
 }
 
 interface NoProof {
@@ -81,10 +71,10 @@ export function tellsAbsence({ delivery, agrees }: Pick<Sides, 'delivery' | 'agr
 }
 
 /**
- * That the listing of one MLSNumber is gone from the feed: the delivery is full and whole, this one was not in it, no record
- * whose MLSNumber can't be read may be it, and this run looked for it by a complete list or a look-up. Where nothing shows that
- * the delivery was not cut, the one before ended like it and lacked the listing, too. `of` alone makes one, and no change by absence can be written
- * down without one.
+ * That the listing of one MLSNumber is gone: the feed says so, or lacks it; and this run looked for it by a complete list or a
+ * look-up. The feed lacks it where the delivery is full and whole, this one was not in it, and no record whose MLSNumber can't be
+ * read may be it; where nothing shows that the delivery was not cut, the one before ended like it and lacked the listing, too.
+ * `of` alone makes one, and no delete can be written down without one.
  */
 export class AbsenceProof {
   // `isOne` asks for it: an object that only looks like a proof has none.
@@ -101,28 +91,41 @@ export class AbsenceProof {
   }
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
-    const { delivery, mode, agrees, keyless, remote } = sides
-    const none = (why: string): NoProof => ({ cause: 'unproven', why })
-    if (gone.isDelivered) return none('it was delivered')
-    if (mode === 'delta') return none('a delta says nothing of what is not in it')
-    if (mode === 'kept')
-      return none('only a walk over all keys of the source tells what is gone, and this run made none')
-    if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
-    if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
-    if (Look.of(sides, gone.mlsNumber) === null) return none('nobody looked for it on the service in this run')
-    if (agrees !== null && !gone.wasAbsent) {
-      const why = "only from one delivery, whose end can't be proven: it goes when the next one says the same"
-      return { cause: 'unproven', why, until: 'time' }
-    }
-    if (!gone.isApproved && keyless.some((record) => mayBe(record, gone)))
-      return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
-    return new AbsenceProof(gone)
+    const lacking = gone.isStated ? null : lackingToAbsence(sides, gone)
+    if (lacking !== null) return lacking
+    return isLookedFor(sides, gone.mlsNumber)
+      ? new AbsenceProof(gone)
+      : none('nobody looked for it on the service in this run')
   }
 }
 
+const none = (why: string): NoProof => ({ cause: 'unproven', why })
+
+/** What is missing for a proof that the feed lacks a listing; null: nothing. */
+function lackingToAbsence({ now, delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): NoProof | null {
+  const { absence, holds } = gone.remembered
+  if (gone.isDelivered) return none('it was delivered')
+  if (mode === 'delta') return none('a delta says nothing of what is not in it')
+  if (mode === 'kept') return none('only a walk over all keys of the source tells what is gone, and this run made none')
+  if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
+  if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
+  if (agrees !== null && absence === null)
+    return {
+      ...none("only from one delivery, whose end can't be proven: it goes when the next one says the same"),
+      until: 'time',
+    }
+  const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
+  if (!isApproved && keyless.some((record) => mayBe(record, gone, now)))
+    return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }
+  return null
+}
+
 /** Whether a record may be a listing: it came in the delivery in which that went absent, and no address speaks against it. */
-function mayBe({ home, since, notedAt }: Keyless, { absentSince, ...gone }: Gone): boolean {
+function mayBe({ home, since, notedAt }: Keyless, gone: Gone, now: number): boolean {
+  const absentSince = gone.remembered.absence?.since ?? now
+  // Since when it is absent is not known where no row of the snapshot is its own, or the clock was set back.
+  const isKnown = gone.snapshot !== null && absentSince <= now
   // A run that ended while it noted what is absent left the rest to the next one.
-  const wentThen = absentSince === null || (absentSince >= since && (notedAt === null || absentSince <= notedAt))
+  const wentThen = !isKnown || (absentSince >= since && (notedAt === null || absentSince <= notedAt))
   return wentThen && (home === null || gone.home === null || home === gone.home)
 }

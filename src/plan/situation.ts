@@ -2,8 +2,10 @@ import { compareKeys } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing } from '../core/listing.ts'
 import { isSentinel } from '../core/sentinel.ts'
 import type { Ask, Bookkeeping, Wanted } from './change.ts'
+import { nothingRemembered } from './guard/hold.ts'
+import type { Remembered } from './guard/hold.ts'
 import type { HomeHash } from './guard/home.ts'
-import type { DeliveredRow, History, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
+import type { DeliveredRow, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */
 export interface Situation {
@@ -13,7 +15,7 @@ export interface Situation {
   /** The delivery held the very bytes of this feed's snapshot row. */
   seen: boolean
   shown: ShownRow[]
-  history: Omit<History, 'key'>
+  history: Remembered
   /** Nobody looked at it in this run, so that `shown` is what the snapshot has; null: somebody did. */
   ask: Ask | null
 }
@@ -40,8 +42,6 @@ export interface WantedListing {
   /** Its fields that are placeholders. */
   placeholders(): readonly FieldName[]
 }
-
-const noHistory: Situation['history'] = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
 
 /** So many MLSNumbers are decided together: what that needs beside them is fetched in one go. */
 const chunkSize = 250
@@ -81,7 +81,7 @@ export async function* situations(
         chunk.left++
         continue
       }
-      const [history = noHistory] = histories.take(key)
+      const [history = nothingRemembered] = histories.take(key)
       const sidesOf = { delivered: delivered.take(key), shown: shown.take(key), history, ask: null }
       if (row !== null) withRow.push(key)
       if (chunk.situations.push({ key, row: null, seen: false, ...sidesOf }) < chunkSize) continue

@@ -1,7 +1,7 @@
 /** What a run that reads no list goes by for an MLSNumber that it has not looked up: the snapshot, and for nothing but to leave all as it is. */
 import type { Decision } from './decide.ts'
 import type { PlanSettings } from './inputs.ts'
-import { Look } from './proof.ts'
+import { isLookedFor } from './proof.ts'
 import { shownAsBefore } from './situation.ts'
 import type { Situation } from './situation.ts'
 
@@ -11,7 +11,7 @@ export function presume(chunk: readonly Situation[], settings: PlanSettings): vo
   if (lookUps === null) return
   for (const situation of chunk) {
     const { key, row } = situation
-    if (Look.of(settings, key) !== null) continue
+    if (isLookedFor(settings, key)) continue
     const mine = row !== null && row.feed === feed && (row.owned || row.flight !== null) ? row : null
     const isSettled = mine === null || (mine.flight === null && (mine.suspectUntil ?? 0) <= lookUps.listedAt)
     const isUnclear = !isSettled || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))

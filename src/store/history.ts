@@ -1,6 +1,6 @@
 /** What is remembered of a feed's listings beside their rows, on SQLite: `absence`, `ledger` and `hold` side by side. */
-import type { Counted, HoldRecord } from '../plan/guard/hold.ts'
-import type { Absence, History } from '../plan/inputs.ts'
+import type { Absence, Counted, HoldRecord } from '../plan/guard/hold.ts'
+import type { History } from '../plan/inputs.ts'
 import { column } from './connection.ts'
 import { inTransactions, promised, walk } from './door.ts'
 import type { Connection, Writes } from './door.ts'

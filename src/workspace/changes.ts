@@ -1,10 +1,11 @@
 /** The plan in the workspace: changes with their outcomes, and the bookkeeping. */
 import type Database from 'better-sqlite3'
 import { batches } from '../core/batches.ts'
-import { DeleteAbsent, ForgetAbsent, nothingRemembered } from '../plan/change.ts'
-import type { Action, Bookkeeping, Change, ChangeKind, Planned, Remembered } from '../plan/change.ts'
-import { unweighed } from '../plan/guard/hold.ts'
-import { AbsenceProof, Look } from '../plan/proof.ts'
+import { DeleteAbsent, ForgetAbsent } from '../plan/change.ts'
+import type { Action, Bookkeeping, Change, ChangeKind, Planned } from '../plan/change.ts'
+import { nothingRemembered, unweighed } from '../plan/guard/hold.ts'
+import type { Remembered } from '../plan/guard/hold.ts'
+import { AbsenceProof } from '../plan/proof.ts'
 import type { Sides } from '../plan/proof.ts'
 import { inOneGo, paged } from './scratch-file.ts'
 import type { OfKind, Outcome, Stored, Workspace } from './workspace.ts'
@@ -38,7 +39,8 @@ export function createPlan(
   const add = database.prepare('INSERT INTO change (kind, key, change, home, remembered) VALUES (?, ?, ?, ?, ?)')
   const addAll = inOneGo(database, (added: readonly Planned[]) => {
     for (const { change, remembered } of added) {
-      const isNothing = remembered.heldSince === null && remembered.counted.length === 0
+      const { absence, heldSince, counted } = remembered
+      const isNothing = absence === null && heldSince === null && counted.length === 0
       const memory = isNothing ? null : JSON.stringify(remembered)
       add.run(change.kind, change.mlsNumber, JSON.stringify(change), homeOfPair(change), memory)
     }
@@ -67,38 +69,24 @@ export function createPlan(
     }
   }
 
-  /** What is absent is proven again, from the rows that are here: nothing that was only written down can delete. */
+  /** What is gone is proven again, from the rows that are here: nothing that was only written down can delete. */
   function revived(key: string, written: Change, remembered: Remembered): Change {
     if (written.kind === 'hold')
       return { ...written, action: written.action && (revived(key, written.action, remembered) as Action) }
-    if (written.kind === 'delete' && written.cause === 'feed-says-so') return { ...written, look: lookOf(key) }
-    if (written.cause !== 'absent') return written
+    if (written.kind !== 'delete' && (written.kind !== 'forget' || written.cause === 'other-feed')) return written
     const proof = proofOf(key, written, remembered)
     return written.kind === 'delete' ? new DeleteAbsent(proof, written) : new ForgetAbsent(proof, written)
   }
 
-  function lookOf(mlsNumber: string): Look {
-    const look = sides && Look.of(sides, mlsNumber)
-    if (look === null) throw new Error(`The plan deletes ${mlsNumber}, for which this run did not look`)
-    return look
-  }
-
   function proofOf(
     mlsNumber: string,
-    { snapshot, home, absentSince, wasAbsent }: DeleteAbsent | ForgetAbsent,
-    { holds }: Remembered,
+    { cause, snapshot, home }: DeleteAbsent | ForgetAbsent,
+    remembered: Remembered,
   ): AbsenceProof {
-    const proof =
-      sides === null
-        ? { why: 'nothing is known of its delivery' }
-        : AbsenceProof.of(sides, {
-            mlsNumber,
-            isDelivered: isDelivered(mlsNumber) || (snapshot !== null && isSeen(snapshot)),
-            home,
-            absentSince,
-            wasAbsent,
-            isApproved: holds.some(({ part, decision }) => part === 'delete' && decision === 'approved'),
-          })
+    const isStated = cause === 'feed-says-so'
+    const wasDelivered = isDelivered(mlsNumber) || (snapshot !== null && isSeen(snapshot))
+    const gone = { mlsNumber, isStated, isDelivered: wasDelivered, home, snapshot, remembered }
+    const proof = sides === null ? { why: 'nothing is known of its delivery' } : AbsenceProof.of(sides, gone)
     if (AbsenceProof.isOne(proof)) return proof
     throw new Error(`The plan has a change of ${mlsNumber} by absence without a proof: ${proof.why}`)
   }

@@ -3,11 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compareKeys } from '../../src/core/listing.ts'
 import type { Delivered, Glimpse, Shown } from '../../src/core/listing.ts'
 import { DeleteAbsent, hold } from '../../src/plan/change.ts'
-import type { Bookkeeping, Change, Remembered } from '../../src/plan/change.ts'
+import type { Bookkeeping, Change } from '../../src/plan/change.ts'
 import type { Beside } from '../../src/plan/guard/guard.ts'
 import { unweighed } from '../../src/plan/guard/hold.ts'
-import type { Decision, Weighed } from '../../src/plan/guard/hold.ts'
-import { AbsenceProof } from '../../src/plan/proof.ts'
+import type { Decision, Remembered, Weighed } from '../../src/plan/guard/hold.ts'
 import type { Sides } from '../../src/plan/proof.ts'
 import type { NewDelivered, Workspace } from '../../src/workspace/workspace.ts'
 import {
@@ -17,7 +16,6 @@ import {
   deleteOf,
   forgetAbsentOf,
   forgetOf,
-  goneOf,
   holdOf,
   nothing,
   proofOf,
@@ -426,7 +424,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
           createOf('F'),
           deleteOf('G', { home: 'held' }),
           holdOf(createOf('H', { home: 'held' })),
-          { ...forgetOf('I'), home: 'missing' },
+          forgetOf('I', 'missing'),
           updateOf('J'),
           createOf('K', { home: 'missing' }),
         ])
@@ -460,6 +458,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
 
     describe('changes by absence', () => {
       const gone = [deleteAbsentOf('A'), forgetAbsentOf('B'), holdOf(deleteAbsentOf('C'))]
+      const absentSince = (since: number): Remembered => ({ ...nothing, absence: { runs: 1, since } })
       /** Fails where one does not come back as it was. */
       function expectBack(changes: readonly Change[], remembered: Remembered, sides: Partial<Sides>): void {
         const again = open()
@@ -499,7 +498,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         ['the delivery is a delta', { mode: 'delta' as const }],
       ])('do not come back where %s', (_, sides) => {
         for (const change of gone)
-          expect(() => expectBack([change], nothing, sides)).toThrow('by absence without a proof')
+          expect(() => expectBack([change], absentSince(1), sides)).toThrow('by absence without a proof')
       })
 
       it('do not come back where a record without MLSNumber may be them: of the same delivery, and no other home', () => {
@@ -509,25 +508,24 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         // oxlint-disable-next-line typescript/no-misused-spread
         const at = (home: string) => new DeleteAbsent(proofOf('A'), { ...deleteAbsentOf('A'), home })
         const unreadable = 'without a readable MLSNumber'
-        expect(() => expectBack([at('one')], nothing, keyless('one', 1))).toThrow(unreadable)
-        expect(() => expectBack([at('one')], nothing, keyless(null, 1))).toThrow(unreadable)
-        expect(() => expectBack(gone, nothing, keyless('one', 1))).toThrow(unreadable)
-        expectBack([at('one')], nothing, keyless('two', 1))
-        expectBack([at('one')], nothing, keyless('one', 2))
-        expectBack(gone, nothing, keyless(null, 2))
-        const later = AbsenceProof.of(wholeSides, goneOf('A', { absentSince: 2 }))
-        if (!AbsenceProof.isOne(later)) throw new Error(later.why)
-        expect(() => expectBack([new DeleteAbsent(later, deleteAbsentOf('A'))], nothing, keyless(null, 2))).toThrow(
-          unreadable,
-        )
+        expect(() => expectBack([at('one')], absentSince(1), keyless('one', 1))).toThrow(unreadable)
+        expect(() => expectBack([at('one')], absentSince(1), keyless(null, 1))).toThrow(unreadable)
+        expect(() => expectBack(gone, absentSince(1), keyless('one', 1))).toThrow(unreadable)
+        expectBack([at('one')], absentSince(1), keyless('two', 1))
+        expectBack([at('one')], absentSince(1), keyless('one', 2))
+        expectBack(gone, absentSince(1), keyless(null, 2))
+        expect(() => expectBack([deleteAbsentOf('A')], absentSince(2), keyless(null, 2))).toThrow(unreadable)
       })
 
       it('come back where a person said that they go, whichever record may be them', () => {
         const sides = { keyless: [{ identity: 'x', home: null, since: 1, notedAt: 1 }] }
-        expectBack(gone, decided('approved'), sides)
+        const absent = { absence: { runs: 1, since: 1 } }
+        expectBack(gone, { ...decided('approved'), ...absent }, sides)
         for (const remembered of [decided('refused'), decided(null), memory()])
           for (const change of gone)
-            expect(() => expectBack([change], remembered, sides)).toThrow('without a readable MLSNumber')
+            expect(() => expectBack([change], { ...remembered, ...absent }, sides)).toThrow(
+              'without a readable MLSNumber',
+            )
         const cut = { delivery: { complete: false, reasons: ['it was cut'] } }
         expect(() => expectBack(gone, decided('approved'), cut)).toThrow('it was cut')
       })

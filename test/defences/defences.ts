@@ -1283,8 +1283,8 @@ const unlisted: Defence[] = [
   {
     name: 'without a list: no delete has a look that was not taken',
     file: 'src/plan/proof.ts',
-    from: 'return lookUps === null || lookUps.keys.has(mlsNumber) ? new Look() : null',
-    to: 'return new Look()',
+    from: 'return lookUps === null || lookUps.keys.has(mlsNumber)',
+    to: 'return lookUps === null || mlsNumber !== ""',
     tests: ['test/plan/unseen.test.ts'],
   },
   {

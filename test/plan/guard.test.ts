@@ -12,7 +12,7 @@ import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
 import { Scales } from '../../src/plan/guard/scales.ts'
 import { sentenceOf } from '../../src/plan/guard/sentences.ts'
 import { rulesHold } from '../contract/guard-rule.ts'
-import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, updateOf } from '../support/changes.ts'
+import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, takenOf, updateOf } from '../support/changes.ts'
 import { hour, listing, now, policy, quiet, volatile } from '../support/plan-world.ts'
 
 const limits = { share: 20, growth: 75 }
@@ -270,12 +270,12 @@ describe('what is held of a change', () => {
   })
 
   test('what another feed has is forgotten whatever the list lacks', () => {
-    expect(judged(forgetOf('A', 'other-feed'), { missing: 20 })).toBeNull()
+    expect(judged(takenOf('A'), { missing: 20 })).toBeNull()
     expect(judged(forgetOf('A'), { missing: 20 })!.change.kind).toBe('hold')
   })
 
   const held = (changes: Partial<HoldRecord>) => ({
-    counted: [],
+    ...nothing,
     heldSince: now,
     holds: [
       {

@@ -1,21 +1,13 @@
 /** Changes as a plan makes them, from a few words. */
 import { DeleteAbsent, ForgetAbsent, hold } from '../../src/plan/change.ts'
-import type {
-  Action,
-  Adopt,
-  Change,
-  Create,
-  DeleteStated,
-  ForgetStated,
-  Hold,
-  Remembered,
-  Update,
-} from '../../src/plan/change.ts'
-import { AbsenceProof, Look } from '../../src/plan/proof.ts'
+import type { Action, Adopt, Change, Create, ForgetTaken, Hold, Update } from '../../src/plan/change.ts'
+import { nothingRemembered } from '../../src/plan/guard/hold.ts'
+import { AbsenceProof } from '../../src/plan/proof.ts'
 import type { Gone, Sides } from '../../src/plan/proof.ts'
 
 /** A full, whole delivery and a complete list: what is absent under them is proven so. */
 export const wholeSides: Sides = {
+  now: 10,
   delivery: { complete: true, reasons: [] },
   mode: 'full',
   agrees: null,
@@ -26,19 +18,19 @@ export const wholeSides: Sides = {
 
 export const goneOf = (mlsNumber: string, changes: Partial<Gone> = {}): Gone => ({
   mlsNumber,
+  isStated: false,
   isDelivered: false,
   home: null,
-  absentSince: 1,
-  wasAbsent: false,
-  isApproved: false,
+  snapshot: 1,
+  remembered: { absence: { runs: 1, since: 1 }, holds: [] },
   ...changes,
 })
 
 /** Nothing is remembered of a change. */
-export const nothing: Remembered = { counted: [], heldSince: null, holds: [] }
+export const nothing = nothingRemembered
 
-export function proofOf(mlsNumber: string): AbsenceProof {
-  const proof = AbsenceProof.of(wholeSides, goneOf(mlsNumber))
+export function proofOf(mlsNumber: string, changes: Partial<Gone> = {}): AbsenceProof {
+  const proof = AbsenceProof.of(wholeSides, goneOf(mlsNumber, changes))
   if (!AbsenceProof.isOne(proof)) throw new Error(proof.why)
   return proof
 }
@@ -72,32 +64,20 @@ export const updateOf = (mlsNumber: string, changes: Partial<Update> = {}): Upda
   ...changes,
 })
 
-export const deleteOf = (mlsNumber: string, changes: Partial<DeleteStated> = {}): DeleteStated => ({
-  ...base(mlsNumber),
-  kind: 'delete',
-  cause: 'feed-says-so',
-  look: Look.of(wholeSides, mlsNumber)!,
-  shownHash: 'shown',
-  snapshot: 1,
-  unsettled: false,
-  home: null,
-  isYoung: false,
-  ...changes,
-})
+const deleted = { why: 'because', shownHash: 'shown', snapshot: 1, unsettled: false, home: null, isYoung: false }
+
+/** As the feed itself says that it is gone. */
+export const deleteOf = (
+  mlsNumber: string,
+  changes: Partial<Pick<DeleteAbsent, 'home' | 'isYoung' | 'unsettled'>> = {},
+): DeleteAbsent => new DeleteAbsent(proofOf(mlsNumber, { isStated: true }), { ...deleted, ...changes })
 
 export const deleteAbsentOf = (
   mlsNumber: string,
   snapshot: number | null = 1,
   home: string | null = null,
 ): DeleteAbsent =>
-  new DeleteAbsent(proofOf(mlsNumber), {
-    why: 'gone from the feed',
-    shownHash: 'shown',
-    snapshot,
-    unsettled: false,
-    home,
-    isYoung: false,
-  })
+  new DeleteAbsent(proofOf(mlsNumber, { snapshot, home }), { ...deleted, why: 'gone from the feed', snapshot, home })
 
 export const adoptOf = (mlsNumber: string): Adopt => ({
   ...base(mlsNumber),
@@ -108,11 +88,16 @@ export const adoptOf = (mlsNumber: string): Adopt => ({
   unsettled: false,
 })
 
-export const forgetOf = (mlsNumber: string, cause: ForgetStated['cause'] = 'feed-says-so'): ForgetStated => ({
+/** As the feed itself says that it is gone. */
+export const forgetOf = (mlsNumber: string, home: string | null = null): ForgetAbsent =>
+  new ForgetAbsent(proofOf(mlsNumber, { isStated: true }), { why: 'because', snapshot: 1, home })
+
+/** Of what another feed took over. */
+export const takenOf = (mlsNumber: string): ForgetTaken => ({
   ...base(mlsNumber),
   home: null,
   kind: 'forget',
-  cause,
+  cause: 'other-feed',
 })
 
 export const forgetAbsentOf = (mlsNumber: string): ForgetAbsent =>

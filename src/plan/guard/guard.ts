@@ -1,11 +1,11 @@
 /** The guard: an accident becomes holds. What a tripped rule is about is held back, and the rest goes on. Pure. */
 import type { FieldName } from '../../core/listing.ts'
 import { countsOf, hold } from '../change.ts'
-import type { Action, ActionKind, Change, Remembered } from '../change.ts'
+import type { Action, ActionKind, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { partOf } from './hold.ts'
-import type { Counted, HeldPart, Pair, PartHeld, Weighed } from './hold.ts'
+import type { Counted, HeldPart, Pair, PartHeld, Remembered, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
 import type { Policy, Standing } from './scales.ts'

@@ -77,6 +77,30 @@ export interface HoldRecord {
   readonly decision: Decision | null
 }
 
+/** How often and since when a listing of ours was absent from complete deliveries, one after another. */
+export interface Absence {
+  runs: number
+  /** When it was first absent, in milliseconds. */
+  since: number
+}
+
+/** What is remembered of one MLSNumber of a feed beside its row. Times in milliseconds. */
+export interface Remembered {
+  absence: Absence | null
+  /** When this feed took the listing off last, in the last 45 days. */
+  leftAt: number | null
+  /** What was changed of it within 24 hours, as the guard counts it. */
+  counted: readonly Counted[]
+  /** Since when anything of it is held, whoever holds it; null: nothing is. */
+  heldSince: number | null
+  /** Another feed of the chatbot had it in the last run. */
+  wasElsewhere?: true
+  /** What earlier runs held of it that can be approved. */
+  holds: readonly HoldRecord[]
+}
+
+export const nothingRemembered: Remembered = { absence: null, leftAt: null, counted: [], heldSince: null, holds: [] }
+
 /**
  * A hash of what a held change wants, without what moves by itself and what no visitor relies on: while the feed says the
  * same, it is the same hold. `listing` null: a delete or a forget, which wants nothing.

@@ -1,11 +1,11 @@
 /** Weighs a plan as it goes by: what the rules measure, without what was approved or confirmed. */
 import { valueInWords } from '../../core/text.ts'
 import { countsOf } from '../change.ts'
-import type { Action, Remembered, Update } from '../change.ts'
+import type { Action, Update } from '../change.ts'
 import { facts, isFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
 import { noTally, partOf } from './hold.ts'
-import type { Counted, Ends, HeldPart, HoldRecord, Tally } from './hold.ts'
+import type { Counted, Ends, HeldPart, HoldRecord, Remembered, Tally } from './hold.ts'
 
 /** By what earlier runs let a change go. Times in milliseconds. */
 export interface Policy {

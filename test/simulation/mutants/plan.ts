@@ -17,7 +17,7 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'delete although a record was unreadable',
     file: 'src/plan/proof.ts',
-    from: 'if (!gone.isApproved && keyless.some(',
+    from: 'if (!isApproved && keyless.some(',
     to: 'if (false && keyless.some(',
   },
   {
