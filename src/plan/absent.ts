@@ -29,14 +29,14 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     return null
   }
   // Only a full delivery says anything by absence.
-  if (!settings.deletes || (stated === null && settings.mode !== 'full')) return null
+  if (stated === null && settings.mode !== 'full') return null
   const gone = goneOf(one, stated !== null)
   const { home, snapshot } = gone
   const proof = AbsenceProof.of(settings, gone)
   const isProven = AbsenceProof.isOne(proof)
   // Noted whatever becomes of it: what holds it needs to know since when it is absent.
   const isNoted = ours || (!isProven && mine !== null && settings.agrees !== null)
-  if (stated === null && isNoted && tellsAbsence(settings)) notes.push({ op: 'absent', key })
+  if (stated === null && isNoted && settings.deletes && tellsAbsence(settings)) notes.push({ op: 'absent', key })
   if (!ours) return isProven ? handedOver(one) : null
   if (shown.length > 1) return twiceShown(one, 'delete')
   const said = stated?.why ?? 'the feed says it is gone'
@@ -46,7 +46,7 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
     return new ForgetAbsent(proof, { why, home, snapshot })
   }
   if (!isProven) {
-    const why = `absent from the feed, but ${proof.why}`
+    const why = `${stated === null ? 'absent from the feed' : said}, but ${proof.why}`
     return hold({ mlsNumber: key, held: 'delete' }, proof.cause, why, { until: proof.until, home })
   }
   const isOurs = one.row !== null || shown.some(({ owner }) => owner === settings.feed)

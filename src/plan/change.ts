@@ -128,6 +128,7 @@ const untilOf = {
   guard: 'approval',
   grace: 'time',
   unproven: 'change',
+  'other-number': 'time',
   unreadable: 'change',
   'in-flight': 'answer',
   'lost-store': 'time',

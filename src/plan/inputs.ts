@@ -122,8 +122,6 @@ export interface PlanSettings extends Sides, PlanConfig {
   today: string
   /** When the walk over the service's pages began. */
   remoteStartedAt: number
-  /** Backfill never deletes. */
-  deletes: boolean
   mapping: string
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>

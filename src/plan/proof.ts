@@ -24,6 +24,8 @@ export interface Sides {
    * gone, and this run made none.
    */
   readonly mode: DeliveryMode
+  /** Backfill never deletes. */
+  readonly deletes: boolean
   /** Whether the delivery ends like the one before, where its end can't be proven; null: that is not asked for. */
   readonly agrees: boolean | null
   readonly keyless: readonly Keyless[]
@@ -62,7 +64,7 @@ interface NoProof {
   /** What is missing, as a clause. */
   readonly why: string
   /** The next delivery may prove it by itself; else somebody has to act. */
-  readonly until?: 'time'
+  readonly until?: 'time' | undefined
 }
 
 /** Whether it is worth noting what is absent from a delivery: another one may say the same. */
@@ -91,6 +93,7 @@ export class AbsenceProof {
   }
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
+    if (!sides.deletes) return none('a backfill deletes nothing: the next sync decides', 'time')
     const lacking = gone.isStated ? null : lackingToAbsence(sides, gone)
     if (lacking !== null) return lacking
     return isLookedFor(sides, gone.mlsNumber)
@@ -99,7 +102,7 @@ export class AbsenceProof {
   }
 }
 
-const none = (why: string): NoProof => ({ cause: 'unproven', why })
+const none = (why: string, until?: 'time'): NoProof => ({ cause: 'unproven', why, until })
 
 /** What is missing for a proof that the feed lacks a listing; null: nothing. */
 function lackingToAbsence({ now, delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): NoProof | null {
@@ -110,10 +113,7 @@ function lackingToAbsence({ now, delivery, mode, agrees, keyless, remote }: Side
   if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
   if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
   if (agrees !== null && absence === null)
-    return {
-      ...none("only from one delivery, whose end can't be proven: it goes when the next one says the same"),
-      until: 'time',
-    }
+    return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", 'time')
   const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')
   if (!isApproved && keyless.some((record) => mayBe(record, gone, now)))
     return { cause: 'unreadable', why: 'a record came without a readable MLSNumber when it went, and may be it' }

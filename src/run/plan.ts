@@ -2,7 +2,7 @@ import { outranks } from '../apply/context.ts'
 import { listingAt } from '../core/listing.ts'
 import { hold, noCounts, reasonOf } from '../plan/change.ts'
 import type { Action, Change, Counts, Create, Hold, Planned, Steps, Update } from '../plan/change.ts'
-import { contentOf, unweighed } from '../plan/guard/hold.ts'
+import { contentOf } from '../plan/guard/hold.ts'
 import type { Remembered } from '../plan/guard/hold.ts'
 import { Scales } from '../plan/guard/scales.ts'
 import type { Policy } from '../plan/guard/scales.ts'
@@ -154,12 +154,6 @@ async function untoldOf(
   return { told, waiting: new Set(waits.map(({ mlsNumber }) => mlsNumber)).size }
 }
 
-const besideUnproven =
-  'its home is shown under another MLSNumber still, of which it is not proven that it left the feed'
-
-/** A delete that only waits for the end of its grace, or for the next delivery to say the same. */
-const leavesLater = ({ cause, until }: Hold): boolean => cause === 'grace' || (cause === 'unproven' && until === 'time')
-
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
@@ -178,6 +172,9 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
   const counts: Counts = { ...noCounts }
   const policy = policyOf(feed, known, workspace)
   const scales = new Scales(policy)
+  // A delete that only waits for the end of its grace, or for the next delivery to say the same. What a backfill leaves stays.
+  const leavesLater = ({ cause, until }: Hold): boolean =>
+    settings.deletes && (cause === 'grace' || (cause === 'unproven' && until === 'time'))
   // A home is paired only where something leaves and something new comes.
   const moves = { leaving: 0, arriving: 0 }
   const chunks = planChanges(inputsOf(feed, { store, workspace }, now), settings)
@@ -213,13 +210,6 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
         if (isHeld && action !== null) scales.add(action, remembered)
         if (action !== null) scales.setRenumbered(action, remembered)
       })
-      // Of two of one home both go, or none.
-      const until = areComplete(known) ? 'time' : 'change'
-      workspace.turn('paired', (action, { isBesideHeld }) =>
-        isBesideHeld && action.cause === 'new'
-          ? { change: hold(action, 'unproven', besideUnproven, { until }), weighed: unweighed }
-          : null,
-      )
     }
     const { summary } = delivery
     summary.duplicates += value.duplicates

@@ -45,16 +45,18 @@ function leaving({ feed, row, items, ...rest }: World, setting: Setting): string
   const mine = row?.feed === 'north' ? row : null
   const isOurs = owner === 'ours' || (ownership === 'mirror' && items.length > 0)
   const says = feed !== 'absent'
-  if (!deletes || (!says && mode === 'delta')) return 'nothing'
+  if (!says && mode === 'delta') return 'nothing'
   // What another feed took over is forgotten once it can be, so that the other one finds no row in its way.
   const isHandedOver = owner === 'theirs' && mine !== null && mine.owned && mine.flight === null
-  if (!isOurs) return isHandedOver && (says || absenceIsProven(setting)) ? 'forget other-feed' : 'nothing'
+  if (!isOurs) return isHandedOver && deletes && (says || absenceIsProven(setting)) ? 'forget other-feed' : 'nothing'
   if (items.length === 0) {
     const underWay = mine !== null && (mine.suspect || (mine.young && mine.flight !== null))
-    const sure = mine !== null && mine.owned && remoteComplete && !underWay && (says || absenceIsProven(setting))
+    const sure =
+      deletes && mine !== null && mine.owned && remoteComplete && !underWay && (says || absenceIsProven(setting))
     return sure ? `forget ${says ? 'feed-says-so' : 'absent'}` : 'nothing'
   }
   if (items.length > 1) return 'hold twice-shown'
+  if (!deletes) return 'hold unproven'
   if (says) return 'delete feed-says-so'
   if (!setting.deliveryComplete || !remoteComplete) return 'hold unproven'
   if (setting.unreadable > 0) return 'hold unreadable'
@@ -197,7 +199,7 @@ export function mayStand(cause: string, world: World, setting: Setting): boolean
     case 'not-converging':
       return row?.ignored === true || (row?.undone ?? 0) >= 3
     case 'unproven':
-      return !setting.deliveryComplete || !setting.remoteComplete
+      return !setting.deliveryComplete || !setting.remoteComplete || !setting.deletes
     case 'unreadable':
       return setting.unreadable > 0
     default:

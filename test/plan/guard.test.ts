@@ -318,12 +318,16 @@ describe('what is held of a change', () => {
 
   test('one of two of a home waits with the other, whatever was let go of it', () => {
     const approved = held({ part: 'create', content: 'create', decision: 'approved' })
-    const besideHeld = (about: What): unknown =>
+    const besideHeld = (about: What) =>
       judge(createOf('B'), { remembered: approved, pair: 'renumbered', isBesideHeld: true }, trips(about), policy)!
-        .change
     expect(judged(createOf('B'), { renumbered: 30 }, 'renumbered', approved)!.change.kind).toBe('create')
-    expect(besideHeld({ renumbered: 30 })).toMatchObject({ kind: 'hold', cause: 'guard' })
-    expect(besideHeld({})).toMatchObject({ kind: 'hold', cause: 'guard' })
+    expect(besideHeld({ renumbered: 30 }).change).toMatchObject({ kind: 'hold', cause: 'guard' })
+    // The guard does not hold it, and what was let go of it stays so.
+    expect(besideHeld({})).toMatchObject({
+      change: { kind: 'hold', cause: 'other-number', until: 'time' },
+      weighed: { parts: [], released: ['create'] },
+      letGo: [],
+    })
   })
 
   test('refused: held without any rule', () => {

@@ -525,6 +525,67 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(all))
   })
 
+  describe('in a backfill', () => {
+    const office = homes(1, 20)
+    const feed = [...changed(8, renumbered, office), home(99)]
+    const backfill = (delivery: string): Promise<ReadReport> => {
+      world.deliver(delivery)
+      return world.run('backfill')
+    }
+    const whyOf = (report: ReadReport, { mlsNumber }: Home) =>
+      report.changes.find((one) => one.mlsNumber === mlsNumber)?.why
+
+    test('wait with their old numbers for the next sync; what is new goes', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(feed))
+      expect(report).toMatchObject({ result: 'ok', holds: [], notes: [], counts: { create: 1, hold: 16 } })
+      expect(whyOf(report, office[0])).toBe(
+        'absent from the feed, but a backfill deletes nothing: the next sync decides',
+      )
+      expect(whyOf(report, renumbered(office[0]))).toBe(
+        'new in the feed; its home has another MLSNumber, too: both wait for a sync that can change both',
+      )
+      expect(there()).toEqual(keys([...office, home(99)]))
+      // More are renumbered than may be in a day: that is asked by the sync, which takes the old ones off.
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { hold: 16 } })
+      expect(await nights(3, feed)).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+      expect(there()).toEqual(keys(feed))
+    })
+
+    test('that was cut are there once', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(feed).replace(zillowEnd, ''))
+      expect(report).toMatchObject({ result: 'partial', holds: [], counts: { create: 1, hold: 16 } })
+      expect(there()).toEqual(keys([...office, home(99)]))
+    })
+
+    test('wait although they were approved, and the approval stays for the sync', async () => {
+      await loaded(office)
+      await night(feed)
+      expect(await backfill(zillowFeed(feed))).toMatchObject({ result: 'held', counts: { create: 0, delete: 0 } })
+      await world.approve()
+      expect(await backfill(zillowFeed(feed))).toMatchObject({ counts: { create: 1, delete: 0, hold: 16 } })
+      expect(there()).toEqual(keys([...office, home(99)]))
+      expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 8, delete: 8, hold: 0 } })
+    })
+
+    test('are not what leaves: a backfill of a few asks nobody', async () => {
+      await loaded(office)
+      const report = await backfill(zillowFeed(office.slice(0, 3)))
+      expect(report).toMatchObject({ result: 'ok', holds: [], counts: { unchanged: 3, hold: 17 } })
+    })
+  })
+
+  test('wait with an old one in its grace where people took the new one off, and nobody is asked', async () => {
+    const copy = renumbered(forty[0])
+    await loaded([...forty, copy], { limits: { grace: { runs: 2 } } })
+    world.standIn.remove(chatbot, copy.mlsNumber)
+    const feed = [...forty.slice(1), copy]
+    expect(await night(feed)).toMatchObject({ result: 'ok', notes: [], counts: { create: 0, hold: 2 } })
+    expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 1, delete: 1 } })
+    expect(there()).toEqual(keys(feed))
+  })
+
   test('wait for no end of grace: the home is there, and never twice', async () => {
     await loaded(forty, { limits: { grace: { runs: 3 } } })
     const report = await night([...forty.slice(0, 2).map(renumbered), ...forty.slice(3)])

@@ -11,6 +11,7 @@ export const wholeSides: Sides = {
   delivery: { complete: true, reasons: [] },
   mode: 'full',
   agrees: null,
+  deletes: true,
   keyless: [],
   remote: { complete: true, reasons: [] },
   lookUps: null,

@@ -4,7 +4,7 @@ import { countsOf, hold } from '../change.ts'
 import type { Action, ActionKind, Change } from '../change.ts'
 import { fieldsOfFact } from './facts.ts'
 import type { FactKind } from './facts.ts'
-import { partOf } from './hold.ts'
+import { partOf, unweighed } from './hold.ts'
 import type { Counted, HeldPart, Pair, PartHeld, Remembered, Weighed } from './hold.ts'
 import type { Trip } from './rules.ts'
 import { isLetGo, standingOf } from './scales.ts'
@@ -54,7 +54,12 @@ export function judge(
   const staying: readonly Standing['is'][] = policy.endsNone ? ['refused', 'waiting'] : ['refused']
   const byRule = new Set(heldBy.map(partFor))
   const held = new Set([...byRule, ...about.filter((part) => staying.includes(standing(part).is))])
-  if (isBesideHeld && held.size === 0) held.add(action.kind)
+  if (isBesideHeld && held.size === 0) {
+    const why = `${action.why}; its home has another MLSNumber, too: both wait for a sync that can change both`
+    const change = hold(action, 'other-number', why)
+    const released = about.filter((part) => isLetGo(standing(part), 'listed again'))
+    return { change, weighed: { ...unweighed, released }, heldBy: [], letGo: [] }
+  }
   const labels = new Set(heldBy.map(({ label }) => label))
   if (held.size > byRule.size) labels.add(policy.endsNone ? 'this run ends no hold' : 'it was refused')
   // What was let go of, and shares a field with what is held, stays with it.

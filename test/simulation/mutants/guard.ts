@@ -125,7 +125,7 @@ export const guardMutants: readonly Mutant[] = [
     file: 'src/plan/guard/guard.ts',
     from: '(isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))',
     to: '!isLetGo(standing(partFor(trip)), trip.ends)',
-    also: [{ from: 'if (isBesideHeld && held.size === 0)', to: 'if (isBesideHeld && held.size < 0)' }],
+    also: [{ from: 'isBesideHeld && held.size === 0', to: 'isBesideHeld && held.size < 0' }],
   },
   {
     name: 'a home is created beside what the list lacks',
