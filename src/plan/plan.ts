@@ -1,4 +1,5 @@
 import type { MovingListing } from '../core/listing.ts'
+import { nextTurn } from '../core/turn.ts'
 import type { Steps } from './change.ts'
 import { leavesAll, presume } from './unseen.ts'
 import { decide } from './decide.ts'
@@ -6,7 +7,6 @@ import type { Decision } from './decide.ts'
 import { isFact } from './guard/facts.ts'
 import { noTally } from './guard/hold.ts'
 import type { PlanInputs, PlanSettings, RowInBrief } from './inputs.ts'
-import { refreshDue } from './present.ts'
 import { caseOf, situations } from './situation.ts'
 import type { Situation } from './situation.ts'
 
@@ -52,7 +52,7 @@ function staysAsItIs(
     settledSince !== null &&
     seen(id) &&
     shownAsBefore(id) &&
-    !refreshDue(key, settledSince, now, volatile.refresh)
+    nextTurn(key, settledSince, volatile.refresh) > now
   )
 }
 

@@ -157,7 +157,7 @@ function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
 /** The moving fields, and a mark with a former name of the feed, travel alone once in `volatile.refresh`. */
 function refreshed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | null {
   const { volatile, now } = one.settings
-  if (!refreshDue(one.key, mine.sentAt, now, volatile.refresh)) return null
+  if (nextTurn(one.key, mine.sentAt, volatile.refresh) > now) return null
   const fields = changedFields(one.recall(mine.id).listing, one.wanted.listing(), volatile.fields)
   if (fields.length > 0) return update(one, 'refresh', 'fields that move by themselves are due', fields)
   return item.isFormer ? update(one, 'refresh', 'marked with a former name of its feed', []) : null
@@ -288,14 +288,6 @@ function postponed({ mine, row, wanted, settings }: Wanting, change: Change): Ch
   const remedy = 'find what undoes it on the chatbot and stop it; it is put right again a week after the last time'
   const why = `not converging: ${change.why}, though put right ${undone} times running: ${remedy}`
   return hold(change, 'not-converging', why)
-}
-
-/**
- * Whether a listing's moving fields are due to be sent again: once every `refresh`, at an instant that its key decides,
- * so that a feed loaded in one night is not sent again in one night.
- */
-export function refreshDue(key: string, sentAt: number, now: number, refresh: number): boolean {
-  return nextTurn(key, sentAt, refresh) <= now
 }
 
 /**

@@ -61,7 +61,7 @@ export async function* situations(
   feed: string,
   isLeft: (row: RowInBrief) => boolean = () => false,
 ): AsyncGenerator<Chunk> {
-  const [delivered, shown] = [new Side(onePage(inputs.delivered)), new Side(onePage(inputs.shown))]
+  const [delivered, shown] = [new Side([inputs.delivered]), new Side([inputs.shown])]
   const [snapshot, histories] = [new Side(inputs.snapshot), new Side(inputs.history)]
   const others = [delivered, shown, histories]
   const sides = [snapshot, ...others]
@@ -112,28 +112,21 @@ async function withRows(
   return chunk
 }
 
-export const shownAsBefore = ({ key, baseline, feed }: SnapshotRow): ShownRow => ({
-  key,
-  hash: baseline ?? '',
-  owner: feed,
-  shown: notKept,
-})
+export function shownAsBefore({ key, baseline, feed }: SnapshotRow): ShownRow {
+  return { key, hash: baseline ?? '', owner: feed, shown: notKept }
+}
 
 const notKept = (): null => null
 
-async function* onePage<Row>(rows: Iterable<Row>): AsyncGenerator<Iterable<Row>> {
-  yield rows
-}
-
 /** Reads a sorted side one group of equal keys at a time. It comes in pages, no key in two of them. */
 class Side<Row extends { key: string }> {
-  readonly #pages: AsyncIterator<Iterable<Row>>
+  readonly #pages: Iterator<Iterable<Row>> | AsyncIterator<Iterable<Row>>
   #page: Iterator<Row> = [].values()
   /** null: there is none; undefined: the next page has to be turned to before it can be told. */
   next: Row | null | undefined
 
-  constructor(pages: AsyncIterable<Iterable<Row>>) {
-    this.#pages = pages[Symbol.asyncIterator]()
+  constructor(pages: readonly Iterable<Row>[] | AsyncIterable<Iterable<Row>>) {
+    this.#pages = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages.values()
   }
 
   async turn(): Promise<void> {

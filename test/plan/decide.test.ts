@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { contentHash } from '../../src/core/hash.ts'
 import type { Listing } from '../../src/core/listing.ts'
+import { nextTurn } from '../../src/core/turn.ts'
 import { fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
 import { homeOf } from '../../src/plan/guard/home.ts'
-import { refreshDue } from '../../src/plan/present.ts'
 import { situations } from '../../src/plan/situation.ts'
 import { looksUp } from '../support/changes.ts'
 import { PlanWorld, day, limits, listing, minute, now } from '../support/plan-world.ts'
@@ -633,7 +633,7 @@ describe('what was sent is fetched', () => {
 test('listings that were all sent in one night have their turn in `volatile.refresh` spread over its days, each once', () => {
   const week = 7 * day
   const keys = Array.from({ length: 700 }, (_, i) => `M-${i}`)
-  const dueBy = (nights: number): number => keys.filter((key) => refreshDue(key, now, now + nights * day, week)).length
+  const dueBy = (nights: number): number => keys.filter((key) => nextTurn(key, now, week) <= now + nights * day).length
   const turns = [1, 2, 3, 4, 5, 6, 7].map((night) => dueBy(night) - dueBy(night - 1))
   expect(turns.reduce((sum, turn) => sum + turn, 0)).toBe(700)
   for (const turn of turns) expect(Math.abs(turn - 100)).toBeLessThan(40)
