@@ -3,6 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
+import { endInWords } from '../plan/guard/sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
 
@@ -35,34 +36,24 @@ type Feed = Pick<FeedConfig, 'name' | 'timezone' | 'plan'>
 
 /** "14 changes held by leaving since Mon 31 Mar 02:00; they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
 export function groupInWords(rules: string, held: readonly Approvable[], feed: Feed, now: number): string {
-  const since = minuteIn(feed.timezone, Math.min(...held.map((one) => one.since)))
+  const since = held.reduce((first, one) => Math.min(first, one.since), Infinity)
   const changes = held.length === 1 ? '1 change' : `${held.length} changes`
-  return `${changes} held by ${rules} since ${since}; ${endInWords(rules, held, feed, now)}`
+  return `${changes} held by ${rules} since ${minuteIn(feed.timezone, since)}; ${endOf(rules, held, feed, now)}`
 }
 
-function endInWords(
-  rules: string,
-  held: readonly Approvable[],
-  { timezone, plan: { limits } }: Feed,
-  now: number,
-): string {
-  const isOne = held.length === 1
+function endOf(rules: string, held: readonly Approvable[], { name, timezone, plan }: Feed, now: number): string {
   const [{ decision }] = held as [Approvable]
   if (decision?.is === 'approved')
     return `approved by ${[...new Set(held.map((one) => one.decision?.by))].join(' and ')}`
-  if (decision?.is === 'refused') return 'refused, so that only the feed or an approval ends it'
-  const go = isOne ? 'it goes by itself' : 'they go by themselves'
-  const wait = isOne ? 'it waits' : 'they wait'
-  if (rules === 'chatbot')
-    return `${go} once another complete list, an hour later or more, says the same; if the keys to the service were changed, ${wait} for you`
-  const clocks = held.flatMap(({ clock }) => clock ?? [])
-  if (clocks.length < held.length || limits.confirm === null) return `${wait} for you`
-  const [first, last] = [Math.min(...clocks) + limits.confirm, Math.max(...clocks) + limits.confirm]
-  if (last <= now) return `${go} with the next complete delivery that still says so`
-  const until = minuteIn(timezone, Math.max(first, now))
-  return first === last
-    ? `${go} on ${until} if the feed still says so`
-    : `${go} from ${until} on, if the feed still says so`
+  const isOfList = rules === 'chatbot'
+  const refused = decision?.is === 'refused' ? held.length : 0
+  const clocks = held.flatMap(({ clock }) => clock ?? []).toSorted((one, other) => one - other)
+  const [clock = null] = clocks.length < held.length ? [] : clocks
+  const ending = { clock, last: clocks.at(-1) ?? 0, refused }
+  const about = { feed: name, timezone, confirm: plan.limits.confirm, now }
+  const end = endInWords(held.length, isOfList ? 'listed again' : 'confirmed', ending, about)
+  const wait = held.length === 1 ? 'it waits' : 'they wait'
+  return isOfList && refused === 0 ? `${end}; if the keys to the service were changed, ${wait} for you` : end
 }
 
 /** "delete M-1041: 101 Olive Street, Ames, for sale, $180,000; since Mon 31 Mar 02:00; gone from the feed". */

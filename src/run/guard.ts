@@ -64,13 +64,16 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     feed: feed.name,
     timezone: feed.timezone,
     confirm: limits.confirm,
-    isNewMapping: past.last.mapping !== null && past.last.mapping !== feed.mapping.version,
+    now: past.moment.now,
   }
   const trips = [...holding.keys()]
   const { counts, lookUps, elsewhere, nameless, ...counted } = count(workspace, plan.counts, isDoubtful)
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
-  const sentences = new Map([...holding].map(([trip, held]) => [trip, sentenceOf(trip, held, about)]))
+  // That is why, more often than not.
+  const isNewMapping = past.last.mapping !== null && past.last.mapping !== feed.mapping.version
+  const before = isNewMapping ? 'The mapping changed since the last run: ' : ''
+  const sentences = new Map([...holding].map(([trip, held]) => [trip, before + sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)

@@ -68,8 +68,17 @@ test('what was refused, what was approved and what nobody decided are told apart
     held('5', decided('approved', 'uid 12345')),
   ]
   expect(told(all)).toEqual([
-    '2 changes held by leaving since Mon 31 Mar 00:00; refused, so that only the feed or an approval ends it',
+    '2 changes held by leaving since Mon 31 Mar 00:00; they were refused, so that only the feed or an approval ends them',
     '1 change held by leaving since Tue 1 Apr 00:00; it goes by itself on Fri 4 Apr 00:00 if the feed still says so',
     '2 changes held by leaving since Mon 31 Mar 00:00; approved by bob and uid 12345',
+  ])
+  expect(told([held('1', { rules: ['chatbot'], ...decided('refused', 'ann') })])).toEqual([
+    '1 change held by chatbot since Mon 31 Mar 00:00; it was refused, so that only the feed, a later list of the chatbot or an approval ends it',
+  ])
+})
+
+test('of a whole large feed it is told, too', () => {
+  expect(told(Array.from({ length: 200_000 }, (_, i) => held(`${i}`)))).toEqual([
+    '200000 changes held by leaving since Mon 31 Mar 00:00; they go by themselves on Thu 3 Apr 00:00 if the feed still says so',
   ])
 })

@@ -126,7 +126,7 @@ test('approve shows what is held by rule, with each home, its price and since wh
   expect(stdout).toMatch(/\n {4}update price .+, \$[\d,]+ → \$[\d,]+ \(\+9,900%\); since /)
   expect(stdout).toContain('9 refused')
   // What was refused has no clock, and is still held.
-  expect(await ready()).toContain('refused, so that only the feed or an approval ends it')
+  expect(await ready()).toContain('refused, so that only the feed or an approval ends')
   expect(JSON.parse((await world.executed('status', '--ready', '--format', 'json')).stdout)).toMatchObject({
     ready: false,
     reasons: [{ what: 'daemon' }, { what: 'held', feed: 'north' }, { what: 'held' }],

@@ -383,17 +383,18 @@ describe('what is held of a change', () => {
 })
 
 describe('the scales', () => {
+  const of = (part: HoldRecord['part'], changes: Partial<HoldRecord>): HoldRecord => ({
+    part,
+    content: null,
+    since: now,
+    ends: 'confirmed',
+    clock: now,
+    decision: null,
+    ...changes,
+  })
+
   test('count within 24 hours, and nothing twice, nor what is approved or confirmed', () => {
     const scales = new Scales(policy)
-    const of = (part: HoldRecord['part'], changes: Partial<HoldRecord>): HoldRecord => ({
-      part,
-      content: null,
-      since: now,
-      ends: 'confirmed',
-      clock: now,
-      decision: null,
-      ...changes,
-    })
     scales.add(deleteOf('A'), nothing)
     scales.add(deleteOf('B'), { ...nothing, counted: ['delete'] })
     scales.add(deleteOf('C'), { ...nothing, holds: [of('delete', { decision: 'approved' })] })
@@ -423,13 +424,18 @@ describe('the scales', () => {
     })
   })
 
-  test('one of a pair is neither leaving nor arriving', () => {
+  test.each<[string, Partial<HoldRecord>, number]>([
+    ['held', {}, 1],
+    ['approved', { ends: 'listed again', decision: 'approved' }, 0],
+    ['confirmed', { clock: now - 72 * hour }, 0],
+  ])('one of a pair is neither leaving nor arriving: %s', (_, about, renumber) => {
+    const holds = [of('delete', about)]
     const scales = new Scales(policy)
     for (const action of [deleteOf('A'), createOf('B')]) {
-      scales.add(action, nothing)
-      scales.setRenumbered(action, nothing)
+      scales.add(action, { ...nothing, holds })
+      scales.setRenumbered(action, { ...nothing, holds })
     }
-    expect(scales.sums(before)).toMatchObject({ counts: { delete: 0, create: 0, renumber: 1 } })
+    expect(scales.sums(before)).toMatchObject({ counts: { delete: 0, create: 0, renumber } })
   })
 })
 
@@ -439,20 +445,33 @@ test('a message says what, of how many, against which number, and what happens n
     sentenceOf(
       tripsOf(what, limits)[0],
       { counts, clock, last: now, refused: 0, ...held },
-      { feed: 'north', timezone: 'America/Chicago', confirm, isNewMapping: false },
+      { feed: 'north', timezone: 'America/Chicago', confirm, now },
     )
   expect(sentence(seen(40, { leaving: 14 }))).toBe(
     '14 of 40 listings would leave the site; up to 8 may in 24 hours (limits.share). Held: 14 deletes. They go by themselves on Tue 24 Nov 06:00 if the feed still says so; now: listing-sync approve north',
   )
-  expect(sentence(seen(40, { leaving: 14 }), now, null)).toContain('They wait until you decide')
+  expect(sentence(seen(40, { leaving: 14 }), now, null)).toContain(
+    'Held: 14 deletes. They wait for you; now: listing-sync approve north',
+  )
   const leaving14 = (held: object, clock: number | null = now): string =>
     sentence(seen(40, { leaving: 14 }), clock, 72 * hour, held)
   expect(leaving14({ last: now + hour })).toContain('They go by themselves from Tue 24 Nov 06:00 on, if the feed still')
+  // Where a delivery or list was cut, a clock runs out and nothing goes: the next whole one lets it go.
+  expect(leaving14({ last: now - 73 * hour }, now - 73 * hour)).toContain(
+    'They go by themselves with the next complete delivery that still says so; now: listing-sync approve north',
+  )
   expect(leaving14({ refused: 3 })).toContain(
     'if the feed still says so, but for 3 that were refused; now: listing-sync',
   )
   expect(leaving14({ refused: 14 }, null)).toContain(
-    'They were refused, so that only the feed or an approval ends it: l',
+    'They were refused, so that only the feed or an approval ends them; now: l',
+  )
+  const missing20 = (held: object): string => sentence(seen(40, { missing: 20 }), null, 72 * hour, held)
+  expect(missing20({ refused: 14 })).toContain(
+    'They were refused, so that only the feed, a later list of the chatbot or an approval ends them; now: listing-sync',
+  )
+  expect(missing20({ counts: { ...counts, delete: 0, create: 1 }, refused: 1 })).toContain(
+    'Held: 1 create. It was refused, so that only the feed, a later list of the chatbot or an approval ends it; now: listing-sync',
   )
   expect(sentence(seen(4, { leaving: 1, isEmpty: true }))).toContain(
     '1 of 4 listings would leave the site, as the delivery is whole and has no record. Held: ',

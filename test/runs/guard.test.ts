@@ -311,7 +311,7 @@ describe('what is held', () => {
   test('waits for a person where confirm is never', async () => {
     await loaded(all, { limits: { confirm: 'never' } })
     const report = await night(sixGone)
-    expect(notes(report)).toContain('Held: 6 deletes. They wait until you decide: listing-sync approve north')
+    expect(notes(report)).toContain('Held: 6 deletes. They wait for you; now: listing-sync approve north')
     heldDeletes(await nights(40, sixGone), 6, sentence)
     await world.approve()
     expect(await night(sixGone)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
@@ -433,10 +433,12 @@ describe('approve', () => {
     const refused = await nights(5, sixGone)
     heldDeletes(refused, 6, sentence6)
     expect(refused.notes.join()).toContain(
-      'They were refused, so that only the feed or an approval ends it: listing-sync',
+      'They were refused, so that only the feed or an approval ends them; now: listing-sync',
     )
     heldDeletes(await night(all.slice(2)), 2, 'Still held, as refused: 2 deletes; now: listing-sync approve north')
-    expect((await world.executed('status', '--ready')).stdout).toMatch(/2 changes held by leaving since .*; refused/)
+    expect((await world.executed('status', '--ready')).stdout).toMatch(
+      /2 changes held by leaving since .*; they were refused/,
+    )
     expect(await decide('--revoke')).toContain('2 decisions are taken back')
     expect(await night(all.slice(2))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
   })
@@ -1113,7 +1115,7 @@ describe('a record without MLSNumber', () => {
     const report = await night(all.slice(1))
     expect(report).toMatchObject({ result: 'held', counts: { hold: 1 } })
     expect(notes(report)).toContain('Still held, as refused: 1 delete')
-    const told = /1 change held by leaving since .*; refused, so that only the feed or an approval ends it/
+    const told = /1 change held by leaving since .*; it was refused, so that only the feed or an approval ends it/
     expect((await world.executed('status', '--ready')).stdout).toMatch(told)
     expect((await world.executed('status')).stdout).toMatch(told)
   })
@@ -1222,7 +1224,7 @@ describe("what the chatbot's list lacks", () => {
     world.standIn.seed(chatbot, [{ MLSNumber: 'STRANGER-1' }])
     for (const report of [await night(all), await nights(6, all)]) {
       expect(report).toMatchObject({ result: 'held', counts: { create: 0, update: 0, delete: 0, hold: 20 } })
-      expect(notes(report)).toContain('They wait until you decide')
+      expect(notes(report)).toContain('They wait for you; now: listing-sync approve north')
     }
     // It may be somebody else's chatbot: what is new waits, too.
     expect(await night([...all, home(99)])).toMatchObject({ result: 'held', counts: { create: 0, hold: 21 } })

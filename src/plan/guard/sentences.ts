@@ -20,10 +20,9 @@ export interface Held {
 export interface About {
   readonly feed: string
   readonly timezone: string
-  /** Milliseconds; null: nothing goes by itself. */
+  /** Milliseconds, as is `now`; null: nothing goes by itself. */
   readonly confirm: number | null
-  /** The mapping is not the one of the last run: that is why, more often than not. */
-  readonly isNewMapping: boolean
+  readonly now: number
 }
 
 /** "14 deletes and 2 creates". */
@@ -44,32 +43,37 @@ function spanInWords(span: number): string {
 
 /** The whole message of an accident: what, of how many, against which number, what happens next. */
 export function sentenceOf(trip: Trip, held: Held, about: About): string {
-  const before = about.isNewMapping ? 'The mapping changed since the last run: ' : ''
-  return `${before}${trip.sentence}. ${endingOf(trip, held, about)}`
+  return `${trip.sentence}. ${endingOf(trip, held, about)}`
 }
 
 function endingOf({ ends, waitsFor, fact, numbers }: Trip, held: Held, about: About): string {
-  const { counts, clock, last, refused } = held
+  const { counts, clock, refused } = held
   const { feed, timezone, confirm } = about
   if (waitsFor !== undefined) return `Nothing of it is carried out until ${waitsFor} or you approve it`
-  const until = clock === null || confirm === null ? null : minuteIn(timezone, clock + confirm)
-  if ('renumbered' in numbers && until !== null && refused === 0)
-    return `Held with their old numbers until ${until}; the site keeps showing them`
+  if ('renumbered' in numbers && clock !== null && confirm !== null && refused === 0)
+    return `Held with their old numbers until ${minuteIn(timezone, clock + confirm)}; the site keeps showing them`
   const of = fact === undefined ? '' : ` of ${facts[fact].words[2]}`
-  return `Held: ${countsInWords(counts)}${of}. ${next()} listing-sync approve ${feed}`
+  const end = endInWords(total(counts), ends, held, about)
+  return `Held: ${countsInWords(counts)}${of}. ${end[0].toUpperCase()}${end.slice(1)}; now: listing-sync approve ${feed}`
+}
 
-  function next(): string {
-    const isOne = total(counts) === 1
-    if (refused === total(counts))
-      return `${isOne ? 'It was refused' : 'They were refused'}, so that only the feed or an approval ends it:`
-    if ((ends === 'listed again' ? clock : until) === null)
-      return `${isOne ? 'It waits' : 'They wait'} until you decide:`
-    const go = isOne ? 'It goes by itself' : 'They go by themselves'
-    const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
-    if (ends === 'listed again')
-      return `${go} once another complete list, an hour later or more, says the same${but}; now:`
-    return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}; now:`
+/** What ends so many holds, as a clause: "they go by themselves on Thu 3 Apr 02:00 if the feed still says so". */
+export function endInWords(count: number, ends: Ends, held: Omit<Held, 'counts'>, about: About): string {
+  const { clock, last, refused } = held
+  const { timezone, confirm, now } = about
+  const isOne = count === 1
+  const isOfList = ends === 'listed again'
+  if (refused === count) {
+    const what = isOfList ? 'the feed, a later list of the chatbot' : 'the feed'
+    return `${isOne ? 'it was' : 'they were'} refused, so that only ${what} or an approval ends ${isOne ? 'it' : 'them'}`
   }
+  const but = refused === 0 ? '' : `, but for ${refused} that ${refused === 1 ? 'was' : 'were'} refused`
+  const go = isOne ? 'it goes by itself' : 'they go by themselves'
+  if (isOfList && clock !== null) return `${go} once another complete list, an hour later or more, says the same${but}`
+  if (confirm === null || clock === null) return `${isOne ? 'it waits' : 'they wait'} for you${but}`
+  if (last + confirm <= now) return `${go} with the next complete delivery that still says so${but}`
+  const until = minuteIn(timezone, Math.max(clock + confirm, now))
+  return `${go} ${clock === last ? `on ${until}` : `from ${until} on,`} if the feed still says so${but}`
 }
 
 export type LetGoVerb = 'would be carried out' | 'are being carried out' | 'were carried out'
