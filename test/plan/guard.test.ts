@@ -426,6 +426,7 @@ describe('the scales', () => {
 
   test.each<[string, Partial<HoldRecord>, number]>([
     ['held', {}, 1],
+    ['let go by another list, as the feed has not confirmed it', { ends: 'listed again', clock: now - hour }, 1],
     ['approved', { ends: 'listed again', decision: 'approved' }, 0],
     ['confirmed', { clock: now - 72 * hour }, 0],
   ])('one of a pair is neither leaving nor arriving: %s', (_, about, renumber) => {

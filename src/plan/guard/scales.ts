@@ -90,7 +90,7 @@ export class Scales {
   setRenumbered(action: Action, remembered: Remembered): void {
     this.#weigh(action, remembered, -1)
     if (action.kind !== 'delete' || remembered.counted.includes('renumber')) return
-    if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'listed again')) this.#counts.renumber++
+    if (!isLetGo(standingOf(remembered, action, 'delete', this.#policy), 'confirmed')) this.#counts.renumber++
   }
 
   /** Each number leaves out what is let go of as far as its rule is concerned. */
