@@ -99,7 +99,7 @@ function mayStillLand({ mine, settings }: Case): boolean {
 /** Another feed took over what the row says is ours, and the feed holds it no more: it is the other's to keep or to delete. */
 function handedOver({ key, mine, shown }: Case): Change | null {
   const other = shown.find(({ owner }) => owner !== null)?.owner
-  if (mine === null || !mine.owned || mine.flight !== null || other === undefined) return null
+  if (mine === null || mine.flight !== null || other === undefined) return null
   const why = `feed ${other} of this chatbot has it`
   return { kind: 'forget', cause: 'other-feed', mlsNumber: key, why, home: null }
 }

@@ -56,7 +56,7 @@ function wantedListings({ delivered, row, seen, settings, recall }: Case): Wante
   const wanted: WantedListing[] = []
   if (seen && row !== null) {
     const reading = readingOf(() => recall(row.id))
-    const moved = row.content === null || (row.movesAt !== null && row.movesAt <= now)
+    const moved = row.movesAt !== null && row.movesAt <= now
     const content = moved ? contentHash(reading.listing(), volatile.fields) : row.content!
     wanted.push({ content, at: { snapshot: row.id }, home: row.home, byMapping: false, ...reading })
   }

@@ -87,13 +87,13 @@ async function decideAll(chunk: readonly Situation[], inputs: PlanInputs, settin
 }
 
 function count(facts: PlanFacts, { one, changes, duplicates }: Decision, { feed, remote }: PlanSettings): void {
-  const { row, seen, delivered, shown, ours, notes } = one
+  const { row, delivered, shown, ours, notes } = one
   const { counted } = one.history
   // What an incomplete list lacks may be there all the same.
   const isThere = ours && (shown.length > 0 || !remote.complete)
   if (isThere || counted.includes('delete')) facts.ours++
   const isMarked = shown.some(({ owner }) => owner === feed)
-  if (isMarked && row === null && !seen && delivered.length === 0) facts.strange++
+  if (isMarked && row === null && delivered.length === 0) facts.strange++
   for (const what of counted) facts.counted[what]++
   if (counted.some(isFact)) facts.counted.changed++
   facts.duplicates += duplicates

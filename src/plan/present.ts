@@ -97,7 +97,7 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
   if (news.length > 0) return changed(one, mine, news)
   if ('delivered' in wanted.at) notes.push({ op: 'touch', snapshot: mine.id, position: wanted.at.delivered })
   const isNew = mine.baseline !== item.hash
-  if (isUnseen(mine, item) && isSuspect(mine, settings)) {
+  if (isUnseen(mine) && isSuspect(mine, settings)) {
     // A delta says it only once.
     notes.push({ op: 'undecided', key })
     return null
@@ -111,13 +111,12 @@ function confirmed(one: Wanting, mine: SnapshotRow, item: ShownRow): Change | nu
     return adopt(one, item, 'as-wanted', why)
   }
   if (isNew || mine.ignored || mine.undone > 0)
-    notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine, item) })
+    notes.push({ op: 'baseline', key, hash: item.hash, kept: fields.length > 0 && !isUnseen(mine) })
   return refreshed(one, mine, item)
 }
 
-/** Nobody looked at it after it was sent, and it is not shown as it was before that. */
-const isUnseen = ({ baseline, ignored }: SnapshotRow, { hash }: ShownRow): boolean =>
-  baseline === null || (ignored && baseline !== hash)
+/** Nobody looked at it after it was sent, or whoever did saw it as it was before that. */
+const isUnseen = ({ baseline, ignored }: SnapshotRow): boolean => baseline === null || ignored
 
 /** What is done where a listing is not shown as it was sent; null: nothing. */
 function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields: FieldChange[]): Change | null {
@@ -130,7 +129,7 @@ function shownOtherwise(one: Wanting, mine: SnapshotRow, item: ShownRow, fields:
     return hold(sendAgain, 'not-converging', `not converging: ${why}; sent again after a day`)
   }
   // Nobody looked at it after it was sent: a form of the service's own, if it is known for that, or somebody's edit.
-  const isFirst = isUnseen(mine, item)
+  const isFirst = isUnseen(mine)
   if (isFirst && fields.every(({ field }) => forms.has(field))) return null
   // An earlier attempt of ours may have landed over it: no policy lets that stand.
   if (isFirst && (drift === 'overwrite' || mine.suspectUntil !== null))
@@ -147,8 +146,7 @@ function changed(one: Wanting, mine: SnapshotRow, news: FieldChange[]): Change {
     ? (['mapping', 'the mapping changed'] as const)
     : (['changed', 'changed in the feed'] as const)
   const step = update(one, cause, why, news)
-  if (item === null || mine.baseline === item.hash || (!isUnseen(mine, item) && settings.drift !== 'overwrite'))
-    return step
+  if (item === null || mine.baseline === item.hash || (!isUnseen(mine) && settings.drift !== 'overwrite')) return step
   // Fields that we neither sent nor want: an unanswered attempt landed late, or somebody set them. An update leaves alone
   // what it is not told to clear, and what is shown after it would be taken for fields that cannot be cleared.
   return { ...step, clear: [...new Set([...step.clear, ...disappearing(shownDifferences(one, item))])] }
@@ -234,7 +232,7 @@ function update(one: Wanting, cause: UpdateCause, why: string, fields: FieldChan
 /** Facts are compared with what was sent last. Of what was there before, the feed has said nothing yet. */
 function brokenBy({ mine, wanted, recall }: Wanting, cause: UpdateCause): FactKind[] {
   const isNews = cause === 'changed' || cause === 'mapping' || cause === 'settle'
-  if (!isNews || mine === null || !mine.owned || mine.content === null || mine.content === wanted.content) return []
+  if (!isNews || mine === null || mine.content === null || mine.content === wanted.content) return []
   return factsBroken(recall(mine.id).listing, wanted.listing())
 }
 

@@ -13,8 +13,8 @@ export function presume(chunk: readonly Situation[], settings: PlanSettings): vo
     const { key, row } = situation
     if (isLookedFor(settings, key)) continue
     const mine = row !== null && row.feed === feed && (row.owned || row.flight !== null) ? row : null
-    const isSettled = mine === null || (mine.flight === null && (mine.suspectUntil ?? 0) <= lookUps.listedAt)
-    const isUnclear = !isSettled || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))
+    const mayLand = mine !== null && (mine.flight !== null || (mine.suspectUntil ?? 0) > lookUps.listedAt)
+    const isUnclear = mayLand || (mine !== null && (mine.content === null || mine.baseline === null || mine.ignored))
     const expected = mine === null ? null : shownAsBefore(mine)
     situation.shown = expected === null ? [] : [expected]
     situation.ask = { key, expected, isUnclear }
