@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { callsToLookAgain } from '../apply/context.ts'
 import type { Orders } from '../apply/context.ts'
 import { freshFor } from '../apply/look-again.ts'
-import { minuteIn } from '../core/zone.ts'
 import { reasonOf } from '../plan/change.ts'
 import type { Action, ActionKind, Counts } from '../plan/change.ts'
 import { judge } from '../plan/guard/guard.ts'
@@ -124,24 +123,11 @@ function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFir
     isFirstLoad,
     isMirror: feed.plan.ownership === 'mirror',
     isEmpty: summary.complete && summary.records === 0,
-    older: olderThan(feed, delivery, last.written, moment.now),
+    older: delivery.older,
     wasOlder: isOlder,
     strange: facts.strange,
     otherKeys,
   }
-}
-
-/** Only times of the same kind and source are compared; a last time in the future was a wrong clock. */
-function olderThan(
-  { source, timezone }: Feed,
-  { written }: Delivery,
-  last: Past['last']['written'],
-  now: number,
-): Seen['older'] {
-  if (written === null || last === null || written.by !== last.by || last.source !== source || last.at > now)
-    return null
-  if (written.at + written.within >= last.at) return null
-  return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
 }
 
 /** Why nothing is deleted for being absent, where a side is not whole. */

@@ -4,6 +4,7 @@ import { tellsAbsence } from '../plan/proof.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Prepared } from './run.ts'
+import { toldOf } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
 const batchSize = 1000
@@ -47,7 +48,21 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
 }
 
 /** A delta says a thing once: what is to be done stays pending until it is done. */
-async function notePending({ name, chatbot }: Feed, { store, workspace }: Writers, now: number): Promise<void> {
+async function notePending(feed: Feed, { store, workspace }: Writers, now: number): Promise<void> {
+  const { name, chatbot } = feed
+  // What an older delta said stays pending, though it was not planned again.
+  for await (const page of store.deliveries.pending(name)) {
+    const told = await toldOf(
+      feed,
+      { store, workspace },
+      page.map(({ key }) => key),
+    )
+    await store.deliveries.notePending(
+      name,
+      page.filter(({ key }) => !told.has(key)),
+      now,
+    )
+  }
   for (const keys of batches(undone(workspace), () => batchSize)) {
     const ids = await store.snapshot.ids(chatbot, name, keys)
     const seen = await store.snapshot.recall([...ids.values()].filter((id) => workspace.isSeen(id)))

@@ -13,7 +13,9 @@ import type { Listed } from './observe.ts'
 import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
+import { isWaiting } from './receive.ts'
 import type { Delivery } from './receive.ts'
+import { toldOf } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
@@ -138,19 +140,18 @@ export function inputsOf(
 }
 
 async function untoldOf(
-  { name, chatbot }: Feed,
-  { store, workspace }: Pick<Readers, 'store' | 'workspace'>,
+  feed: Feed,
+  tools: Pick<Readers, 'store' | 'workspace'>,
   { delivery: { mode }, past }: Known,
 ): Promise<Untold> {
   if (mode === 'full') return { told: null, waiting: 0 }
-  const held = await store.holds.held(name, past.moment.now)
-  const keys = held.map(({ mlsNumber }) => mlsNumber)
-  const ids = await store.snapshot.ids(chatbot, name, keys)
-  const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
-  const told = new Set(keys.filter((key) => workspace.isDelivered(key) || isSeen(key)))
-  const waits = held.filter(
-    ({ rules, decision, mlsNumber }) => rules.length > 0 && decision?.is !== 'approved' && !told.has(mlsNumber),
+  const held = await tools.store.holds.held(feed.name, past.moment.now)
+  const told = await toldOf(
+    feed,
+    tools,
+    held.map(({ mlsNumber }) => mlsNumber),
   )
+  const waits = held.filter(({ mlsNumber, ...one }) => isWaiting(one) && !told.has(mlsNumber))
   return { told, waiting: new Set(waits.map(({ mlsNumber }) => mlsNumber)).size }
 }
 

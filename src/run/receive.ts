@@ -16,12 +16,15 @@ import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
 import { homeOf } from '../plan/guard/home.ts'
+import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
+import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
+import { toldOf } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
-import { writtenOf } from './written.ts'
+import { olderThan, writtenOf } from './written.ts'
 
 type Source = Pick<
   Feed,
@@ -47,6 +50,8 @@ export interface Delivery {
   endsLater: boolean
   /** When it says that it was written. */
   written: Written | null
+  /** The same and when the last one was, as people read it, where that was later; null: nothing says that it is older. */
+  older: ReturnType<typeof olderThan>
   /** What the source can be asked by whether it has changed. */
   validators: Validators
   /** What a person should know of the records that were read, as sentences. */
@@ -98,6 +103,7 @@ async function received(
     lastKey: past.last.lastKey,
     endsLater: false,
     written: null,
+    older: null,
     validators: saved,
     notes: [],
   }
@@ -205,7 +211,10 @@ async function read(
   if (exceeded !== null) reasons.add(exceeded)
   const said = mapping.deliveryOf?.(reading.header?.() ?? {}) ?? mapping.delivery
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
-  const pending = mode === 'delta' ? await addPending(feed, tools, moment, summary) : 0
+  const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
+  const older = olderThan(last.written, written, feed.source, moment)
+  // An older one is judged by what it says itself.
+  const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
   const notes = [
     ...(live?.notes ?? []),
@@ -235,31 +244,34 @@ async function read(
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,
-    written: writtenOf(reading.written?.() ?? null, opened, moment.timezone),
+    written,
+    older,
     validators: opened.validators,
     notes,
   }
 }
 
+/** A rule of the guard holds it, and no approval lets it go. */
+export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>): boolean =>
+  rules.length > 0 && decision?.is !== 'approved'
+
 /**
- * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself. Gives of how many
- * MLSNumbers.
+ * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
+ * delta said and waits for a person: a newer one that does not name it says nothing of it. Gives of how many MLSNumbers.
  */
-async function addPending(
-  { chatbot, name, plan }: Source,
-  { store, workspace }: Tools,
-  moment: Moment,
-  summary: DeliverySummary,
-): Promise<number> {
+async function addPending(feed: Source, tools: Tools, moment: Moment, summary: DeliverySummary): Promise<number> {
+  const { name, plan } = feed
+  const { store, workspace } = tools
+  const held = await store.holds.held(name, moment.now)
+  const isOlder = (one: Held): boolean => one.rules.includes('older' satisfies RuleName) && isWaiting(one)
+  const older = new Set(held.filter(isOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
   for await (const page of store.deliveries.pending(name)) {
     const keys = page.map(({ key }) => key)
-    const ids = await store.snapshot.ids(chatbot, name, keys)
-    const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
+    const told = await toldOf(feed, tools, keys)
     const rows: NewDelivered[] = []
     for (const { key, delivered } of page) {
-      // A record that can't be read says nothing anew.
-      if (isSeen(key) || workspace.deliveredAs(key).length > 0) continue
+      if (told.has(key) || older.has(key)) continue
       pending++
       for (const one of delivered) {
         summary.records++

@@ -1,7 +1,9 @@
 /** When a delivery says that it was written. */
-import { offsetAt } from '../core/zone.ts'
+import { minuteIn, offsetAt } from '../core/zone.ts'
 import type { Written } from '../feed/format/format.ts'
+import type { Moment } from '../feed/mapping/mapping.ts'
 import type { Opened } from '../feed/transport/transport.ts'
+import type { LastDelivery } from '../store/store.ts'
 
 /** A local time without a zone is set back by this much once a year. */
 const daylightSaving = 3_600_000
@@ -28,6 +30,22 @@ export function writtenOf(
   }
   const at = Date.parse(validators.lastModified ?? '')
   return Number.isNaN(at) ? null : { by: 'server', at, within: betweenMachines }
+}
+
+/**
+ * When a delivery was written and when the last one was, as people read it, where that was later; null: it was not, or can't be told.
+ * Only times of the same kind and source are compared; a last time in the future was a wrong clock.
+ */
+export function olderThan(
+  last: LastDelivery['written'],
+  written: Written | null,
+  source: string,
+  { now, timezone }: Moment,
+): { written: string; last: string } | null {
+  if (written === null || last === null || written.by !== last.by || last.source !== source || last.at > now)
+    return null
+  if (written.at + written.within >= last.at) return null
+  return { written: minuteIn(timezone, written.at), last: minuteIn(timezone, last.at) }
 }
 
 /** The instant at which the clocks of a zone show what those of UTC show at `shown`. */

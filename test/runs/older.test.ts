@@ -142,6 +142,34 @@ describe('whose server says that it is older', () => {
     expect(priceOf(home(1))).toBe(asOf(3)[0].price)
   })
 
+  test('and is a delta waits for a person or for a newer word, and what newer ones say goes on meanwhile', async () => {
+    world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+    const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`
+    await served(asOf(2), at(10))
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+    expect(await served([home(13)], at(11))).toMatchObject({ result: 'partial' })
+    world.standIn.clearFaults()
+    world.clock.advance(25 * hour)
+    const [first, second, third] = asOf(1)
+    expect(await served([first, second, third], ten)).toMatchObject({ result: 'held', counts: { hold: 3, create: 0 } })
+    for (const [minute, some, counts] of [
+      // What was still to be done of an earlier one is none of what the older one says.
+      [20, [], { create: 1, update: 0 }],
+      [21, [dearer(home(9))], { create: 0, update: 1 }],
+      [22, [], { create: 0, update: 0 }],
+    ] as const) {
+      const report = await served(some, at(minute))
+      expect(report).toMatchObject({ result: 'held', counts })
+      expect(report.notes).toContainEqual(expect.stringContaining('3 held by earlier runs stay held'))
+    }
+    expect(priceOf(first)).toBe(asOf(2)[0].price)
+    expect(await served([asOf(3)[0]], at(30))).toMatchObject({ result: 'held', counts: { update: 1 } })
+    await world.approve()
+    expect(await served([], at(31))).toMatchObject({ result: 'ok', counts: { update: 2 } })
+    expect([first, second, third].map(priceOf)).toEqual([asOf(3)[0].price, second.price, third.price])
+    expect(await served([], at(32))).toMatchObject({ result: 'ok', notes: [], counts: { update: 0 } })
+  })
+
   test('goes through with one approval, whatever turns of fields that move by themselves come meanwhile', async () => {
     world.configure({ north: { source: server!.url } })
     const sold = homes(1, 40)
