@@ -392,6 +392,8 @@ describe('a call was in flight', () => {
     expect(await only(left(minute).shows(A, foreign), { ownership: 'snapshot' })).toMatchObject({ kind: 'delete' })
     // What we create bears our mark, so this was made by somebody else meanwhile.
     expect(await only(left(minute).shows(A, foreign))).toBe('nothing')
+    const unreadable = { ...foreign, unreadable: ['ExtensionColumn' as const] }
+    expect(await only(left(minute).shows(A, unreadable))).toMatchObject({ kind: 'delete' })
   })
 })
 

@@ -253,12 +253,12 @@ export class PlanWorld {
   }
 
   /** The service shows this listing; `kept` false: it is as its baseline, so its fields were not kept. */
-  shows(one: Listing, changes: Partial<ShownRow> & { kept?: boolean } = {}): this {
-    const { kept = true, ...row } = changes
+  shows(one: Listing, changes: Partial<ShownRow & Pick<Shown, 'unreadable'>> & { kept?: boolean } = {}): this {
+    const { kept = true, unreadable = [], ...row } = changes
     const { AreaUnit: _, ...fields } = one
     const hash = row.hash ?? `hash-${one.MLSNumber}`
     const owner = row.owner === undefined ? 'north' : row.owner
-    const shown: Shown = { mlsNumber: one.MLSNumber, id: this.#shown.length + 1, fields, unreadable: [], owner, hash }
+    const shown: Shown = { mlsNumber: one.MLSNumber, id: this.#shown.length + 1, fields, unreadable, owner, hash }
     this.#shown.push({ key: one.MLSNumber, hash, owner, shown: () => (kept ? shown : null) })
     return this
   }
