@@ -13,9 +13,9 @@ import type { Listed } from './observe.ts'
 import { othersIn } from './others.ts'
 import type { Others } from './others.ts'
 import type { Past } from './recall.ts'
-import { isWaiting } from './receive.ts'
 import type { Delivery } from './receive.ts'
-import { toldOf } from './told.ts'
+import { untoldOf } from './told.ts'
+import type { Untold } from './told.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Feed, Mode, Readers } from './tools.ts'
 
@@ -37,14 +37,6 @@ export interface Plan {
   /** The list lacks some of ours, so it may lack others too, or another program may be at work: every create is looked up first. */
   isDoubtful: boolean
   untold: Untold
-}
-
-/** Of what is held a delta tells only what it names, and a live source without a walk over its keys nothing that it lacks. */
-export interface Untold {
-  /** MLSNumbers of which something is held and told; null: all is told. */
-  readonly told: ReadonlySet<string> | null
-  /** How many others have something that waits: it stays held. */
-  readonly waiting: number
 }
 
 /** How long a store is doubted after its loss, in milliseconds. */
@@ -139,22 +131,6 @@ export function inputsOf(
   }
 }
 
-async function untoldOf(
-  feed: Feed,
-  tools: Pick<Readers, 'store' | 'workspace'>,
-  { delivery: { mode }, past }: Known,
-): Promise<Untold> {
-  if (mode === 'full') return { told: null, waiting: 0 }
-  const held = await tools.store.holds.held(feed.name, past.moment.now)
-  const told = await toldOf(
-    feed,
-    tools,
-    held.map(({ mlsNumber }) => mlsNumber),
-  )
-  const waits = held.filter(({ mlsNumber, ...one }) => isWaiting(one) && !told.has(mlsNumber))
-  return { told, waiting: new Set(waits.map(({ mlsNumber }) => mlsNumber)).size }
-}
-
 /** Walks the three sides once, streams what they come to into the workspace, and weighs what the guard's rules are about. */
 export async function decide(feed: Feed, { store, workspace }: Readers, known: Known): Promise<Plan> {
   const { past, delivery, listed } = known
@@ -217,7 +193,7 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     summary.listings -= value.duplicates
     counts.reject = summary.rejects
     const isDoubtful = scales.doubts > 0 || others.isSuspect
-    const untold = await untoldOf(feed, { store, workspace }, known)
+    const untold = await untoldOf(feed, { store, workspace }, delivery, now)
     return { delivery, listed, settings, facts: value, policy, scales, counts, lostAt, others, isDoubtful, untold }
   }
 }

@@ -21,7 +21,7 @@ import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
-import { toldOf } from './told.ts'
+import { isWaiting, toldOf } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { olderThan, writtenOf } from './written.ts'
@@ -42,6 +42,8 @@ export interface Delivery {
   mode: DeliveryMode
   /** How far a live source was read, to be remembered; null: it is none. */
   source: Pick<Refreshed, 'accepted' | 'carriedOut'> | null
+  /** A table beside it (`join`) is missing or not whole: what listings have from it stays as it was. */
+  lacksTable: boolean
   /** Whether it ends like the one before, where its end can't be proven; null: that is not asked for. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -99,6 +101,7 @@ async function received(
     keyless: past.last.keyless,
     mode: 'full',
     source: null,
+    lacksTable: false,
     agrees: null,
     lastKey: past.last.lastKey,
     endsLater: false,
@@ -241,6 +244,7 @@ async function read(
     keyless: keyless.all(),
     mode,
     source: live,
+    lacksTable: joins.known.some(({ rowsOf }) => rowsOf === null),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),
     endsLater,
@@ -250,10 +254,6 @@ async function read(
     notes,
   }
 }
-
-/** A rule of the guard holds it, and no approval lets it go. */
-export const isWaiting = ({ rules, decision }: Pick<Held, 'rules' | 'decision'>): boolean =>
-  rules.length > 0 && decision?.is !== 'approved'
 
 /**
  * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older

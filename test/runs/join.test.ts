@@ -95,6 +95,29 @@ describe('a second file', () => {
   })
 })
 
+test('that is missing ends no hold of what came from it, nor what a person decided about it', async () => {
+  const ids = ['M1', 'M2', 'M3', 'M4']
+  const whole = ids.map((id) => mediaRow(id, id, 1))
+  world.configure({ north: { ...feed, limits: {} } })
+  homes(...ids)
+  pictures(...whole)
+  expect(await world.run()).toMatchObject({ counts: { create: 4 } })
+  expect(await world.run()).toMatchObject({ result: 'ok' })
+  pictures(...whole.slice(2))
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 2 } })
+  await world.executed('approve', 'north', '--refuse', '--yes')
+  rmSync(join(world.folder, 'media.csv'))
+  const between = await world.run()
+  expect(between).toMatchObject({ result: 'held', counts: { hold: 0, unchanged: 4 } })
+  expect(between.notes).toContainEqual(expect.stringContaining('2 held by earlier runs stay held'))
+  pictures(...whole.slice(2))
+  world.clock.advance(80 * 3_600_000)
+  expect(await world.run()).toMatchObject({ result: 'held', counts: { hold: 2 } })
+  expect(imagesOf('M1')).toEqual([image('M1')])
+  pictures(...whole)
+  expect(await world.run()).toMatchObject({ result: 'ok', counts: { hold: 0, unchanged: 4 } })
+})
+
 test('whose key a record lacks clears no pictures either', async () => {
   world.configure({ north: feed })
   homes('M1', 'M2')
