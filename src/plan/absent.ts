@@ -40,8 +40,8 @@ function leave(one: Case, stated: DeliveredRow | null): Change | null {
   if (!ours) return isProven ? handedOver(one) : null
   if (shown.length > 1) return twiceShown(one, 'delete')
   const said = stated?.why ?? 'the feed says it is gone'
-  if (shown.length === 0) {
-    if (!isProven || !settings.remote.complete || mayStillLand(one)) return null
+  if (shown.length === 0 && settings.remote.complete) {
+    if (!isProven || mayStillLand(one)) return null
     const why = stated === null ? 'gone from the feed and from the service' : `${said}; no longer on the service`
     return new ForgetAbsent(proof, { why, home, snapshot })
   }
@@ -75,6 +75,7 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
     mlsNumber: key,
     isStated,
     isDelivered: seen || delivered.length > 0,
+    isShown: shown.length > 0,
     home: mine?.home ?? (item ? homeOf(item.fields) : null),
     snapshot: own?.id ?? null,
     remembered: history,

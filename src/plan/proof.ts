@@ -53,6 +53,8 @@ export interface Gone {
   readonly isStated: boolean
   /** Any record of its MLSNumber was delivered, readable or not. */
   readonly isDelivered: boolean
+  /** The service shows it. */
+  readonly isShown: boolean
   readonly home: HomeHash
   /** The snapshot row that is its own; null: only its mark on the service makes the listing ours. */
   readonly snapshot: number | null
@@ -94,6 +96,9 @@ export class AbsenceProof {
 
   static of(sides: Sides, gone: Gone): AbsenceProof | NoProof {
     if (!sides.deletes) return none('a backfill deletes nothing: the next sync decides', 'time')
+    // What a list lacks that is not whole may be there, and only what the feed itself says needs no more than what is shown.
+    if (!sides.remote.complete && !(gone.isStated && gone.isShown))
+      return none(`the service's list is incomplete: ${sides.remote.reasons[0]}`)
     const lacking = gone.isStated ? null : lackingToAbsence(sides, gone)
     if (lacking !== null) return lacking
     return isLookedFor(sides, gone.mlsNumber)
@@ -105,13 +110,12 @@ export class AbsenceProof {
 const none = (why: string, until?: 'time'): NoProof => ({ cause: 'unproven', why, until })
 
 /** What is missing for a proof that the feed lacks a listing; null: nothing. */
-function lackingToAbsence({ now, delivery, mode, agrees, keyless, remote }: Sides, gone: Gone): NoProof | null {
+function lackingToAbsence({ now, delivery, mode, agrees, keyless }: Sides, gone: Gone): NoProof | null {
   const { absence, holds } = gone.remembered
   if (gone.isDelivered) return none('it was delivered')
   if (mode === 'delta') return none('a delta says nothing of what is not in it')
   if (mode === 'kept') return none('only a walk over all keys of the source tells what is gone, and this run made none')
   if (!delivery.complete) return none(`the delivery is incomplete: ${delivery.reasons[0]}`)
-  if (!remote.complete) return none(`the service's list is incomplete: ${remote.reasons[0]}`)
   if (agrees !== null && absence === null)
     return none("only from one delivery, whose end can't be proven: it goes when the next one says the same", 'time')
   const isApproved = holds.some(({ part, decision }) => part === 'delete' && decision === 'approved')

@@ -80,12 +80,13 @@ export function createPlan(
 
   function proofOf(
     mlsNumber: string,
-    { cause, snapshot, home }: DeleteAbsent | ForgetAbsent,
+    { kind, cause, snapshot, home }: DeleteAbsent | ForgetAbsent,
     remembered: Remembered,
   ): AbsenceProof {
     const isStated = cause === 'feed-says-so'
     const wasDelivered = isDelivered(mlsNumber) || (snapshot !== null && isSeen(snapshot))
-    const gone = { mlsNumber, isStated, isDelivered: wasDelivered, home, snapshot, remembered }
+    const isShown = kind === 'delete'
+    const gone = { mlsNumber, isStated, isDelivered: wasDelivered, isShown, home, snapshot, remembered }
     const proof = sides === null ? { why: 'nothing is known of its delivery' } : AbsenceProof.of(sides, gone)
     if (AbsenceProof.isOne(proof)) return proof
     throw new Error(`The plan has a change of ${mlsNumber} by absence without a proof: ${proof.why}`)

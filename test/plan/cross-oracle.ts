@@ -49,14 +49,13 @@ function leaving({ feed, row, items, ...rest }: World, setting: Setting): string
   // What another feed took over is forgotten once it can be, so that the other one finds no row in its way.
   const isHandedOver = owner === 'theirs' && mine !== null && mine.owned && mine.flight === null
   if (!isOurs) return isHandedOver && deletes && (says || absenceIsProven(setting)) ? 'forget other-feed' : 'nothing'
-  if (items.length === 0) {
+  if (items.length === 0 && remoteComplete) {
     const underWay = mine !== null && (mine.suspect || (mine.young && mine.flight !== null))
-    const sure =
-      deletes && mine !== null && mine.owned && remoteComplete && !underWay && (says || absenceIsProven(setting))
+    const sure = deletes && mine !== null && mine.owned && !underWay && (says || absenceIsProven(setting))
     return sure ? `forget ${says ? 'feed-says-so' : 'absent'}` : 'nothing'
   }
   if (items.length > 1) return 'hold twice-shown'
-  if (!deletes) return 'hold unproven'
+  if (!deletes || items.length === 0) return 'hold unproven'
   if (says) return 'delete feed-says-so'
   if (!setting.deliveryComplete || !remoteComplete) return 'hold unproven'
   if (setting.unreadable > 0) return 'hold unreadable'

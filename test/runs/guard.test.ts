@@ -588,6 +588,28 @@ describe('homes under other MLSNumbers', () => {
     expect(there()).toEqual(keys(feed))
   })
 
+  test.each(['sync', 'backfill'] as const)(
+    'wait with an old one that an incomplete list lacks, in a %s: it may be there',
+    async (command) => {
+      await loaded()
+      world.configure({ north: { volatile } }, { attempts: 1, profile: { pageSize: 10 } })
+      world.standIn.addFault({ operations: ['List'], nth: 2, fault: { kind: 'status', status: 500 } })
+      const feed = all.map((one) => (one === all[0] || one === all[19] ? renumbered(one) : one))
+      world.clock.advance(day)
+      world.deliver(zillowFeed(feed))
+      const report = await world.run(command)
+      expect(report).toMatchObject({
+        result: 'partial',
+        holds: [],
+        remote: { complete: false, listings: 10 },
+        counts: { create: 0, hold: 4 },
+      })
+      expect(there()).toEqual(keys(all))
+      world.standIn.clearFaults()
+      expect(await night(feed)).toMatchObject({ result: 'ok', counts: { create: 2, delete: 2 } })
+    },
+  )
+
   test('wait for no end of grace: the home is there, and never twice', async () => {
     await loaded(forty, { limits: { grace: { runs: 3 } } })
     const report = await night([...forty.slice(0, 2).map(renumbered), ...forty.slice(3)])

@@ -21,6 +21,7 @@ export const goneOf = (mlsNumber: string, changes: Partial<Gone> = {}): Gone => 
   mlsNumber,
   isStated: false,
   isDelivered: false,
+  isShown: true,
   home: null,
   snapshot: 1,
   remembered: { absence: { runs: 1, since: 1 }, holds: [] },

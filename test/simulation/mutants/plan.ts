@@ -11,8 +11,8 @@ export const planMutants: readonly Mutant[] = [
   {
     name: 'delete by absence under an incomplete list',
     file: 'src/plan/proof.ts',
-    from: 'if (!remote.complete) return none(',
-    to: 'if (false) return none(',
+    from: 'if (!sides.remote.complete && !(gone.isStated && gone.isShown))',
+    to: 'if (!sides.remote.complete && gone.isStated && !gone.isShown)',
   },
   {
     name: 'delete although a record was unreadable',
