@@ -278,7 +278,12 @@ function* notesOf(facts: PlanFacts, past: Past, plan: Plan, feed: Feed): Generat
     const minutes = Math.ceil(facts.mappingUpdates / feed.rate / 60)
     yield `the mapping changed: ${facts.mappingUpdates} updates, as many calls, about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} at ${feed.rate} a second`
   }
-  if (facts.driftKept > 0)
-    yield `${facts.driftKept} ${facts.driftKept === 1 ? 'listing was' : 'listings were'} edited on the service and stay so until the feed changes them (drift: keep)`
+  if (facts.driftKept > 0) {
+    const [were, stay] =
+      facts.driftKept === 1
+        ? ['listing was', 'stays so until the feed changes it']
+        : ['listings were', 'stay so until the feed changes them']
+    yield `${facts.driftKept} ${were} edited on the service and ${stay} (drift: keep)`
+  }
   yield* storeNotes(past, plan, feed)
 }

@@ -255,6 +255,9 @@ async function read(
   }
 }
 
+/** Of what was held as older, and nobody has let go. */
+const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
+
 /**
  * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
  * delta said and waits for a person: a newer one that does not name it says nothing of it. Gives of how many MLSNumbers.
@@ -263,8 +266,7 @@ async function addPending(feed: Source, tools: Tools, moment: Moment, summary: D
   const { name, plan } = feed
   const { store, workspace } = tools
   const held = await store.holds.held(name, moment.now)
-  const isOlder = (one: Held): boolean => one.rules.includes('older' satisfies RuleName) && isWaiting(one)
-  const older = new Set(held.filter(isOlder).map(({ mlsNumber }) => mlsNumber))
+  const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
   for await (const page of store.deliveries.pending(name)) {
     const keys = page.map(({ key }) => key)
@@ -318,9 +320,12 @@ async function confirmedFor(
   const keys = asked.flat()
   if (keys.length === 0) return new Map()
   const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
-  // What is still to be sent is what a later record changes.
-  for (const [key, { delivered }] of await store.deliveries.pendingOf(name, keys))
+  // What is still to be sent is what a later record changes, but for what an older delivery said of a listing that is there.
+  for (const [key, { delivered }] of await store.deliveries.pendingOf(name, keys)) {
+    const held = await store.holds.held(name, moment.now, { mlsNumber: key })
+    if (confirmed.has(key) && held.some(waitsAsOlder)) continue
     for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
+  }
   return confirmed
 }
 

@@ -134,7 +134,7 @@ describe('drift', () => {
     edit()
     const report = await world.run()
     expect(report).toMatchObject({ result: 'ok', counts: { update: 0, unchanged: 12 } })
-    expect(report.notes.join()).toContain('1 listing was edited on the service and stay')
+    expect(report.notes.join()).toContain('1 listing was edited on the service and stays so until the feed changes it')
     expect((await world.run()).notes.join()).not.toContain('edited')
     expect(world.listing(first.mlsNumber)!['Description']).toBe('Mine')
     world.deliver(dearer)

@@ -1,6 +1,7 @@
 /** Records that tell only what changed of a listing (REAXML), as whole runs over HTTP. */
 import { afterEach, expect, it } from 'vitest'
 import { RunWorld } from '../support/run-world.ts'
+import type { ReadReport } from '../support/run-world.ts'
 
 let world: RunWorld
 afterEach(() => world.end())
@@ -75,6 +76,21 @@ it('a change goes over what is still to be sent, which no later record repeats',
   world.deliver(list(stub('2', 'current', '<price>599000</price><priceView>$599,000</priceView>')))
   expect(await world.run()).toMatchObject({ result: 'ok', counts: { create: 1, reject: 0 } })
   expect(world.listing('AG1-2')).toMatchObject({ SalePrice: 599000, PropertyType: 'Townhouse', City: 'Greendale' })
+})
+
+it('a change goes over what was confirmed, not over what is held as older', async () => {
+  await withHomes(home('1'))
+  const at = (hour: number, ...records: string[]): Promise<ReadReport> => {
+    world.deliver(list(...records).replace('10:00:00', `${hour}:00:00+00:00`))
+    world.clock.advance(3_600_000)
+    return world.run()
+  }
+  await at(12, stub('1', 'current', '<price>599000</price>'))
+  const other = home('1').replace('<bedrooms>3', '<bedrooms>2')
+  expect(await at(10, other)).toMatchObject({ result: 'held', holds: [{ rule: 'older' }] })
+  expect(await at(13, stub('1', 'current', '<price>590000</price>'))).toMatchObject({ result: 'ok', holds: [] })
+  expect(world.listing('AG1-1')).toMatchObject({ SalePrice: 590000, Bedrooms: 3 })
+  expect(await at(14)).toMatchObject({ result: 'ok', counts: { update: 0 } })
 })
 
 it('a price that may not be shown any more goes', async () => {
