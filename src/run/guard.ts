@@ -33,6 +33,8 @@ export interface Guarded extends Orders {
   conflicts: number
   /** The delivery is whole, and no rule holds all of it. */
   isAccepted: boolean
+  /** It is older than the last one, also where nothing of it is held. */
+  isOlder: boolean
   /** The plan tells of what was held before whether it still is; that of a delta tells only of what it names. */
   isWhole: boolean
   /** What is absent from this delivery is surely gone. */
@@ -58,7 +60,8 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   // What an earlier store loaded is no first load.
   const isFirstLoad = past.isFirstLoad && settings.lostUntil === null
   const seen = seenIn(feed, past, plan, isFirstLoad)
-  const { holding, refused, kept, letGo } = holdBack(workspace, limits.isOff ? [] : tripsOf(seen, limits), plan)
+  const found = limits.isOff ? [] : tripsOf(seen, limits)
+  const { holding, refused, kept, letGo } = holdBack(workspace, found, plan)
   const about: About = {
     feed: feed.name,
     timezone: feed.timezone,
@@ -96,6 +99,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
     trips,
     sentences,
     isAccepted: summary.complete && !trips.some(({ ends }) => ends === 'never'),
+    isOlder: found.some(({ name }) => name === 'older'),
     isWhole,
     // What only the list shows to be ours is absent from it, and not noted again without it.
     absenceProven: isWhole && settings.mode === 'full' && listed.lookUps === null,

@@ -158,7 +158,7 @@ async function record(
   const isLikeOurs = !guarded.trips.some(({ name }) => name === 'chatbot')
   if (isLikeOurs && (await store.learnt.keys(feed.chatbot, feed.name)) !== feed.keys)
     await store.learnt.setKeys(feed.chatbot, feed.name, feed.keys)
-  await recordDelivery(feed, { store, workspace }, report, prepared, applied)
+  await recordDelivery(feed, { store, workspace }, report, prepared, applied, letGo.holds > 0)
 }
 
 /** Changes that the service confirmed wholly. */
@@ -242,6 +242,7 @@ async function recordDelivery(
   report: Report,
   { past, delivery, guarded }: Prepared,
   applied: Run['applied'],
+  isLetGo: boolean,
 ): Promise<void> {
   const { name, chatbot, source, mapping } = feed
   const { written, validators, summary } = delivery
@@ -257,7 +258,8 @@ async function recordDelivery(
   const { now } = past.moment
   const noted: Partial<LastDelivery> = { completeAt: now, mapping: mapping.version }
   if (guarded.isAccepted) {
-    if (written !== null) noted.written = { by: written.by, at: written.at, source }
+    // An older one that changes nothing is no measure: what is written before the last one is older still.
+    if (written !== null && (isLetGo || !guarded.isOlder)) noted.written = { by: written.by, at: written.at, source }
     // After a document without a listing the first load is still to come.
     const isLoad = past.isFirstLoad && summary.listings > 0 && applied !== null && isCarriedOver(applied)
     const isBack = !past.isFirstLoad && past.last.loaded?.chatbot !== chatbot

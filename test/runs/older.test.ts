@@ -142,6 +142,14 @@ describe('whose server says that it is older', () => {
     expect(priceOf(home(1))).toBe(asOf(3)[0].price)
   })
 
+  test.each(['full', 'delta'])('and changes nothing is no measure of the next one (%s)', async (delivery) => {
+    world.configure({ north: { source: server!.url, volatile, delivery } })
+    await served(asOf(2), eleven)
+    expect(await served(delivery === 'full' ? asOf(2) : [], ten)).toMatchObject({ result: 'ok', notes: [] })
+    const between = 'Sat, 21 Nov 2026 10:30:00 GMT'
+    expect(await served(asOf(1), between)).toMatchObject({ result: 'held', counts: { update: 0, hold: 11 } })
+  })
+
   test('and is a delta waits for a person or for a newer word, and what newer ones say goes on meanwhile', async () => {
     world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
     const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`
