@@ -1,14 +1,17 @@
 /**
  * `npm run bench -- [case…] [--quick] [--size N] [--out FILE]`: builds the program, runs each case in a process of its own,
  * and writes one table in Markdown. Each case takes its ratios side by side in interleaved rounds, and checks its results
- * before their time counts. A wrong result fails it, and so does a goal that is missed, but with `--quick`.
+ * before their time counts. A wrong result fails it, and so does a goal that is missed. With `--quick` sizes are small, cases
+ * run beside each other, and only results count.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import pLimit from 'p-limit'
 import { inWords, isMet, verdict } from './measure.ts'
 import type { Row } from './measure.ts'
 
@@ -28,7 +31,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   writes: { file: 'writes', whole: ['5000', 5], quick: ['500', 5] },
   feeds: { file: 'feeds', whole: ['1000', 3], quick: ['60', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
-  workers: { file: 'workers', whole: ['100', 10], quick: ['3', 2] },
+  workers: { file: 'workers', whole: ['50', 10], quick: ['3', 2] },
   presets: { file: 'presets', whole: ['1000', 5], quick: ['25', 5] },
 }
 
@@ -44,29 +47,14 @@ if (strange !== undefined || (values.size !== undefined && !/^\d+(,\d+)*$/.test(
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'listing-sync-built-'))
-const results = join(folder, 'results')
-const rows: Row[] = []
 const wrong: string[] = []
+const rows: Row[] = []
 try {
   build()
-  for (const name of positionals.length > 0 ? positionals : Object.keys(cases)) {
-    const { file, whole, quick } = cases[name]
-    const [size, rounds] = values.quick ? quick : whole
-    const began = performance.now()
-    console.log(name)
-    writeFileSync(results, '')
-    const module = fileURLToPath(new URL(`./${file}.ts`, import.meta.url))
-    const words = ['--expose-gc', module, name, values.size ?? size, String(rounds)]
-    // Where what Node makes of this very build goes, too: nothing else would ever take it away.
-    const XDG_CACHE_HOME = join(folder, 'cache')
-    const env = { ...process.env, XDG_CACHE_HOME, BENCH_RESULTS: results, BENCH_BUILT: folder }
-    const { status } = spawnSync(process.execPath, words, { stdio: 'inherit', env })
-    const found = readFileSync(results, 'utf8').split('\n').slice(0, -1)
-    rows.push(...found.map((line) => JSON.parse(line) as Row))
-    // One that measured nothing is no case that went well.
-    if (status !== 0 || found.length === 0) wrong.push(name)
-    console.log(`  ${((performance.now() - began) / 1000).toFixed(0)} s`)
-  }
+  const names = positionals.length > 0 ? positionals : Object.keys(cases)
+  // A quick bench looks at results, which are the same beside each other; its figures are only printed.
+  const beside = pLimit(values.quick ? availableParallelism() : 1)
+  for (const found of await Promise.all(names.map((name) => beside(() => play(name))))) rows.push(...found)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -77,6 +65,31 @@ for (const row of missed)
   console.log(`  missed: ${row.goal}, ${row.what}: ${inWords(row.value)} ${row.unit}, ${verdict(row)}`)
 for (const name of wrong) console.log(`  wrong: ${name} did not come to its right result`)
 process.exitCode = wrong.length > 0 || (missed.length > 0 && !values.quick) ? 1 : 0
+
+/** What a case measured. */
+async function play(name: string): Promise<Row[]> {
+  const { file, whole, quick } = cases[name]
+  const [size, rounds] = values.quick ? quick : whole
+  const began = performance.now()
+  if (!values.quick) console.log(name)
+  const results = join(folder, `results-${name}`)
+  writeFileSync(results, '')
+  const module = fileURLToPath(new URL(`./${file}.ts`, import.meta.url))
+  // Where what Node makes of this very build goes, too: nothing else would ever take it away.
+  const XDG_CACHE_HOME = join(folder, 'cache')
+  const child = spawn(process.execPath, ['--expose-gc', module, name, values.size ?? size, String(rounds)], {
+    stdio: ['ignore', values.quick ? 'pipe' : 'inherit', 'inherit'],
+    env: { ...process.env, XDG_CACHE_HOME, BENCH_RESULTS: results, BENCH_BUILT: folder },
+  })
+  let printed = values.quick ? `${name}\n` : ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  const [status] = (await once(child, 'close')) as [number | null]
+  const found = readFileSync(results, 'utf8').split('\n').slice(0, -1)
+  // One that measured nothing is no case that went well.
+  if (status !== 0 || found.length === 0) wrong.push(name)
+  console.log(`${printed}  ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  return found.map((line) => JSON.parse(line) as Row)
+}
 
 /** The program as it is published, in a folder of its own, with the modules that cases load by themselves. */
 function build(): void {

@@ -1,6 +1,7 @@
 /**
  * P1, P2, P5, P10: runs of the program in which nothing changed, in processor time, beside what nobody can do without (a
  * pass over the file that hashes the raw records, and the service's pages parsed) and beside pipelines that parse every record.
+ * Those take so much for each record and nothing else, so that they are given a fifth of the records, and counted five times.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { hash } from 'node:crypto'
@@ -20,6 +21,8 @@ const [, , name, size, rounds] = process.argv
 const records = Number(size)
 const format = name === 'nochange-csv' || name === 'growth' ? 'csv' : 'xml'
 const goal = format === 'xml' ? 'P1' : 'P2'
+/** So many times fewer records are given to the pipelines beside it. */
+const part = 5
 const mapping = openMapping(format === 'xml' ? 'zillow' : 'reso-csv')
 
 await inFolder(async (folder) => {
@@ -27,14 +30,15 @@ await inFolder(async (folder) => {
   if (name === 'unchanged') return unchangedSource(folder)
   const file = writeFeed(folder, format, records)
   await withLoaded(file, format, records, async (program, service) => {
+    const some = writeFeed(folder, format, records / part)
     const found = new Set<string>()
     const others: Record<string, () => Promise<void>> =
       format === 'xml'
-        ? { naive: () => parsingAll(file, found), saxes: () => withSaxes(file, found) }
+        ? { naive: () => parsingAll(some, found), saxes: () => withSaxes(some, found) }
         : {
-            papaparse: () => withPapaparse(file, (row) => add(row, found)),
+            papaparse: () => withPapaparse(some, (row) => add(row, found)),
             'papaparse, rows not mapped,': () =>
-              withPapaparse(file, (row) => found.add(shortHash(JSON.stringify(row)))),
+              withPapaparse(some, (row) => found.add(shortHash(JSON.stringify(row)))),
           }
     const pipelines = Object.fromEntries(
       Object.entries(others).map(([which, pipeline]) => [
@@ -42,8 +46,7 @@ await inFolder(async (folder) => {
         async () => {
           found.clear()
           await pipeline()
-          expected(`listings of ${which}`, found.size, records)
-          expected('items of the list', await readPages(service.url), records)
+          expected(`listings of ${which}`, found.size, records / part)
         },
       ]),
     )
@@ -64,11 +67,11 @@ await inFolder(async (folder) => {
     figure(goal, `${title}: a pass over the file`, times['pass'] * 1000, 'ms')
     figure(goal, `${title}: the service's pages, parsed`, (times['floor'] - times['pass']) * 1000, 'ms')
     figure(goal, `${title}: run / (pass + pages)`, ours / times['floor'], '×', { most: 2 })
-    // The pages are asked for by all of them, so this is about what each does besides.
+    // The pages would be asked for by all of them, so this is about what each does besides.
     const pages = times['floor'] - times['pass']
     for (const which of Object.keys(others)) {
       const least = { naive: 20, saxes: 7, papaparse: 6 }[which]
-      const rest = (times[which] - pages) / (ours - pages)
+      const rest = (times[which] * part) / (ours - pages)
       figure(
         goal,
         `${title}: ${which} / run, both without the pages`,
