@@ -3,7 +3,7 @@ import type { FeedConfig } from '../config/config.ts'
 import { printable } from '../core/text.ts'
 import type { Reader } from '../core/intl.ts'
 import { minuteIn } from '../core/zone.ts'
-import { endInWords } from '../plan/guard/sentences.ts'
+import { endInWords } from '../run/hold-sentences.ts'
 import { homePrice, placeText, saleText } from '../report/values.ts'
 import type { Held } from '../store/store.ts'
 

@@ -7,7 +7,7 @@ import { listingAt, movesAt } from '../core/listing.ts'
 import type { FieldName, Listing, MovingListing, Shown } from '../core/listing.ts'
 import { fieldsOf, isPutRight } from '../plan/change.ts'
 import type { Action, Adopt, Create, Update, Wanted } from '../plan/change.ts'
-import { homeOf } from '../plan/guard/home.ts'
+import { homeHashOf } from '../core/home-hash.ts'
 import type { Confirmation } from '../store/store.ts'
 import type { OutcomeResult, Stored } from '../workspace/workspace.ts'
 import type { ApplyContext } from './context.ts'
@@ -95,7 +95,7 @@ export function confirmation(
     content: contentHash(sent.listing, feed.plan.volatile.fields),
     record: sent.record,
     mapping: feed.mapping.version,
-    home: homeOf(sent.listing),
+    home: homeHashOf(sent.listing),
     bornAt: change.kind === 'create' && change.cause === 'new' && !orders.isFirstLoad ? now : null,
     at: now,
     movesAt: sent.movesAt,

@@ -2,7 +2,7 @@
 import { minuteOf } from '../core/text.ts'
 import { DeleteAbsent, ForgetAbsent, hold } from './change.ts'
 import type { Change, Hold } from './change.ts'
-import { homeOf } from './guard/home.ts'
+import { homeHashOf } from '../core/home-hash.ts'
 import type { DeliveredRow } from './inputs.ts'
 import { AbsenceProof, tellsAbsence } from './proof.ts'
 import type { Gone } from './proof.ts'
@@ -76,7 +76,7 @@ function goneOf({ key, seen, delivered, mine, shown, history }: Case, isStated: 
     isStated,
     isDelivered: seen || delivered.length > 0,
     isShown: shown.length > 0,
-    home: mine?.home ?? (item ? homeOf(item.fields) : null),
+    home: mine?.home ?? (item ? homeHashOf(item.fields) : null),
     snapshot: own?.id ?? null,
     remembered: history,
   }

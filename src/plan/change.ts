@@ -4,7 +4,7 @@ import { shortHash } from '../core/hash.ts'
 import type { FieldName, Listing } from '../core/listing.ts'
 import type { FactKind } from './guard/facts.ts'
 import type { Counted, Remembered } from './guard/hold.ts'
-import type { HomeHash } from './guard/home.ts'
+import type { HomeHash } from '../core/home-hash.ts'
 import type { ShownRow } from './inputs.ts'
 import type { AbsenceProof } from './proof.ts'
 

@@ -1,6 +1,6 @@
 import type { Delivered, FieldName, MovingListing, Shown } from '../core/listing.ts'
 import type { Remembered } from './guard/hold.ts'
-import type { HomeHash } from './guard/home.ts'
+import type { HomeHash } from '../core/home-hash.ts'
 import type { Sides } from './proof.ts'
 import type { PlanConfig } from './settings.ts'
 

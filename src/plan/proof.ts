@@ -1,6 +1,6 @@
 import type { DeliverySummary, RemoteSummary } from '../core/listing.ts'
 import type { Remembered } from './guard/hold.ts'
-import type { HomeHash } from './guard/home.ts'
+import type { HomeHash } from '../core/home-hash.ts'
 
 /** A record whose MLSNumber can't be read. */
 export interface Keyless {

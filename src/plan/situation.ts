@@ -4,7 +4,7 @@ import { isSentinel } from '../core/sentinel.ts'
 import type { Ask, Bookkeeping, Wanted } from './change.ts'
 import { nothingRemembered } from './guard/hold.ts'
 import type { Remembered } from './guard/hold.ts'
-import type { HomeHash } from './guard/home.ts'
+import type { HomeHash } from '../core/home-hash.ts'
 import type { DeliveredRow, PlanInputs, PlanSettings, RowInBrief, ShownRow, SnapshotRow } from './inputs.ts'
 
 /** All that the three sides say of one MLSNumber. */

@@ -15,7 +15,7 @@ import { MojibakeCount, mayBeDoubled } from '../feed/mapping/mojibake.ts'
 import { SurplusMarks, mayHoldMarks } from '../feed/mapping/surplus-marks.ts'
 import type { Opened, Validators } from '../feed/transport/transport.ts'
 import type { NewDelivered, Workspace } from '../workspace/workspace.ts'
-import { homeOf } from '../plan/guard/home.ts'
+import { homeHashOf } from '../core/home-hash.ts'
 import type { RuleName } from '../plan/guard/hold.ts'
 import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
@@ -354,7 +354,7 @@ function normalised(
 /** Where a record's home is; null: it can't be read, or names none. */
 function homeOfRecord(mapping: Mapping, moment: Moment, reading: Reading, record: RawRecord): string | null {
   try {
-    return homeOf(mapping.placeOf(reading.parse(record), moment))
+    return homeHashOf(mapping.placeOf(reading.parse(record), moment))
   } catch {
     return null
   }
@@ -389,7 +389,7 @@ function newRow(
   const listing = listingAt(delivered, moment.now, moment.today)
   const content = contentHash(listing, volatile)
   const ends = movesAt(delivered.moving, moment.now)
-  return { position, delivered, content, raw, parts, home: homeOf(listing), movesAt: ends }
+  return { position, delivered, content, raw, parts, home: homeHashOf(listing), movesAt: ends }
 }
 
 /** So many of the last records that were parsed are remembered: of a delivery that grew by more, nothing is known. */

@@ -8,7 +8,7 @@ import { contentHash } from '../core/hash.ts'
 import { listingAt, movesAt } from '../core/listing.ts'
 import type { Shown } from '../core/listing.ts'
 import { dayIn } from '../core/zone.ts'
-import { homeOf } from '../plan/guard/home.ts'
+import { homeHashOf } from '../core/home-hash.ts'
 import { allowed as allowedToLeave } from '../plan/guard/rules.ts'
 import { deletesOf, findDuplicates, strangerAmong } from './copies.ts'
 import type { Duplicate, Way } from './copies.ts'
@@ -277,7 +277,7 @@ async function createOnce(
       content: contentHash(listing, feed.plan.volatile.fields),
       record: null,
       mapping: feed.mapping.version,
-      home: homeOf(listing),
+      home: homeHashOf(listing),
       bornAt: null,
       at: runtime.clock.now(),
       movesAt: movesAt(moving, now),

@@ -1,6 +1,6 @@
 /** Of what a delivery says nothing, though it is whole: what is held of it neither ends nor is said again. */
+import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
-import type { Delivery } from './receive.ts'
 import type { Feed, Readers } from './tools.ts'
 
 type Tools = Pick<Readers, 'store' | 'workspace'>
@@ -31,7 +31,12 @@ export interface Untold {
  * Of what is held a delta tells only what it names, a live source without a walk over its keys nothing that it lacks, and a delivery
  * without a table beside it nothing of updates that it does not plan: they may be about what comes from there.
  */
-export async function untoldOf(feed: Feed, tools: Tools, { mode, lacksTable }: Delivery, now: number): Promise<Untold> {
+export async function untoldOf(
+  feed: Feed,
+  tools: Tools,
+  { mode, lacksTable }: { mode: DeliveryMode; lacksTable: boolean },
+  now: number,
+): Promise<Untold> {
   if (mode === 'full' && !lacksTable) return { told: null, waiting: 0 }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)

@@ -8,7 +8,7 @@ import { printable, printableLines, printableText } from '../../src/core/text.ts
 import { mendRecord } from '../../src/feed/mapping/mojibake.ts'
 import { chosenMember } from '../../src/feed/transport/zip-member.ts'
 import { Profile } from '../../src/inspect/profile.ts'
-import { homeOf } from '../../src/plan/guard/home.ts'
+import { homeHashOf } from '../../src/core/home-hash.ts'
 import { createItemReader } from '../../src/service/canonical.ts'
 import { readRetryAfter } from '../../src/core/retry-after.ts'
 import { compareStamps } from '../../src/feed/api/query.ts'
@@ -57,7 +57,7 @@ const readers: Record<string, (text: string) => void> = {
   'printable text': (text) => void [printable(text), printableLines(text), printableText(text)],
   'escaped HTML': unescapeHtml,
   'a text with secrets': scrub,
-  'the address of a home': (text) => void homeOf({ Address: `1 ${text}`, City: text, ZIP: text }),
+  'the address of a home': (text) => void homeHashOf({ Address: `1 ${text}`, City: text, ZIP: text }),
   'a text encoded twice': (text) => mendRecord({ A: text, B: [text, { C: text }] }),
   'a message of the service': clean,
   'a Retry-After': (text) => void readRetryAfter({ 'retry-after': text }, 0),

@@ -6,7 +6,7 @@ import { nextTurn } from '../../src/core/turn.ts'
 import { fieldsOf } from '../../src/plan/change.ts'
 import type { Change } from '../../src/plan/change.ts'
 import type { PlanSettings } from '../../src/plan/inputs.ts'
-import { homeOf } from '../../src/plan/guard/home.ts'
+import { homeHashOf } from '../../src/core/home-hash.ts'
 import { situations } from '../../src/plan/situation.ts'
 import { looksUp } from '../support/changes.ts'
 import { PlanWorld, day, limits, listing, minute, now } from '../support/plan-world.ts'
@@ -437,8 +437,8 @@ describe('the feed does not hold the listing', () => {
     ]
     const B = listing('B', { Address: '5 Oak St' })
     for (const world of [new PlanWorld(), ...marks.map((row) => new PlanWorld().remembers(B, row))])
-      expect((await world.shows(B).plan()).changes).toMatchObject([{ kind: 'delete', home: homeOf(B) }])
-    expect(homeOf(B)).not.toBeNull()
+      expect((await world.shows(B).plan()).changes).toMatchObject([{ kind: 'delete', home: homeHashOf(B) }])
+    expect(homeHashOf(B)).not.toBeNull()
   })
   test('remembered, not shown: forget', async () => {
     expect(await only(new PlanWorld().remembers(A))).toMatchObject({ kind: 'forget' })

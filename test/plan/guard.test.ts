@@ -6,11 +6,11 @@ import type { FactKind } from '../../src/plan/guard/facts.ts'
 import { judge } from '../../src/plan/guard/guard.ts'
 import { contentOf, noTally } from '../../src/plan/guard/hold.ts'
 import type { HoldRecord, Pair, Tally } from '../../src/plan/guard/hold.ts'
-import { homeOf } from '../../src/plan/guard/home.ts'
+import { homeHashOf } from '../../src/core/home-hash.ts'
 import { allowed, allowedNew, rules, tripsOf } from '../../src/plan/guard/rules.ts'
 import type { Rule, Seen } from '../../src/plan/guard/rules.ts'
 import { Scales } from '../../src/plan/guard/scales.ts'
-import { sentenceOf } from '../../src/plan/guard/sentences.ts'
+import { sentenceOf } from '../../src/run/hold-sentences.ts'
 import { rulesHold } from '../contract/guard-rule.ts'
 import { createOf, deleteAbsentOf, deleteOf, forgetOf, nothing, takenOf, updateOf } from '../support/changes.ts'
 import { hour, listing, now, policy, quiet, volatile } from '../support/plan-world.ts'
@@ -197,7 +197,7 @@ describe('facts', () => {
 })
 
 describe('a home', () => {
-  const home = (Address: string, City = 'Waterloo', ZIP = '50701'): string | null => homeOf({ Address, City, ZIP })
+  const home = (Address: string, City = 'Waterloo', ZIP = '50701'): string | null => homeHashOf({ Address, City, ZIP })
   test('is the same however its address is spelled, and another one with another number, unit or town', () => {
     const one = home('12 North Main Street, Apt. 4')
     expect(one).not.toBeNull()

@@ -6,7 +6,7 @@ import type { FieldName, Listing, Moving, MovingListing, Shown } from '../../src
 import type { Ask, Bookkeeping, Change, Steps } from '../../src/plan/change.ts'
 import { noTally } from '../../src/plan/guard/hold.ts'
 import type { HoldRecord } from '../../src/plan/guard/hold.ts'
-import { homeOf } from '../../src/plan/guard/home.ts'
+import { homeHashOf } from '../../src/core/home-hash.ts'
 import type { Seen } from '../../src/plan/guard/rules.ts'
 import { Scales } from '../../src/plan/guard/scales.ts'
 import type { Policy } from '../../src/plan/guard/scales.ts'
@@ -153,7 +153,7 @@ export class PlanWorld {
       key: one.MLSNumber,
       why: null,
       content: contentHash(one, volatile),
-      home: homeOf(one),
+      home: homeHashOf(one),
       listing: () => ({ listing: one, moving }),
     })
   }
@@ -228,7 +228,7 @@ export class PlanWorld {
       raw: `raw-of-${sent.MLSNumber}`,
       parts: 1,
       mapping: 'mapping-1',
-      home: homeOf(sent),
+      home: homeHashOf(sent),
       bornAt: null,
       identifier: null,
       missedAt: null,

@@ -1,9 +1,9 @@
 /** What people are told of an accident, and of what is let go. */
-import { minuteIn } from '../../core/zone.ts'
-import type { ActionKind } from '../change.ts'
-import { facts } from './facts.ts'
-import type { Ends } from './hold.ts'
-import type { Trip } from './rules.ts'
+import { minuteIn } from '../core/zone.ts'
+import type { ActionKind } from '../plan/change.ts'
+import { facts } from '../plan/guard/facts.ts'
+import type { Ends } from '../plan/guard/hold.ts'
+import type { Trip } from '../plan/guard/rules.ts'
 
 /** What one accident holds. */
 export interface Held {

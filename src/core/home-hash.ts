@@ -2,9 +2,9 @@
  * Recognises a home under another MLSNumber, by its address: a renumbered listing is gone and new in one delivery, and its
  * home must neither be shown twice nor vanish.
  */
-import { shortHash } from '../../core/hash.ts'
-import type { Place } from '../../core/listing.ts'
-import { normalForm } from '../../core/text.ts'
+import { shortHash } from './hash.ts'
+import type { Place } from './listing.ts'
+import { normalForm } from './text.ts'
 
 /** Words that feeds write out or shorten as they like, each with the spelling that is compared. */
 const spellings = new Map(
@@ -20,7 +20,7 @@ const unitWords: ReadonlySet<string> = new Set(['apartment', 'apt', 'unit', 'sui
 /** A hash of street, house, unit and town; null: the address names no house. */
 export type HomeHash = string | null
 
-export function homeOf({ Address, City, ZIP }: Place): HomeHash {
+export function homeHashOf({ Address, City, ZIP }: Place): HomeHash {
   const street = wordsOf(Address ?? '')
   // Without a number it is a street, and a hidden address is none.
   if (street.length < 2 || !street.some((word) => /\d/.test(word))) return null
