@@ -80,13 +80,14 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   if (total(refused) > 0)
     notes.push(`Still held, as refused: ${countsInWords(refused)}; now: listing-sync approve ${feed.name}`)
   if (nameless > 0) notes.push(namelessSentence(nameless, feed.name))
-  if (limits.isOff) notes.push('limits: off, so the guard holds nothing')
   const isIncomplete = !areComplete(plan)
   const isWhole = settings.deletes && !isIncomplete
   // What is held stays so until a whole run says otherwise.
   const gone = Array.from(letGo.values(), ({ parts }) => parts).reduce((sum, parts) => sum + parts, 0)
   const stillHeld = isWhole ? plan.untold.waiting : Math.max(0, past.waiting - gone)
-  if (stillHeld > (isWhole ? 0 : counted.held - total(kept)))
+  const isUntold = stillHeld > (isWhole ? 0 : counted.held - total(kept))
+  if (limits.isOff) notes.push(`limits: off, so the guard holds nothing${isUntold ? ' new' : ''}`)
+  if (isUntold)
     notes.push(
       `${stillHeld} held by earlier runs stay held, as this run can't tell whether the feed still says so; now: listing-sync approve ${feed.name}`,
     )

@@ -193,6 +193,19 @@ describe('what may leave', () => {
     })
     expect(await night(homes(20, 99))).toMatchObject({ notes: [note] })
   })
+
+  test('limits: off holds nothing new, and what was held before until a run can tell of it', async () => {
+    await loaded()
+    await night(sixGone)
+    world.configure({ north: { volatile, limits: 'off' } })
+    const cut = await night(zillowFeed(sixGone).replace(zillowEnd, ''))
+    expect(cut).toMatchObject({ result: 'held', counts: { delete: 0 } })
+    expect(cut.notes.slice(1)).toEqual([
+      'limits: off, so the guard holds nothing new',
+      expect.stringContaining('6 held by earlier runs stay held'),
+    ])
+    expect(await night(sixGone)).toMatchObject({ result: 'ok', counts: { delete: 6 } })
+  })
 })
 
 describe('what is held', () => {
@@ -441,6 +454,23 @@ describe('approve', () => {
     )
     expect(await decide('--revoke')).toContain('2 decisions are taken back')
     expect(await night(all.slice(2))).toMatchObject({ result: 'ok', counts: { delete: 2 } })
+  })
+
+  test("refused stays so by a record that can't be read, which tells that its listing is there and no more", async () => {
+    await loaded()
+    const six = changed(6, times(10))
+    await night(six)
+    await decide('--refuse', '--yes')
+    const unread = zillowRecord(six[0]).replace(/<YearBuilt>\d+/, '<YearBuilt>long ago')
+    const besides = (some: readonly Home[]): string =>
+      zillowStart + unread + some.map((one) => zillowRecord(one)).join('') + zillowEnd
+    const report = await night(besides(all.slice(1)))
+    expect(report).toMatchObject({ result: 'held', counts: { hold: 0, reject: 1 } })
+    expect(notes(report)).toContain('1 held by earlier runs stay held')
+    expect(notes(await night(changed(1, times(10))))).toContain('Still held, as refused: 1 update')
+    // Of what was absent it says that it is back.
+    await night(sixGone)
+    expect(await night(besides(all.slice(1)))).toMatchObject({ result: 'partial', counts: { hold: 0, reject: 1 } })
   })
 
   test('taken back leaves the clock as it was', async () => {
