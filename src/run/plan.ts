@@ -90,7 +90,7 @@ export const areComplete = ({ delivery, listed }: Pick<Known, 'delivery' | 'list
   delivery.summary.complete && listed.complete
 
 function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
-  const { past, listed, mode } = known
+  const { past, delivery, listed, mode } = known
   const { now, today } = past.moment
   const wanted = (action: Action) => {
     if (!('wanted' in action)) return null
@@ -106,6 +106,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     isWhole: isComplete && listed.lookUps === null,
     endsNone: (mode === 'backfill' || !isComplete) && !feed.plan.limits.isOff,
     otherKeys: past.otherKeys,
+    saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
       const listing = wanted(action)
       return listing === undefined ? reasonOf(action) : contentOf(part, listing, feed.plan.volatile.fields)

@@ -44,6 +44,8 @@ export interface Delivery {
   source: Pick<Refreshed, 'accepted' | 'carriedOut'> | null
   /** A table beside it (`join`) is missing or not whole: what listings have from it stays as it was. */
   lacksTable: boolean
+  /** Records at positions behind this are what earlier deltas said; null: there are none. */
+  own: number | null
   /** Whether it ends like the one before, where its end can't be proven; null: that is not asked for. */
   agrees: boolean | null
   /** The MLSNumber of its last record; '': it holds none; null: its format has an end mark. */
@@ -101,6 +103,7 @@ async function received(
     keyless: past.last.keyless,
     mode: 'full',
     source: null,
+    own: null,
     lacksTable: false,
     agrees: null,
     lastKey: past.last.lastKey,
@@ -216,6 +219,7 @@ async function read(
   const mode = live === null ? said : live.walk !== null && WholeWalk.isOne(live.walk) ? 'full' : 'kept'
   const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
   const older = olderThan(last.written, written, feed.source, moment)
+  const ownRecords = summary.records
   // An older one is judged by what it says itself.
   const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
@@ -244,6 +248,7 @@ async function read(
     keyless: keyless.all(),
     mode,
     source: live,
+    own: pending > 0 ? ownRecords : null,
     lacksTable: joins.known.some(({ rowsOf }) => rowsOf === null),
     agrees,
     lastKey: feed.format.hasEndMark ? null : await lastKeyOf(tools, ending),

@@ -38,7 +38,9 @@ export function createDelivery(database: Database.Database) {
   const readable = database.prepare<[string], Pick<StoredDelivered, 'kind' | 'at' | 'why' | 'position'>>(
     "SELECT kind, at, why, position FROM delivered WHERE key = ? AND kind <> 'reject' ORDER BY position",
   )
-  const anyRow = database.prepare<[string], number>('SELECT 1 FROM delivered WHERE key = ? LIMIT 1').pluck()
+  const anyRow = database
+    .prepare<[string, number], number>('SELECT 1 FROM delivered WHERE key = ? AND position > ? LIMIT 1')
+    .pluck()
   const pageOfRejects = database.prepare<[number], StoredReject>(
     `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
   )
@@ -78,7 +80,7 @@ export function createDelivery(database: Database.Database) {
         if (kind === 'listing') return { kind, at, ...readListing(position) }
         return { kind: kind as 'removal' | 'filtered', at, mlsNumber: key, why: why! }
       }),
-    isDelivered: (key: string) => anyRow.get(key) !== undefined,
+    isDelivered: (key: string, behind = -1) => anyRow.get(key, behind) !== undefined,
     deliveredAt(position: number): StoredDelivered & MovingListing {
       const listing = readListing(position)
       return Object.assign(rowAt.get({ position })!, listing)

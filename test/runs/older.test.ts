@@ -84,6 +84,25 @@ describe('which brings back what had gone and takes away what is new', () => {
     expect(await runOn([...after, home(18)])).toMatchObject({ result: 'ok', counts: { create: 1, hold: 0 } })
   })
 
+  test('and is a delta is told by what it says itself, and what is still to be done of earlier ones goes on', async () => {
+    world.configure({ north: { volatile, delivery: 'delta' } })
+    const gone = (one: Home): Home => ({ ...one, status: 'Withdrawn' })
+    for (const some of [homes(1, 20), homes(1, 3).map(gone), homes(21, 23)]) {
+      expect(await runOn(some)).toMatchObject({ result: 'ok' })
+      world.clock.advance(day)
+    }
+    world.standIn.addFault({ operations: ['Create'], fault: { kind: 'refuse' } })
+    expect(await runOn(homes(31, 33))).toMatchObject({ result: 'partial' })
+    world.standIn.clearFaults()
+    world.clock.advance(day)
+    expect(await runOn([...homes(1, 3), ...homes(21, 23).map(gone)])).toMatchObject({
+      result: 'held',
+      counts: { create: 3, delete: 0, hold: 6 },
+      holds: [{ rule: 'older', numbers: { back: 3, young: 3 } }],
+    })
+    expect(world.listing(home(31).mlsNumber)).toBeDefined()
+  })
+
   test('goes through once it is approved, and is the last one then', async () => {
     await begin()
     await runOn(before)

@@ -18,6 +18,8 @@ export interface Policy {
   readonly endsNone: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean
+  /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
+  saysItself(mlsNumber: string): boolean
   /** What a part of an action wants, as `contentOf` has it. */
   contentOf(action: Action, part: HeldPart): string
 }
@@ -105,10 +107,12 @@ export class Scales {
     if (kind === 'forget' && cause !== 'other-feed') this.#sums.missing += by
     add('missing', cause === 'gone-from-service', 'listed again')
     add('editedAgain', kind === 'update' && action.again, 'listed again')
-    add('deletes', kind === 'delete', 'never')
-    add('young', kind === 'delete' && action.isYoung, 'never')
-    add('creates', cause === 'new', 'never')
-    add('back', cause === 'new' && action.isBack && !wasElsewhere, 'never')
+    // Whether a delivery is older is told by what it says itself.
+    const isOwn = this.#policy.saysItself(action.mlsNumber)
+    add('deletes', isOwn && kind === 'delete', 'never')
+    add('young', isOwn && kind === 'delete' && action.isYoung, 'never')
+    add('creates', isOwn && cause === 'new', 'never')
+    add('back', isOwn && cause === 'new' && action.isBack && !wasElsewhere, 'never')
     const all = countsOf(action).filter((what) => isOpen(partOf(what), 'never'))
     if (all.some(isFact) && !counted.some(isFact)) this.#outlook.changed += by
     for (const what of all) {
