@@ -193,7 +193,7 @@ test.each([[0], [1]])(
     await begin({}, { ownership: 'snapshot', drift: 'keep' })
     await world.run()
     world.standIn.edit(chatbot, mlsNumber, { Tours: '3D' })
-    expect((await world.run()).notes).toMatchObject([expect.stringContaining('stay so')])
+    expect((await world.run()).notes).toMatchObject([expect.stringContaining('stays so until the feed changes it')])
     world.clock.advance(8 * 24 * 3_600_000)
     if (fail > 0)
       world.standIn.addFault({ operations: ['List'], nth: 2, times: 1, fault: { kind: 'status', status: 500 } })
