@@ -73,8 +73,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   const notes = [...delivery.notes, ...incomplete(summary, listed), ...notesOf(facts, past, plan, feed)]
   for (const [why, { listings, examples }] of elsewhere) notes.push(elsewhereSentence(why, listings, examples))
   // That is why, more often than not.
-  const isNewMapping = past.last.mapping !== null && past.last.mapping !== feed.mapping.version
-  const before = isNewMapping ? 'The mapping changed since the last run: ' : ''
+  const before = past.isNewMapping ? 'The mapping changed since the last run: ' : ''
   const sentences = new Map([...holding].map(([trip, held]) => [trip, before + sentenceOf(trip, held, about)]))
   notes.push(...sentences.values())
   if (total(refused) > 0)

@@ -106,6 +106,7 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     isWhole: isComplete && listed.lookUps === null,
     endsNone: (mode === 'backfill' || !isComplete) && !feed.plan.limits.isOff,
     otherKeys: past.otherKeys,
+    isNewMapping: past.isNewMapping,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
       const listing = wanted(action)

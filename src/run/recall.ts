@@ -33,6 +33,8 @@ export interface Past {
   waiting: number
   /** The last delivery was held as older than the one before. */
   isOlder: boolean
+  /** The last complete delivery was read by another mapping, time zone or encoding, or other fields moved by themselves. */
+  isNewMapping: boolean
   /** Fields that the service is known to show in a form of its own. */
   forms: ReadonlySet<FieldName>
   /** The service is called with other keys than in the feed's last run whose list was like ours. */
@@ -66,7 +68,7 @@ async function isFirstLoad(
 }
 
 export async function recall(feed: Feed, tools: Readers): Promise<Past> {
-  const { name, chatbot, timezone, keys, deleteBatch } = feed
+  const { name, chatbot, timezone, keys, mapping, deleteBatch } = feed
   const { store } = tools
   const { snapshot, runs, deliveries, learnt, holds } = store
   const now = tools.runtime.clock.now()
@@ -94,6 +96,7 @@ export async function recall(feed: Feed, tools: Readers): Promise<Past> {
     isEmpty: isNew && (await snapshot.isEmpty(chatbot, name)),
     validators: saysTheSame ? validators : null,
     waiting: await holds.waiting(name, now),
+    isNewMapping: known.mapping !== null && known.mapping !== mapping.version,
     isOlder: await holds.isHeldBy(name, 'older', now),
     forms: new Set(await learnt.forms(name)),
     otherKeys: lastKeys !== null && lastKeys !== keys,

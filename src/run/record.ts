@@ -152,6 +152,7 @@ async function record(
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
+    isNewMapping: prepared.past.isNewMapping,
     of: prepared.plan.untold.told ?? undefined,
     letGo: () => letGo.holds,
   })

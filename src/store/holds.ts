@@ -34,7 +34,7 @@ const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR
 const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
-const isSame = '(content IS NULL OR content = excluded.content)'
+const isSame = "(content IS NULL OR content = excluded.content OR (@isNewMapping AND decision = 'refused'))"
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
@@ -120,7 +120,7 @@ export function createHolds(connection: Connection): Holds {
       events: (feed, since) => events.all(feed, since),
     }),
     ...inTransactions<Writes<Holds, HoldsReader>>(connection, {
-      replace(feed, all, { now, isWhole, of, letGo }) {
+      replace(feed, all, { now, isWhole, isNewMapping = false, of, letGo }) {
         const before = total.get(feed)!
         if (isWhole) doubt(feed, of)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
@@ -136,6 +136,7 @@ export function createHolds(connection: Connection): Holds {
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),
               isRefused: isRefused ? 1 : 0,
+              isNewMapping: isNewMapping ? 1 : 0,
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }

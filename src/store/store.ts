@@ -233,13 +233,19 @@ export interface HoldsReader {
 export interface Holds extends HoldsReader {
   /**
    * Takes what a run holds for what is held. Of a whole run that is all: another content is another hold, and what is not
-   * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. `letGo`, asked
-   * last: how many holds were carried out.
+   * named is over; only of the MLSNumbers `of`, where they are given. One that is not whole only adds to it. Where the mapping is
+   * new, another content leaves a refusal as it is. `letGo`, asked last: how many holds were carried out.
    */
   replace(
     feed: string,
     held: Iterable<NewHeld>,
-    run: { now: number; isWhole: boolean; of?: ReadonlySet<string> | undefined; letGo: () => number },
+    run: {
+      now: number
+      isWhole: boolean
+      isNewMapping?: boolean
+      of?: ReadonlySet<string> | undefined
+      letGo: () => number
+    },
   ): Promise<void>
   /**
    * Decides about all that can be approved; null takes the decision back. Gives about how many holds, or null where

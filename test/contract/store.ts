@@ -1312,6 +1312,19 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       })
     })
 
+    it('leave what was refused as it is where only the mapping made another content of it', async () => {
+      await hold([newHeld('A', 'create'), newHeld('B', 'create')], now)
+      await holds.decide('north', 'refused', 'Ada', now, null)
+      const other = ['A', 'B'].map((key) => newHeld(key, 'create', { content: 'other' }))
+      const run = { isWhole: true, letGo: () => 0 }
+      await holds.replace('north', other, { ...run, now: now + 1, isNewMapping: true })
+      const refused = { since: now, clock: now, decision: { is: 'refused' } }
+      expect(await holds.held('north', now)).toMatchObject([refused, refused])
+      await holds.decide('north', 'approved', 'Ada', now + 2, null)
+      await holds.replace('north', [newHeld('A', 'create')], { ...run, now: now + 3, isNewMapping: true })
+      expect(await holds.held('north', now)).toMatchObject([{ mlsNumber: 'A', since: now + 3, decision: null }])
+    })
+
     it('ends only holds of the MLSNumbers that a run is about', async () => {
       await hold([newHeld('A', 'delete'), newHeld('B', 'delete')], now)
       await holds.replace('north', [], { now: now + 1, isWhole: true, of: new Set(['A', 'C']), letGo: () => 0 })

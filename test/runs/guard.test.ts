@@ -473,6 +473,21 @@ describe('approve', () => {
     expect(await night(besides(all.slice(1)))).toMatchObject({ result: 'partial', counts: { hold: 0, reject: 1 } })
   })
 
+  test('refused stays so where the configuration makes other content of it; approved is only what was shown', async () => {
+    await loaded()
+    const feed = [...all, ...homes(21, 40)]
+    await night(feed)
+    await decide('--refuse', '--yes')
+    const fieldsOf = (...fields: string[]): void =>
+      world.configure({ north: { volatile: { ...volatile, fields: ['DaysOnMarket', ...fields] } } })
+    fieldsOf('HOAMonth')
+    for (const report of [await night(feed), await night(feed)])
+      expect(notes(report)).toContain('Held: 20 creates. They were refused, so that only the feed or an approval ends them')
+    await world.approve()
+    fieldsOf('HOAMonth', 'YearBuilt')
+    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
+  })
+
   test('taken back leaves the clock as it was', async () => {
     await loaded()
     await nights(3, sixGone)
