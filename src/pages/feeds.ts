@@ -42,6 +42,8 @@ export async function stateOf(app: App, feed: FeedConfig, most = strip) {
     onService: remote?.listings ?? null,
     rejected: delivery?.rejects ?? 0,
     held: await holds.count(name),
+    /** Each once, however many rules hold it. */
+    waits: await holds.waiting(name, now),
     waiting: Array.from(waiting, ([rule, count]) => ({ rule, count })),
   }
 }
@@ -57,14 +59,13 @@ export function figuresOf(run: NumberedRun | undefined) {
 }
 
 /** The state of a feed as a sentence, and its tone. */
-function stateInWords({ underWay, runs, stale, waiting }: State): [tone: string, sentence: string] {
+function stateInWords({ underWay, runs, stale, waits }: State): [tone: string, sentence: string] {
   const [last] = runs
   if (underWay !== null) return ['changes', underWay]
   if (last === undefined) return ['partial', 'It has not run yet.']
   if (last.result === 'failed') return ['failed', `The last run failed: ${text(last.error ?? 'no reason given')}`]
   if (stale !== null) return ['failed', `It is out of date: ${stale}.`]
-  const held = waiting.reduce((sum, { count }) => sum + count, 0)
-  if (held > 0) return ['held', `${held} ${held === 1 ? 'change waits' : 'changes wait'} for you.`]
+  if (waits > 0) return ['held', `${waits} ${waits === 1 ? 'change waits' : 'changes wait'} for you.`]
   if (last.result === 'partial') return ['partial', 'Up to date, except for what the last run could not do.']
   return ['ok', 'Up to date.']
 }

@@ -52,6 +52,12 @@ test('/ tells the state in words, homes on three sides, the last and the next ru
     ['held', '2'],
   ])
 
+  served.world.deliver(zillowFeed(homes(1, 1)))
+  await served.runAgain()
+  const twice = await read('/')
+  expect(twice).toContain('5 changes wait for you.')
+  expect(twice).toMatch(/Held 5 changes \(5 by \w+, 5 by \w+\)/)
+
   served.world.standIn.addFault({ operations: ['List'], fault: { kind: 'credentials' } })
   await served.runAgain()
   expect(await read('/')).toMatch(/The last run failed: \S+/)
