@@ -45,7 +45,7 @@ function quiet(report: Report, otherwise: string): string {
     return `nothing can be loaded: ${which}${why}; run: listing-sync inspect ${printable(feed)}`
   }
   if (rejects > 0) return `no change of the ${many(listings, 'listing')} that can be read`
-  if (counts.hold > 0) return `${otherwise} now`
+  if (counts.hold > 0 || report.result === 'held') return `${otherwise} now`
   return report.applied === null || otherwise !== 'nothing changed' ? otherwise : 'nothing to change'
 }
 
@@ -69,10 +69,12 @@ export function withoutValues(problem: string): string {
   return problem.replace(/"[^"]*"/g, '"…"').replace(/^(\w+: )'[^']*'/, "$1'…'")
 }
 
-function aside({ feed, counts, delivery, holds }: Report): string[] {
+function aside({ feed, result, counts, delivery, holds }: Report): string[] {
   const parts: string[] = []
-  const decide = holds.length === 0 ? '' : `, waiting for time or for you: listing-sync approve ${printable(feed)}`
-  if (counts.hold > 0) parts.push(`${counts.hold} held${decide}`)
+  const isHeld = holds.length > 0 || result === 'held'
+  const decide = isHeld ? `, waiting for time or for you: listing-sync approve ${printable(feed)}` : ''
+  // Of updates that go on a part may be held, and of what earlier runs held this delivery may say nothing.
+  if (counts.hold > 0 || isHeld) parts.push(`${counts.hold > 0 ? counts.hold : 'something is'} held${decide}`)
   const isSaid = delivery.listings === 0 && delivery.rejects > 0
   if (delivery.rejects > 0 && !isSaid) parts.push(`${many(delivery.rejects, 'record')} rejected`)
   return parts

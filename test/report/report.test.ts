@@ -123,6 +123,14 @@ describe('where nothing can be loaded, the first line says why', () => {
   })
 })
 
+test('the first line says that something is held also where no change of this run is held whole', async () => {
+  const report = read('held')
+  Object.assign(report, { holds: [], changes: () => [], counts: { ...report.counts, hold: 0 } })
+  expect(await render(forms.txt, report)).toMatch(
+    /: nothing to change now; something is held, waiting for time or for you: listing-sync approve north\n/,
+  )
+})
+
 describe('very many rows', () => {
   const rows = 200_000
   const update: ReportedChange = { ...[...read('changes').changes()][0], outcome: null }
