@@ -7,7 +7,6 @@ import { batches } from '../core/batches.ts'
 import { ServiceError, UserError } from '../core/errors.ts'
 import type { Change } from '../plan/change.ts'
 import type { PartHeld } from '../plan/guard/hold.ts'
-import type { Moment } from '../feed/mapping/mapping.ts'
 import { keptReport } from '../report/kept.ts'
 import type { Report } from '../report/report.ts'
 import type { LastDelivery, Lease, NewHeld, Store } from '../store/store.ts'
@@ -148,7 +147,7 @@ async function record(
     for (const changes of batches(done(workspace), () => 1000))
       await store.deliveries.endPending(feed.name, await carriedOut(feed, store, changes, applied))
   const letGo = { holds: 0 }
-  await store.holds.replace(feed.name, heldOf(workspace, prepared.past.moment, letGo), {
+  await store.holds.replace(feed.name, heldOf(workspace, prepared, letGo), {
     // The start of the run: nightly runs begin a day apart, however long they take.
     now: prepared.past.moment.now,
     isWhole: guarded.isWhole,
@@ -186,8 +185,9 @@ async function carriedOut(
   return changes.filter(isSeen).map(({ mlsNumber }) => mlsNumber)
 }
 
-/** What is held of each change. Counts what was let go and carried out. */
-function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number }): Generator<NewHeld> {
+/** What is held of each change, and what stays held. Counts what was let go and carried out. */
+function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds: number }): Generator<NewHeld> {
+  for (const { mlsNumber, why, part } of plan.untold.unread) yield { mlsNumber, why, ...staying(part!) }
   for (const { change, weighed, outcome } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
     // Beside what the guard holds a delete can be approved that waits for a record without MLSNumber; the rest needs a proof or a
@@ -195,12 +195,12 @@ function* heldOf(workspace: Workspace, moment: Moment, letGo: { holds: number })
     const parts = cause === 'unreadable' ? [{ part: withoutRule('delete') }] : weighed.parts.map(ofRule)
     const isElsewhere = change.kind === 'hold' && cause === 'other-feed'
     const isHeld = change.kind === 'hold' || parts.length > 0
-    const home = isHeld && !isElsewhere ? homeIn(workspace, change, moment) : null
+    const home = isHeld && !isElsewhere ? homeIn(workspace, change, past.moment) : null
     for (const held of parts) yield { mlsNumber, why, home, ...held }
     if (isHeld && parts.length === 0) yield { mlsNumber, why, part: null, home, isElsewhere }
     // What was let go of what is held is not carried out either, and must not be asked about anew.
     if (outcome?.result === 'done') letGo.holds += weighed.released.length
-    else for (const part of weighed.released) yield { mlsNumber, why, part: withoutRule(part), isLetGo: true }
+    else for (const part of weighed.released) yield { mlsNumber, why, ...staying(part) }
   }
 }
 
@@ -210,6 +210,8 @@ function ofRule(part: PartHeld): Pick<NewHeld, 'part' | 'isRefused'> {
 }
 
 const withoutRule = (part: PartHeld['part']): PartHeld => ({ part, content: '', rules: [], ends: 'never' })
+/** It stays as it is remembered. */
+const staying = (part: PartHeld['part']) => ({ part: withoutRule(part), isLetGo: true })
 
 /** Whether so much of a first load was carried out that the rest is no load of its own. */
 function isCarriedOver({ stopped, late, outcomes }: NonNullable<Run['applied']>): boolean {

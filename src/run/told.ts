@@ -24,14 +24,15 @@ export async function toldOf(
 export interface Untold {
   /** MLSNumbers of which something is held and told; null: all is told. */
   readonly told: ReadonlySet<string> | null
-  /** How many others have something that waits: it stays held. */
+  /** What is held of listings of which a full delivery has only a record that can't be read: it tells that they are there, and no more. */
+  readonly unread: readonly Held[]
+  /** Of how many listings something that waits is not told: it stays held. */
   readonly waiting: number
 }
 
 /**
  * Of what is held a delta tells only what it names, a live source without a walk over its keys nothing that it lacks, and a delivery
- * without a table beside it nothing of updates that it does not plan: they may be about what comes from there. That a record can't be
- * read tells that its listing is there, and no more.
+ * without a table beside it nothing of updates that it does not plan: they may be about what comes from there.
  */
 export async function untoldOf(
   feed: Feed,
@@ -39,19 +40,33 @@ export async function untoldOf(
   { mode, lacksTable, summary }: { mode: DeliveryMode; lacksTable: boolean; summary: DeliverySummary },
   now: number,
 ): Promise<Untold> {
-  if (mode === 'full' && !lacksTable && summary.rejects === 0) return { told: null, waiting: 0 }
-  const { store, workspace } = tools
-  const held = await store.holds.held(feed.name, now)
+  const unread = mode === 'full' && summary.rejects > 0 ? await unreadOf(feed, tools, now) : []
+  const waiting = (some: readonly Held[]): number =>
+    new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
+  if (mode === 'full' && !lacksTable) return { told: null, unread, waiting: waiting(unread) }
+  const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
-  const readable = await toldOf(feed, tools, keys)
-  const told = mode === 'full' ? new Set(keys) : readable
-  const planned = new Set<string>()
-  if (lacksTable) for (const { change } of workspace.changes()) planned.add(change.mlsNumber)
-  for (const { mlsNumber, part } of held) {
-    const isUnread = workspace.isDelivered(mlsNumber) && !readable.has(mlsNumber)
-    const isOfTable = lacksTable && part?.startsWith('update') === true && !planned.has(mlsNumber)
-    if (isOfTable || (isUnread && part !== null && part !== 'delete' && part !== 'forget')) told.delete(mlsNumber)
+  const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
+  if (lacksTable) {
+    const planned = new Set<string>()
+    for (const { change } of tools.workspace.changes()) planned.add(change.mlsNumber)
+    for (const { mlsNumber, part } of held)
+      if (part?.startsWith('update') === true && !planned.has(mlsNumber)) told.delete(mlsNumber)
   }
-  const waits = held.filter(({ mlsNumber, ...one }) => isWaiting(one) && !told.has(mlsNumber))
-  return { told, waiting: new Set(waits.map(({ mlsNumber }) => mlsNumber)).size }
+  const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
+  return { told, unread, waiting: waiting([...untold, ...unread]) }
+}
+
+async function unreadOf(feed: Feed, tools: Tools, now: number): Promise<Held[]> {
+  const { store, workspace } = tools
+  const unread: Held[] = []
+  if ((await store.holds.count(feed.name)) === 0) return unread
+  for (const { mlsNumber } of workspace.rejects()) {
+    if (mlsNumber === null) continue
+    const held = await store.holds.held(feed.name, now, { mlsNumber })
+    // That it is there is the end of a delete.
+    const open = held.filter(({ part }) => part !== null && part !== 'delete' && part !== 'forget')
+    if (open.length > 0 && (await toldOf(feed, tools, [mlsNumber])).size === 0) unread.push(...open)
+  }
+  return unread
 }

@@ -272,7 +272,7 @@ export interface NewHeld {
   home?: Home | null
   /** Only its refusal holds it: the rules that held it before stay, if there were any. */
   isRefused?: boolean
-  /** It was let go and is not yet carried out: what is remembered of it stays. */
+  /** It was let go and is not yet carried out, or the delivery says nothing of it: what is remembered of it stays. */
   isLetGo?: boolean
   /** Nothing of it is held: another feed of the chatbot has the listing, which is remembered until it lets go. */
   isElsewhere?: boolean

@@ -482,7 +482,9 @@ describe('approve', () => {
       world.configure({ north: { volatile: { ...volatile, fields: ['DaysOnMarket', ...fields] } } })
     fieldsOf('HOAMonth')
     for (const report of [await night(feed), await night(feed)])
-      expect(notes(report)).toContain('Held: 20 creates. They were refused, so that only the feed or an approval ends them')
+      expect(notes(report)).toContain(
+        'Held: 20 creates. They were refused, so that only the feed or an approval ends them',
+      )
     await world.approve()
     fieldsOf('HOAMonth', 'YearBuilt')
     expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
