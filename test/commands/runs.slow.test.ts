@@ -70,8 +70,11 @@ test('--log-level is heard, an unknown one is wrong usage, and so is an unknown 
     (
       await world.started(
         async (child) => {
+          let log = ''
+          child.stderr!.on('data', (more: Buffer) => (log += more.toString()))
           await until(() => world.listings().length === 6)
-          await new Promise((resolve) => setTimeout(resolve, 500))
+          if (level === 'info') await until(() => log.includes('daemon started'))
+          else await new Promise((resolve) => setTimeout(resolve, 500))
           child.kill('SIGTERM')
         },
         'daemon',
