@@ -117,7 +117,7 @@ export function guard(feed: Feed, { workspace, runtime }: Readers, past: Past, p
   }
 }
 
-function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFirstLoad: boolean): Seen {
+function seenIn(feed: Feed, past: Past, { delivery, facts, policy, scales }: Plan, isFirstLoad: boolean): Seen {
   const { last, moment, otherKeys, isOlder } = past
   const { summary } = delivery
   return {
@@ -128,6 +128,7 @@ function seenIn(feed: Feed, past: Past, { delivery, facts, scales }: Plan, isFir
     isMirror: feed.plan.ownership === 'mirror',
     isEmpty: summary.complete && summary.records === 0,
     older: delivery.older,
+    saysItself: policy.saysItself,
     wasOlder: isOlder,
     strange: facts.strange,
     otherKeys,

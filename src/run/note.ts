@@ -52,16 +52,10 @@ async function notePending(feed: Feed, { store, workspace }: Writers, now: numbe
   const { name, chatbot } = feed
   // What an older delta said stays pending, though it was not planned again.
   for await (const page of store.deliveries.pending(name)) {
-    const told = await toldOf(
-      feed,
-      { store, workspace },
-      page.map(({ key }) => key),
-    )
-    await store.deliveries.notePending(
-      name,
-      page.filter(({ key }) => !told.has(key)),
-      now,
-    )
+    const keys = page.map(({ key }) => key)
+    const told = await toldOf(feed, { store, workspace }, keys)
+    const untold = page.filter(({ key }) => !told.has(key))
+    await store.deliveries.notePending(name, untold, now)
   }
   for (const keys of batches(undone(workspace), () => batchSize)) {
     const ids = await store.snapshot.ids(chatbot, name, keys)

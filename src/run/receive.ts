@@ -327,8 +327,8 @@ async function confirmedFor(
   const confirmed = new Map(await store.snapshot.confirmed(chatbot, name, keys))
   // What is still to be sent is what a later record changes, but for what an older delivery said of a listing that is there.
   for (const [key, { delivered }] of await store.deliveries.pendingOf(name, keys)) {
-    const held = await store.holds.held(name, moment.now, { mlsNumber: key })
-    if (confirmed.has(key) && held.some(waitsAsOlder)) continue
+    const isThere = confirmed.has(key)
+    if (isThere && (await store.holds.held(name, moment.now, { mlsNumber: key })).some(waitsAsOlder)) continue
     for (const one of delivered) if (one.kind === 'listing') confirmed.set(key, one)
   }
   return confirmed

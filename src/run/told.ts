@@ -18,7 +18,7 @@ export async function toldOf(
 ): Promise<Set<string>> {
   const ids = await store.snapshot.ids(chatbot, name, keys)
   const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
-  return new Set(keys.filter((key) => isSeen(key) || workspace.deliveredAs(key).length > 0))
+  return new Set(keys.filter((key) => isSeen(key) || workspace.isReadable(key)))
 }
 
 export interface Untold {

@@ -80,6 +80,7 @@ export function createDelivery(database: Database.Database) {
         if (kind === 'listing') return { kind, at, ...readListing(position) }
         return { kind: kind as 'removal' | 'filtered', at, mlsNumber: key, why: why! }
       }),
+    isReadable: (key: string) => readable.get(key) !== undefined,
     isDelivered: (key: string, behind = -1) => anyRow.get(key, behind) !== undefined,
     deliveredAt(position: number): StoredDelivered & MovingListing {
       const listing = readListing(position)

@@ -40,6 +40,8 @@ export interface Workspace {
   isSeen(id: number): boolean
   /** The records of this MLSNumber that were added, without rejects. */
   deliveredAs(key: string): Delivered[]
+  /** Whether a record of this MLSNumber was added that is no reject. */
+  isReadable(key: string): boolean
   /** Whether any record of this MLSNumber was added, behind a position where one is given. */
   isDelivered(key: string, behind?: number): boolean
   /** The row of a position that holds a listing, read whole. */

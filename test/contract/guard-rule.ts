@@ -15,6 +15,7 @@ const quiet: Seen = {
   counts: noTally(),
   examples: {},
   older: null,
+  saysItself: () => true,
   wasOlder: false,
   creates: 0,
   back: 0,

@@ -169,6 +169,7 @@ export function workspaceContract(name: string, open: () => Workspace): void {
         expect(workspace.deliveredAs('A')).toEqual([listingOf('A'), filtered])
         expect([workspace.deliveredAs('B'), workspace.deliveredAs('D')]).toEqual([[], []])
         expect(['A', 'B', 'D'].map((key) => workspace.isDelivered(key))).toEqual([true, true, false])
+        expect(['A', 'B', 'D'].map((key) => workspace.isReadable(key))).toEqual([true, false, false])
       })
 
       it('gives rejects in the order of the delivery, over many pages', () => {

@@ -57,6 +57,7 @@ export const quiet: Seen = {
   isFirstLoad: false,
   isMirror: false,
   isEmpty: false,
+  saysItself: () => true,
   older: null,
   wasOlder: false,
   strange: 0,

@@ -48,7 +48,6 @@ export function judge(
   const partFor = ({ fact }: Trip): HeldPart => (fact === undefined ? action.kind : partOf(fact))
   const heldBy = trips.filter((trip) => {
     const isAbout = trip.holds(action, pair) && isOf(action, partFor(trip))
-    if (trip.name === 'older' && !policy.saysItself(action.mlsNumber)) return false
     return isAbout && (isBesideHeld || !isLetGo(standing(partFor(trip)), trip.ends))
   })
   const about = remembered.holds.map(({ part }) => part).filter((part) => isOf(action, part))

@@ -7,6 +7,7 @@ import type { PlanConfig } from '../settings.ts'
 import type { Ends, Pair, RuleName, Tally } from './hold.ts'
 import { factKinds, facts } from './facts.ts'
 import type { FactKind } from './facts.ts'
+import type { Policy } from './scales.ts'
 
 /** The settings below `limits` that rules ask for, in percent of the listings that are ours. */
 export type Limits = Readonly<Pick<PlanConfig['limits'], 'share' | 'growth'>>
@@ -31,6 +32,7 @@ export interface Seen {
   readonly examples: Readonly<Partial<Record<FactKind, string>>>
   /** When the delivery says that it was written, where that is before the last one was; both as people read them. */
   readonly older: { readonly written: string; readonly last: string } | null
+  readonly saysItself: Policy['saysItself']
   /** The last delivery was held as older than the one before. */
   readonly wasOlder: boolean
   /** Creates of this plan, and those that bring back what we took off in the last 45 days. */
@@ -190,7 +192,8 @@ const changing =
     }
   }
 
-const older: Rule = ({ isFirstLoad, older: times, creates, back, deletes, young, wasOlder }) => {
+const older: Rule = (seen) => {
+  const { isFirstLoad, older: times, creates, back, deletes, young, wasOlder, saysItself } = seen
   // A database that was set back goes on from there: what is new in it makes it no newer.
   const isMost = wasOlder || (back >= creates * shareBack && young >= deletes * shareBack)
   if (isFirstLoad || (times === null && !(isMost && Math.min(back, young) >= leastBack))) return null
@@ -205,6 +208,7 @@ const older: Rule = ({ isFirstLoad, older: times, creates, back, deletes, young,
     label: 'the delivery is older than the last',
     numbers: { ...(times ?? { back, young }) },
     sentence: `this delivery is older than the last: ${how}`,
+    holds: (action) => asks.holds(action) && saysItself(action.mlsNumber),
   }
 }
 

@@ -21,7 +21,7 @@ export interface Policy {
   /** The configuration may have made other content of what the feed says as before. */
   readonly isNewMapping: boolean
   /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
-  saysItself(mlsNumber: string): boolean
+  readonly saysItself: (mlsNumber: string) => boolean
   /** What a part of an action wants, as `contentOf` has it. */
   contentOf(action: Action, part: HeldPart): string
 }
