@@ -17,10 +17,10 @@ import type { Row } from './measure.ts'
 
 /** Sizes, and rounds, for a whole bench and for a quick one. */
 const cases: Record<string, { file: string; whole: [size: string, rounds: number]; quick: [string, number] }> = {
-  'nochange-xml': { file: 'nochange', whole: ['50000', 5], quick: ['1000', 5] },
+  'nochange-xml': { file: 'nochange', whole: ['50000', 5], quick: ['500', 5] },
   'nochange-csv': { file: 'nochange', whole: ['50000', 5], quick: ['1000', 5] },
   unchanged: { file: 'nochange', whole: ['5000', 5], quick: ['500', 5] },
-  growth: { file: 'nochange', whole: ['100000', 5], quick: ['1000', 5] },
+  growth: { file: 'nochange', whole: ['100000', 5], quick: ['500', 5] },
   firstload: { file: 'firstload', whole: ['10000', 5], quick: ['500', 5] },
   memory: { file: 'memory', whole: ['1000,10000,100000', 1], quick: ['500', 1] },
   calls: { file: 'calls', whole: ['3000', 1], quick: ['150', 1] },
@@ -32,7 +32,7 @@ const cases: Record<string, { file: string; whole: [size: string, rounds: number
   feeds: { file: 'feeds', whole: ['1000', 3], quick: ['60', 1] },
   mix: { file: 'mix', whole: ['1000', 3], quick: ['30', 2] },
   workers: { file: 'workers', whole: ['50', 10], quick: ['3', 2] },
-  presets: { file: 'presets', whole: ['500', 5], quick: ['25', 5] },
+  presets: { file: 'presets', whole: ['500', 5], quick: ['15', 5] },
 }
 
 const { values, positionals } = parseArgs({
