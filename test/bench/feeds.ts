@@ -15,27 +15,37 @@ const listings = 10
 const [calmSeconds, idleSeconds] = rounds === 1 ? [2, 3] : [9, 15]
 
 /** To be ended, whatever comes. */
-const running: ReturnType<typeof startDaemon>[] = []
+const running: Daemon[] = []
 const service = await startService()
 await inFolder(async (folder) => {
   const source = writeFeed(folder, 'xml', listings)
-  const all = new Map<number, Figures[]>(numbers.map((count) => [count, []]))
+  const readyAfter = new Map<number, number[]>(numbers.map((count) => [count, []]))
+  const all = new Map<number, Figures>()
   try {
-    for (let round = 0; round < rounds; round++) {
-      const atRest: (() => Promise<Figures>)[] = []
-      // One rests while the next starts.
-      for (const count of numbers) atRest.push(await started(folder, `${count}-${round}`, source, count))
-      const measured = await Promise.all(atRest.map((measure) => measure()))
-      for (const [at, count] of numbers.entries()) all.get(count)!.push(measured[at])
+    // The last round waits for the first runs, too.
+    for (let round = 1; round < rounds; round++)
+      for (const count of numbers) {
+        const { daemon, ready } = await started(folder, `${count}-${round}`, source, count)
+        readyAfter.get(count)!.push(ready)
+        await daemon.end()
+      }
+    const atRest: (() => Promise<Figures>)[] = []
+    // One rests while the next starts.
+    for (const count of numbers) atRest.push(await loaded(folder, source, count))
+    const figures = await Promise.all(atRest.map((measure) => measure()))
+    for (const [at, count] of numbers.entries()) {
+      all.set(count, figures[at])
+      readyAfter.get(count)!.push(figures[at].ready)
     }
   } finally {
     for (const daemon of running) await daemon.end()
   }
-  const of = (count: number, which: keyof Figures): number => median(all.get(count)!.map((each) => each[which]))
+  const of = (count: number, which: keyof Figures): number => all.get(count)![which]
+  const ready = (count: number): number => median(readyAfter.get(count)!)
   const few = numbers.at(-2)!
   const slope = (which: keyof Figures): number => (of(many, which) - of(few, which)) / (many - few) / 1024
-  const most = (10 * of(1, 'ready') + 0.005 * many) / of(1, 'ready')
-  figure('feeds', `daemon ready: ${many} feeds / one`, of(many, 'ready') / of(1, 'ready'), '×', {
+  const most = (10 * ready(1) + 0.005 * many) / ready(1)
+  figure('feeds', `daemon ready: ${many} feeds / one`, ready(many) / ready(1), '×', {
     most: Math.round(most),
   })
   figure('feeds', `daemon of ${many} feeds: a core while idle`, of(many, 'idle') * 100, '%', { most: 1 })
@@ -43,7 +53,7 @@ await inFolder(async (folder) => {
   figure('feeds', `the same, resident`, slope('resident'), 'kB')
   for (const count of numbers) {
     const what = `${count === 1 ? '1 feed' : `${count} feeds`} of ${listings} listings`
-    figure('growth', `${what}: ready after`, of(count, 'ready'), 's')
+    figure('growth', `${what}: ready after`, ready(count), 's')
     figure('growth', `${what}: all loaded after`, of(count, 'loaded'), 's')
     figure('growth', `${what}: calls`, of(count, 'calls'), '')
     figure('growth', `${what}: memory at the peak`, of(count, 'peak') / 2 ** 20, 'MB')
@@ -52,6 +62,8 @@ await inFolder(async (folder) => {
   }
 })
 await service.end()
+
+type Daemon = ReturnType<typeof startDaemon>
 
 interface Figures {
   /** Seconds until it is at work, and until each feed was loaded. */
@@ -69,8 +81,8 @@ interface Figures {
   stored: number
 }
 
-/** Starts a daemon, and waits until its first runs are over. What this gives measures it at rest, and ends it. */
-async function started(folder: string, name: string, source: string, count: number): Promise<() => Promise<Figures>> {
+/** Starts a daemon with an empty store, and waits until it is at work: after so many seconds. */
+async function started(folder: string, name: string, source: string, count: number) {
   const feeds = Object.fromEntries(
     Array.from({ length: count }, (_, at) => [
       `feed-${at}`,
@@ -78,14 +90,19 @@ async function started(folder: string, name: string, source: string, count: numb
     ]),
   )
   const store = join(folder, `${name}.db`)
-  const config = configure(folder, service.url, feeds, { store })
   const memory = join(folder, `${name}.memory`)
-  const began = performance.now()
-  const daemon = startDaemon(config, memory)
+  const daemon = startDaemon(configure(folder, service.url, feeds, { store }), memory)
   running.push(daemon)
-  const ready = await daemon.ready
+  return { daemon, store, memory, ready: await daemon.ready }
+}
+
+/** Starts one, and waits until its first runs are over. What this gives measures it at rest, and ends it. */
+async function loaded(folder: string, source: string, count: number): Promise<() => Promise<Figures>> {
+  await service.told()
+  const began = performance.now()
+  const { daemon, store, memory, ready } = await started(folder, `${count}-loaded`, source, count)
   await daemon.until(() => daemon.ends.length >= count)
-  const loaded = (performance.now() - began) / 1000
+  const seconds = (performance.now() - began) / 1000
   expected('runs that failed', daemon.ends.filter(({ isFailed }) => isFailed).length, 0)
   const { calls: each } = await service.told()
   expected('creates', each.Create, count * listings)
@@ -98,7 +115,7 @@ async function started(folder: string, name: string, source: string, count: numb
       await daemon.until(() => existsSync(memory) && readFileSync(memory, 'utf8') !== '')
       const used = Number(readFileSync(memory, 'utf8'))
       const idle = count === many ? await idleOf(daemon) : 0
-      return { ready, loaded, calls, idle, used, resident, peak, stored: statSync(store).size }
+      return { ready, loaded: seconds, calls, idle, used, resident, peak, stored: statSync(store).size }
     } finally {
       await daemon.end()
     }
@@ -106,18 +123,18 @@ async function started(folder: string, name: string, source: string, count: numb
 }
 
 /** Waits until it has done nothing for so many seconds. One that does not rest within a minute is measured as it is. */
-async function rest(daemon: ReturnType<typeof startDaemon>, calm: number): Promise<void> {
+async function rest(daemon: Daemon, calm: number): Promise<void> {
   for (let seconds = 0, left = 60; seconds < calm && left > 0; left--)
     seconds = (await takenIn(daemon, 1)) === 0 ? seconds + 1 : 0
 }
 
 /** Seconds of processor time a second while it rests. */
-async function idleOf(daemon: ReturnType<typeof startDaemon>): Promise<number> {
+async function idleOf(daemon: Daemon): Promise<number> {
   await rest(daemon, calmSeconds)
   return (await takenIn(daemon, idleSeconds)) / idleSeconds
 }
 
-async function takenIn(daemon: ReturnType<typeof startDaemon>, seconds: number): Promise<number> {
+async function takenIn(daemon: Daemon, seconds: number): Promise<number> {
   const before = daemon.processorTime()
   await delay(seconds * 1000)
   return daemon.processorTime() - before

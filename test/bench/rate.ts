@@ -1,6 +1,6 @@
 /**
  * P7: the share of the configured rate that is reached, and the most calls in any window of one second. A minute at each
- * rate on a virtual clock whose timers come late, as real ones do, and some seconds of real time.
+ * rate on a virtual clock whose timers come late, as real ones do, and some seconds of real time: the minute of it is in `calls`.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../src/core/machine.ts'
