@@ -1,7 +1,7 @@
 /**
  * `npm run test:all`, for releases: every test, slow ones and 2,000 histories included, with a random seed that is printed;
- * then with the clock set ahead, in zones on both sides of the date line. Ends with "N passed, N failed".
- * `-- --results FILE` writes the two numbers there, too, as JSON.
+ * then with the clock set ahead, in zones on both sides of the date line. Ends with the names of the tests that failed and why,
+ * and "N passed, N failed". `-- --results FILE` writes the two numbers there, too, as JSON.
  */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -20,6 +20,19 @@ interface Pass {
 interface Results {
   passed: number
   failed: number
+}
+
+/** What vitest's reporter writes, as far as it is read here. */
+interface Written {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: { name: string; message: string; assertionResults: Tested[] }[]
+}
+
+interface Tested {
+  status: string
+  fullName: string
+  failureMessages: string[]
 }
 
 const { values } = parseArgs({ options: { results: { type: 'string' } } })
@@ -55,8 +68,13 @@ async function run({ words, env }: Pass, file: string): Promise<Results> {
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
   const found = { passed: 0, failed: 0 }
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Written
     Object.assign(found, { passed: numPassedTests, failed: numFailedTests })
+    for (const { name, message, assertionResults } of testResults) {
+      if (message !== '') failures.push(`${name}: ${message}`)
+      for (const { status: is, fullName, failureMessages } of assertionResults)
+        if (is === 'failed') failures.push(`${name}, ${fullName}: ${failureMessages.join('\n').slice(0, 2000)}`)
+    }
   } catch {
     // Without results only the status tells.
   }
@@ -66,6 +84,8 @@ async function run({ words, env }: Pass, file: string): Promise<Results> {
 const began = performance.now()
 const sum: Results = { passed: 0, failed: 0 }
 const told: string[] = []
+/** Said again at the end: what failed an hour ago is far above. */
+const failures: string[] = []
 for (const [index, pass] of passes.entries()) {
   process.stdout.write(`\n> ${pass.title}\n`)
   const passBegan = performance.now()
@@ -83,6 +103,7 @@ const isRight = (await new Promise<number | null>((resolve) => bench.on('close',
 sum[isRight ? 'passed' : 'failed']++
 told.push(`the quick bench: ${isRight ? 'right results' : 'wrong results'}`)
 rmSync(folder, { recursive: true })
+for (const failure of failures) process.stdout.write(`\nfailed: ${failure}\n`)
 process.stdout.write(
   `\n${told.join('\n')}\nTEST_SEED=${seed} npm run test:all repeats these tests; ${minutes(began)}\n`,
 )
