@@ -22,9 +22,9 @@ await inFolder(async (folder) => {
   try {
     // Each feed's first run loads it.
     await daemon.until(() => new Set(daemon.ends.map(({ feed }) => feed)).size === many)
-    // All are due at the same second: counted from the next middle between two bursts, or a part of one would be.
+    // All are due at the same second: counted from the middle between two bursts, or a part of one would be.
     const period = seconds * 1000
-    await delay((1.5 * period - (Date.now() % period)) % period)
+    await delay(period - (Date.now() % period) + period / 2)
     await service.told()
     daemon.ends.length = 0
     daemon.others.length = 0
