@@ -187,7 +187,7 @@ async function carriedOut(
 
 /** What is held of each change, and what stays held. Counts what was let go and carried out. */
 function* heldOf(workspace: Workspace, { past, plan }: Prepared, letGo: { holds: number }): Generator<NewHeld> {
-  for (const { mlsNumber, why, part } of plan.untold.unread) yield { mlsNumber, why, ...staying(part!) }
+  for (const { mlsNumber, why, part } of plan.untold.unclear) yield { mlsNumber, why, ...staying(part!) }
   for (const { change, weighed, outcome } of workspace.changes()) {
     const { mlsNumber, why, cause } = change
     // Beside what the guard holds a delete can be approved that waits for a record without MLSNumber; the rest needs a proof or a

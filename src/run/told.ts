@@ -24,8 +24,8 @@ export async function toldOf(
 export interface Untold {
   /** MLSNumbers of which something is held and told; null: all is told. */
   readonly told: ReadonlySet<string> | null
-  /** What is held of listings of which a full delivery has only a record that can't be read: it tells that they are there, and no more. */
-  readonly unread: readonly Held[]
+  /** What is held of listings that are told of, and not so that it could end. */
+  readonly unclear: readonly Held[]
   /** Of how many listings something that waits is not told: it stays held. */
   readonly waiting: number
 }
@@ -37,13 +37,13 @@ export interface Untold {
 export async function untoldOf(
   feed: Feed,
   tools: Tools,
-  { mode, lacksTable, summary }: { mode: DeliveryMode; lacksTable: boolean; summary: DeliverySummary },
+  { mode, lacksTable }: { mode: DeliveryMode; lacksTable: boolean },
   now: number,
 ): Promise<Untold> {
-  const unread = mode === 'full' && summary.rejects > 0 ? await unreadOf(feed, tools, now) : []
+  const unclear = await unclearOf(feed, tools, now)
   const waiting = (some: readonly Held[]): number =>
     new Set(some.filter(isWaiting).map(({ mlsNumber }) => mlsNumber)).size
-  if (mode === 'full' && !lacksTable) return { told: null, unread, waiting: waiting(unread) }
+  if (mode === 'full' && !lacksTable) return { told: null, unclear, waiting: waiting(unclear) }
   const held = await tools.store.holds.held(feed.name, now)
   const keys = held.map(({ mlsNumber }) => mlsNumber)
   const told = mode === 'full' ? new Set(keys) : await toldOf(feed, tools, keys)
@@ -54,19 +54,29 @@ export async function untoldOf(
       if (part?.startsWith('update') === true && !planned.has(mlsNumber)) told.delete(mlsNumber)
   }
   const untold = held.filter(({ mlsNumber }) => !told.has(mlsNumber))
-  return { told, unread, waiting: waiting([...untold, ...unread]) }
+  return { told, unclear, waiting: waiting([...untold, ...unclear]) }
 }
 
-async function unreadOf(feed: Feed, tools: Tools, now: number): Promise<Held[]> {
-  const { store, workspace } = tools
-  const unread: Held[] = []
-  if ((await store.holds.count(feed.name)) === 0) return unread
-  for (const { mlsNumber } of workspace.rejects()) {
-    if (mlsNumber === null) continue
-    const held = await store.holds.held(feed.name, now, { mlsNumber })
-    // That it is there is the end of a delete.
-    const open = held.filter(({ part }) => part !== null && part !== 'delete' && part !== 'forget')
-    if (open.length > 0 && (await toldOf(feed, tools, [mlsNumber])).size === 0) unread.push(...open)
+const isLeaving = ({ part }: Held): boolean => part === 'delete' || part === 'forget'
+
+/** Nobody can tell what is wanted of them, or which of several that the service shows: only that they are there, or gone. */
+function* unclearIn(workspace: Tools['workspace']): Generator<{ mlsNumber: string; isGone: boolean }> {
+  for (const { mlsNumber } of workspace.rejects()) if (mlsNumber !== null) yield { mlsNumber, isGone: false }
+  for (const { change, heldSince } of workspace.changes('hold')) {
+    const { cause, mlsNumber, held } = change
+    const isUnclear = cause === 'twice-delivered' || cause === 'twice-shown'
+    if (isUnclear && heldSince !== null) yield { mlsNumber, isGone: held === 'delete' }
   }
-  return unread
+}
+
+async function unclearOf({ name }: Feed, { store, workspace }: Tools, now: number): Promise<Held[]> {
+  const unclear: Held[] = []
+  if ((await store.holds.count(name)) === 0) return unclear
+  for (const { mlsNumber, isGone } of unclearIn(workspace)) {
+    const held = await store.holds.held(name, now, { mlsNumber })
+    // Of records that differ, one may say that it is gone.
+    const mayBeGone = isGone || workspace.deliveredAs(mlsNumber).some(({ kind }) => kind !== 'listing')
+    unclear.push(...held.filter((one) => one.part !== null && (isLeaving(one) ? mayBeGone : !isGone)))
+  }
+  return unclear
 }

@@ -117,6 +117,18 @@ describe('what the guard holds of a delta', () => {
     expect(await delta([])).toMatchObject({ result: 'ok', counts: { delete: 6 } })
   })
 
+  test.each([
+    ["with a record that can't be read", 0, zillowFeed([{ ...tenfold(six[0]), yearBuilt: NaN }])],
+    ['twice, differing', 1, zillowFeed([tenfold(six[0]), dearer(six[0])])],
+  ])('stays refused after a delta that names it %s', async (_, more, unclear) => {
+    await delta(six.map(tenfold))
+    await world.executed('approve', 'north', '--refuse', '--yes')
+    expect(await delta(unclear)).toMatchObject({ result: 'held', counts: { hold: 6 + more } })
+    await delta([tenfold(six[0])])
+    for (let i = 0; i < 4; i++) expect(await delta([], day)).toMatchObject({ result: 'held', counts: { hold: 6 } })
+    expect(priceOf(six[0])).toBe(six[0].price)
+  })
+
   test('is not let through by an approval of what a cut delta said otherwise since', async () => {
     await delta(six.map(tenfold))
     await world.approve()

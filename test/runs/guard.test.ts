@@ -473,6 +473,70 @@ describe('approve', () => {
     expect(await night(besides(all.slice(1)))).toMatchObject({ result: 'partial', counts: { hold: 0, reject: 1 } })
   })
 
+  describe('what is held of a listing', () => {
+    const six = changed(6, times(10))
+    const first = six[0].mlsNumber
+    /** What is held of the first home, as a run plans it. */
+    const heldOf = ({ changes }: ReadReport): string | undefined =>
+      changes.find(({ kind, mlsNumber }) => kind === 'hold' && mlsNumber === first)?.why
+
+    /** The service shows the first home so many times. */
+    function show(times: number): void {
+      const listing = world.listing(first) as unknown as StandInListing
+      world.standIn.remove(chatbot, first)
+      world.standIn.seed(
+        chatbot,
+        Array.from({ length: times }, () => ({ ...listing })),
+      )
+    }
+
+    test.each([
+      ['the feed delivers twice, differing', zillowFeed([...six, dearer(six[0])])],
+      [
+        "the feed delivers once more, in a record that can't be read",
+        zillowFeed([...six, { ...six[0], yearBuilt: NaN }]),
+      ],
+      ['the service shows twice', null],
+    ])('%s, for a night stays refused', async (_, feed) => {
+      await loaded()
+      await night(six)
+      await decide('--refuse', '--yes')
+      if (feed === null) show(2)
+      const report = await night(feed ?? six)
+      expect(report.changes.find(({ mlsNumber }) => mlsNumber === first)).toMatchObject({ kind: 'hold' })
+      expect(report.result).toBe('held')
+      expect(notes(report)).toContain('1 held by earlier runs stay held')
+      if (feed === null) show(1)
+      for (const one of [await night(changed(1, times(10))), await nights(4, changed(1, times(10)))])
+        expect(heldOf(one)).toContain('it was refused')
+      expect(priceOf(all[0])).toBe(all[0].price)
+    })
+
+    test('that has gone stays refused where the service shows it twice, or the feed says both of it', async () => {
+      await loaded()
+      const gone = all.map((one, index) => (index < 6 ? { ...one, status: 'Withdrawn' } : one))
+      await night(gone)
+      await decide('--refuse', '--yes')
+      show(2)
+      expect(notes(await night(gone))).toContain('1 held by earlier runs stay held')
+      show(1)
+      expect(notes(await night([...gone, all[0]]))).toContain('1 held by earlier runs stay held')
+      for (const report of [await night(gone.slice(1)), await nights(4, gone.slice(1))]) {
+        expect(notes(report)).toContain('They were refused')
+        expect(of(report, 'hold')).toEqual(keys(all.slice(0, 6)))
+      }
+      // That it is there, however often, is the end of its delete.
+      expect(notes(await night([...all, dearer(all[0])]))).toBe('')
+    })
+
+    test('keeps its clock', async () => {
+      await loaded()
+      await night(six)
+      await night([...six, ...six.slice(0, 6).map(dearer)])
+      expect(planned(await nights(2, six))).toEqual({ update: 6 })
+    })
+  })
+
   test('refused stays so where the configuration makes other content of it; approved is only what was shown', async () => {
     await loaded()
     const feed = [...all, ...homes(21, 40)]
