@@ -52,6 +52,12 @@ function leftToRival(create: Create): Change {
   return hold(create, 'rival', 'another program fills this chatbot, too: one of the two has to be stopped')
 }
 
+/** The feed alone ends a refusal: the configuration may make other content of what it says as before. */
+function withRefusals(remembered: Remembered): Remembered {
+  const holds = remembered.holds.map((held) => (held.decision === 'refused' ? { ...held, content: null } : held))
+  return { ...remembered, holds }
+}
+
 /** What a plan is made from. */
 export interface Known {
   past: Past
@@ -106,7 +112,6 @@ function policyOf(feed: Feed, known: Known, workspace: Workspace): Policy {
     isWhole: isComplete && listed.lookUps === null,
     endsNone: (mode === 'backfill' || !isComplete) && !feed.plan.limits.isOff,
     otherKeys: past.otherKeys,
-    isNewMapping: past.isNewMapping,
     saysItself: (mlsNumber) => delivery.own === null || !workspace.isDelivered(mlsNumber, delivery.own),
     contentOf(action, part) {
       const listing = wanted(action)
@@ -163,7 +168,8 @@ export async function decide(feed: Feed, { store, workspace }: Readers, known: K
     if (notes.length > 0) workspace.addBookkeeping(notes)
     if (changes.length > 0) workspace.addChanges(changes.map(weighed), settings)
   }
-  const weighed = ({ change: planned, remembered }: Planned): Planned => {
+  const weighed = ({ change: planned, remembered: before }: Planned): Planned => {
+    const remembered = past.isNewMapping ? withRefusals(before) : before
     const isNew = planned.cause === 'new' || planned.cause === 'never-sent'
     const remembering = isNew && (remembered.heldSince !== null || tellsOnce) ? doubted(planned, remembered) : planned
     const change = others.rival !== null && remembering.kind === 'create' ? leftToRival(remembering) : remembering

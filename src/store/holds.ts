@@ -34,7 +34,7 @@ const waits = `feed = @feed AND rules <> '[]' AND (decision IS NOT 'approved' OR
 const newHold = `INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
     VALUES (@feed, @key, @part, @content, @why, @home, @rules, @ends, @now, iif(@ends = 'never', NULL, @now))`
 /** The very same hold: what it would do has not changed meanwhile. */
-const isSame = "(content IS NULL OR content = excluded.content OR (@isNewMapping AND decision = 'refused'))"
+const isSame = '(content IS NULL OR content = excluded.content)'
 
 export function createHolds(connection: Connection): Holds {
   const { database } = connection
@@ -77,6 +77,7 @@ export function createHolds(connection: Connection): Holds {
   const holdAlso = database.prepare(`INSERT OR IGNORE ${newHold}`)
   const keep = database.prepare('UPDATE hold SET current = 1 WHERE feed = ? AND key = ? AND part = ?')
   const drop = database.prepare('DELETE FROM hold WHERE feed = ? AND current = 0')
+  const keepRefused = database.prepare("UPDATE hold SET content = NULL WHERE feed = ? AND decision = 'refused'")
   const decide = database.prepare(
     `UPDATE hold SET decision = @decision, decided_by = @by, decided_at = @now
     WHERE feed = @feed AND part <> '' AND (@decision IS NOT NULL OR decision IS NOT NULL)`,
@@ -122,6 +123,7 @@ export function createHolds(connection: Connection): Holds {
     ...inTransactions<Writes<Holds, HoldsReader>>(connection, {
       replace(feed, all, { now, isWhole, isNewMapping = false, of, letGo }) {
         const before = total.get(feed)!
+        if (isNewMapping) keepRefused.run(feed)
         if (isWhole) doubt(feed, of)
         for (const { mlsNumber, why, part, home, isRefused, isLetGo, isElsewhere } of all) {
           if (isLetGo) keep.run(feed, mlsNumber, part?.part ?? '')
@@ -136,7 +138,6 @@ export function createHolds(connection: Connection): Holds {
               content: part?.content ?? null,
               rules: JSON.stringify(part?.rules ?? []),
               isRefused: isRefused ? 1 : 0,
-              isNewMapping: isNewMapping ? 1 : 0,
               ends: isElsewhere ? elsewhere : (part?.ends ?? 'never'),
             })
         }

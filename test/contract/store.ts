@@ -1320,6 +1320,17 @@ export function storeContract(name: string, open: () => Store | Promise<Store>):
       await holds.replace('north', other, { ...run, now: now + 1, isNewMapping: true })
       const refused = { since: now, clock: now, decision: { is: 'refused' } }
       expect(await holds.held('north', now)).toMatchObject([refused, refused])
+      // A run that is not whole, or not about them, leaves that to the next one.
+      const without = [
+        { isWhole: false, held: [newHeld('A', 'create', { content: 'third' })] },
+        { isWhole: true, held: [], of: new Set(['C']) },
+      ]
+      for (const { held, ...one } of without) {
+        await holds.replace('north', held, { ...run, ...one, now: now + 1, isNewMapping: true })
+        const third = ['A', 'B'].map((key) => newHeld(key, 'create', { content: `third ${held.length}` }))
+        await holds.replace('north', third, { ...run, now: now + 1 })
+        expect(await holds.held('north', now)).toMatchObject([refused, refused])
+      }
       await holds.decide('north', 'approved', 'Ada', now + 2, null)
       await holds.replace('north', [newHeld('A', 'create')], { ...run, now: now + 3, isNewMapping: true })
       expect(await holds.held('north', now)).toMatchObject([{ mlsNumber: 'A', since: now + 3, decision: null }])

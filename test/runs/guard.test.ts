@@ -537,22 +537,38 @@ describe('approve', () => {
     })
   })
 
-  test('refused stays so where the configuration makes other content of it; approved is only what was shown', async () => {
-    await loaded()
-    const feed = [...all, ...homes(21, 40)]
-    await night(feed)
-    await decide('--refuse', '--yes')
-    const fieldsOf = (...fields: string[]): void =>
-      world.configure({ north: { volatile: { ...volatile, fields: ['DaysOnMarket', ...fields] } } })
-    fieldsOf('HOAMonth')
-    for (const report of [await night(feed), await night(feed)])
-      expect(notes(report)).toContain(
-        'Held: 20 creates. They were refused, so that only the feed or an approval ends them',
-      )
-    await world.approve()
-    fieldsOf('HOAMonth', 'YearBuilt')
-    expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
-  })
+  test.each([
+    ['', undefined],
+    [', also after a backfill', 'backfill'],
+    [', also after a run that could not see the whole list', 'sync'],
+  ] as const)(
+    'refused stays so where the configuration makes other content of it; approved is only what was shown%s',
+    async (_, between) => {
+      world.standIn.changeProfile({ maxPageSize: 10 })
+      await loaded()
+      const feed = [...all, ...homes(21, 40)]
+      await night(feed)
+      await decide('--refuse', '--yes')
+      const fieldsOf = (...fields: string[]): void =>
+        world.configure({ north: { volatile: { ...volatile, fields: ['DaysOnMarket', ...fields] } } })
+      fieldsOf('HOAMonth')
+      // Nor does a run between that can't end it, though the mapping is no longer new after it.
+      if (between !== undefined) {
+        world.clock.advance(day)
+        if (between === 'sync')
+          world.standIn.addFault({ operations: ['List'], page: 2, fault: { kind: 'status', status: 500 } })
+        await world.run(between)
+        world.standIn.clearFaults()
+      }
+      for (const report of [await night(feed), await night(feed)])
+        expect(notes(report)).toContain(
+          'Held: 20 creates. They were refused, so that only the feed or an approval ends them',
+        )
+      await world.approve()
+      fieldsOf('HOAMonth', 'YearBuilt')
+      expect(await night(feed)).toMatchObject({ result: 'held', counts: { create: 0, hold: 20 } })
+    },
+  )
 
   test('taken back leaves the clock as it was', async () => {
     await loaded()

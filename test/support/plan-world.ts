@@ -44,7 +44,6 @@ export const policy: Policy = {
   isWhole: true,
   endsNone: false,
   otherKeys: false,
-  isNewMapping: false,
   saysItself: () => true,
   contentOf: (_, part) => part,
 }

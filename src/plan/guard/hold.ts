@@ -66,7 +66,7 @@ export type Decision = 'approved' | 'refused'
 
 export interface HoldRecord {
   readonly part: HeldPart
-  /** `contentOf` what is held; null: of an older store, which did not note it. */
+  /** `contentOf` what is held; null: whatever it is, as of an older store, or refused under another configuration. */
   readonly content: string | null
   /** When it was first held, in milliseconds. */
   readonly since: number

@@ -18,8 +18,6 @@ export interface Policy {
   readonly endsNone: boolean
   /** The service is called with other keys than when its list was like ours. */
   readonly otherKeys: boolean
-  /** The configuration may have made other content of what the feed says as before. */
-  readonly isNewMapping: boolean
   /** Whether the delivery itself says something of this MLSNumber; else it is what earlier deltas said, planned again with it. */
   readonly saysItself: (mlsNumber: string) => boolean
   /** What a part of an action wants, as `contentOf` has it. */
@@ -40,9 +38,7 @@ export interface Standing {
 
 export function standingOf({ holds }: Remembered, action: Action, part: HeldPart, policy: Policy): Standing {
   const record = holds.find((held) => held.part === part)
-  // The feed alone ends a refusal.
-  const stays = policy.isNewMapping && record?.decision === 'refused'
-  if (record === undefined || (!stays && record.content !== null && record.content !== policy.contentOf(action, part)))
+  if (record === undefined || (record.content !== null && record.content !== policy.contentOf(action, part)))
     return { is: 'new', record: null }
   return { is: record.decision ?? (isConfirmed(record, policy) ? 'confirmed' : 'waiting'), record }
 }

@@ -12,7 +12,7 @@ const isOver = "decision = 'approved' AND decided_at <= $2"
 /** A rule holds it, and no approval lets it go. */
 const waits = `feed = $1 AND rules <> '[]' AND (decision IS DISTINCT FROM 'approved' OR ${isOver})`
 /** The very same hold: what it would do has not changed meanwhile. */
-const same = 'hold.content IS NULL OR hold.content = excluded.content'
+const isSame = '(hold.content IS NULL OR hold.content = excluded.content)'
 const newHolds = `INSERT INTO hold (feed, key, part, content, why, home, rules, ends, since, clock)
   SELECT $1, c.key, c.part, c.content, c.why, c.home, c.rules, c.ends, $3::bigint,
     CASE WHEN c.ends <> 'never' THEN $3::bigint END
@@ -103,9 +103,10 @@ export function createHolds(door: Door): Holds {
     async replace(feed, held, { now, isWhole, isNewMapping = false, of, letGo }) {
       // Read through before anything is written: a transaction may be done anew.
       const all = [...held]
-      const isSame = isNewMapping ? `(${same} OR hold.decision = 'refused')` : `(${same})`
       await door.writeOf(feed, async (asker) => {
         const before = await numberOf(asker, approvable, [feed])
+        if (isNewMapping)
+          await asker.run("UPDATE hold SET content = NULL WHERE feed = $1 AND decision = 'refused'", [feed])
         if (isWhole && of === undefined)
           await asker.run('UPDATE hold SET current = false WHERE feed = $1 AND current', [feed])
         else if (isWhole)

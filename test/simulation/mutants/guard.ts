@@ -5,13 +5,13 @@ export const guardMutants: readonly Mutant[] = [
   {
     name: 'another content is the same hold',
     file: 'src/plan/guard/scales.ts',
-    from: ' || (!stays && record.content !== null && record.content !== policy.contentOf(action, part))',
+    from: ' || (record.content !== null && record.content !== policy.contentOf(action, part))',
     to: '',
     also: [
       {
         file: 'src/store/holds.ts',
-        from: `const isSame = "(content IS NULL OR content = excluded.content OR (@isNewMapping AND decision = 'refused'))"`,
-        to: "const isSame = '(1 = 1 OR @isNewMapping)'",
+        from: "const isSame = '(content IS NULL OR content = excluded.content)'",
+        to: "const isSame = '1'",
       },
     ],
   },
