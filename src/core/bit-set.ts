@@ -15,6 +15,13 @@ export class BitSet {
     return isNew
   }
 
+  /** Returns whether the number was there. */
+  delete(number: number): boolean {
+    const wasThere = this.has(number)
+    if (wasThere) this.#bits[number >>> 3] &= ~(1 << (number & 7))
+    return wasThere
+  }
+
   has(number: number): boolean {
     return ((this.#bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0
   }

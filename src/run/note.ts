@@ -4,7 +4,7 @@ import { tellsAbsence } from '../plan/proof.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Prepared } from './run.ts'
-import { toldOf } from './told.ts'
+import { pendingBeside } from './told.ts'
 import type { Feed, Writers } from './tools.ts'
 
 const batchSize = 1000
@@ -42,8 +42,9 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
   // An absence that was neither noted again nor ended is of a listing that is no longer ours.
   if (guarded.absenceProven) await store.history.pruneAbsences(feed.chatbot, feed.name, now)
   if (delivery.mode === 'delta') await notePending(feed, tools, now)
-  // A whole full delivery says anew all that is to be done.
-  if (delivery.mode === 'delta' || delivery.summary.complete) await store.deliveries.prunePending(feed.name, now)
+  // A whole full delivery says anew all that is to be done, but not what was said after it was written.
+  const saysAll = delivery.summary.complete && !guarded.isOlder
+  if (delivery.mode === 'delta' || saysAll) await store.deliveries.prunePending(feed.name, now)
   await tools.planned?.(workspace, guarded.digest)
 }
 
@@ -51,12 +52,8 @@ export async function note(feed: Feed, tools: Writers, { past, delivery, plan, g
 async function notePending(feed: Feed, { store, workspace }: Writers, now: number): Promise<void> {
   const { name, chatbot } = feed
   // What an older delta said stays pending, though it was not planned again.
-  for await (const page of store.deliveries.pending(name)) {
-    const keys = page.map(({ key }) => key)
-    const told = await toldOf(feed, { store, workspace }, keys)
-    const untold = page.filter(({ key }) => !told.has(key))
+  for await (const { untold } of pendingBeside(feed, { store, workspace }))
     await store.deliveries.notePending(name, untold, now)
-  }
   for (const keys of batches(undone(workspace), () => batchSize)) {
     const ids = await store.snapshot.ids(chatbot, name, keys)
     const seen = await store.snapshot.recall([...ids.values()].filter((id) => workspace.isSeen(id)))

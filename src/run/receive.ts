@@ -21,7 +21,7 @@ import type { DeliveryMode, Keyless } from '../plan/proof.ts'
 import type { Held } from '../store/store.ts'
 import { readJoins, withJoins } from './join.ts'
 import type { Past } from './recall.ts'
-import { isWaiting, toldOf } from './told.ts'
+import { isWaiting, pendingBeside } from './told.ts'
 import type { Feed, Readers } from './tools.ts'
 import { unreadCount } from './unread.ts'
 import { olderThan, writtenOf } from './written.ts'
@@ -188,7 +188,7 @@ async function read(
       for (const one of delivered) {
         summary.records++
         if (one.kind === 'reject' && one.mlsNumber === null) keyless.add(home, raw)
-        count(summary, one)
+        count(summary, one.kind)
         ending.parsed(one.kind === 'listing' ? one.listing.MLSNumber : one.mlsNumber)
         if (one.kind === 'listing') {
           leftOut.add(one.imagesLeftOut, one.imageFiles)
@@ -220,6 +220,8 @@ async function read(
   const written = writtenOf(reading.written?.() ?? null, opened, moment.timezone)
   const older = olderThan(last.written, written, feed.source, moment)
   const ownRecords = summary.records
+  const isOlderDelta = mode === 'delta' && older !== null
+  const passed = isOlderDelta ? await passOver(feed, tools, moment, written!, summary) : 0
   // An older one is judged by what it says itself.
   const pending = mode === 'delta' && older === null ? await addPending(feed, tools, moment, summary) : 0
   const { doubt = null } = source.end()
@@ -234,6 +236,12 @@ async function read(
   if (pending > 0) {
     const said = pending === 1 ? '1 MLSNumber' : `${pending} MLSNumbers`
     notes.push(`What earlier deliveries said of ${said} is not carried out yet, and is planned again with this one`)
+  }
+  if (passed > 0) {
+    const said = passed === 1 ? '1 MLSNumber' : `${passed} MLSNumbers`
+    notes.push(
+      `Of ${said} a later delivery said something that is not carried out yet: what this one says of it is passed over`,
+    )
   }
   let agrees: boolean | null = null
   if (doubt !== null && !feed.format.hasEndMark && mode === 'full' && reasons.size === 0) {
@@ -260,8 +268,9 @@ async function read(
   }
 }
 
+const isAsOlder = ({ rules }: Held): boolean => rules.includes('older' satisfies RuleName)
 /** Of what was held as older, and nobody has let go. */
-const waitsAsOlder = (held: Held): boolean => held.rules.includes('older' satisfies RuleName) && isWaiting(held)
+const waitsAsOlder = (held: Held): boolean => isAsOlder(held) && isWaiting(held)
 
 /**
  * Adds what earlier deltas said and no run has carried out, as if this one said it again; not what it says itself, nor what an older
@@ -273,22 +282,48 @@ async function addPending(feed: Source, tools: Tools, moment: Moment, summary: D
   const held = await store.holds.held(name, moment.now)
   const older = new Set(held.filter(waitsAsOlder).map(({ mlsNumber }) => mlsNumber))
   let pending = 0
-  for await (const page of store.deliveries.pending(name)) {
-    const keys = page.map(({ key }) => key)
-    const told = await toldOf(feed, tools, keys)
+  for await (const { untold } of pendingBeside(feed, tools)) {
     const rows: NewDelivered[] = []
-    for (const { key, delivered } of page) {
-      if (told.has(key) || older.has(key)) continue
+    for (const { key, delivered } of untold) {
+      if (older.has(key)) continue
       pending++
       for (const one of delivered) {
         summary.records++
-        count(summary, one)
+        count(summary, one.kind)
         rows.push(newRow(plan.volatile.fields, moment, one, summary.records, null, 1))
       }
     }
     workspace.addDelivered(rows)
   }
   return pending
+}
+
+/**
+ * Takes what an older delta says back where it came too late: a later one said something of the MLSNumber that no run has carried out,
+ * which came after this one was written. Gives of how many MLSNumbers.
+ */
+async function passOver(
+  { name, chatbot }: Source,
+  { store, workspace }: Tools,
+  { now }: Moment,
+  written: Written,
+  summary: DeliverySummary,
+): Promise<number> {
+  const held = await store.holds.held(name, now)
+  // What an older delta said is no later word, also once it is approved.
+  const older = new Set(held.filter(isAsOlder).map(({ mlsNumber }) => mlsNumber))
+  let passed = 0
+  for await (const { told } of pendingBeside({ name, chatbot }, { store, workspace })) {
+    const keys = told.flatMap(({ key, at }) => (at >= written.at && !older.has(key) ? key : []))
+    const ids = await store.snapshot.ids(chatbot, name, keys)
+    for (const key of keys)
+      for (const kind of workspace.takeBack(key, ids.get(key) ?? null)) {
+        summary.records--
+        count(summary, kind, -1)
+      }
+    passed += keys.length
+  }
+  return passed
 }
 
 /** What stands around a record is part of what it says. */
@@ -374,11 +409,10 @@ function countSeen(ids: readonly number[], workspace: Workspace, summary: Delive
   return ids.length > 0
 }
 
-function count(summary: DeliverySummary, { kind }: Delivered): void {
-  if (kind === 'listing') summary.listings++
-  else if (kind === 'removal') summary.removals++
-  else if (kind === 'filtered') summary.filtered++
-  else summary.rejects++
+const countedAs = { listing: 'listings', removal: 'removals', filtered: 'filtered', reject: 'rejects' } as const
+
+function count(summary: DeliverySummary, kind: Delivered['kind'], by: 1 | -1 = 1): void {
+  summary[countedAs[kind]] += by
 }
 
 function newRow(

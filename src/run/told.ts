@@ -1,7 +1,7 @@
 /** Of what a delivery says nothing, though it is whole: what is held of it neither ends nor is said again. */
 import type { DeliverySummary } from '../core/listing.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
-import type { Held } from '../store/store.ts'
+import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
 
 type Tools = Pick<Readers, 'store' | 'workspace'>
@@ -19,6 +19,21 @@ export async function toldOf(
   const ids = await store.snapshot.ids(chatbot, name, keys)
   const isSeen = (key: string): boolean => ids.has(key) && workspace.isSeen(ids.get(key)!)
   return new Set(keys.filter((key) => isSeen(key) || workspace.isReadable(key)))
+}
+
+/** What earlier deltas said and no run has carried out, in pages: of what this delivery says something, and the rest. */
+export async function* pendingBeside(
+  feed: Pick<Feed, 'name' | 'chatbot'>,
+  tools: Tools,
+): AsyncGenerator<{ told: Pending[]; untold: Pending[] }> {
+  for await (const page of tools.store.deliveries.pending(feed.name)) {
+    const keys = await toldOf(
+      feed,
+      tools,
+      page.map(({ key }) => key),
+    )
+    yield { told: page.filter(({ key }) => keys.has(key)), untold: page.filter(({ key }) => !keys.has(key)) }
+  }
 }
 
 export interface Untold {

@@ -41,6 +41,9 @@ export function createDelivery(database: Database.Database) {
   const anyRow = database
     .prepare<[string, number], number>('SELECT 1 FROM delivered WHERE key = ? AND position > ? LIMIT 1')
     .pluck()
+  const remove = database.prepare<[string], Pick<StoredDelivered, 'kind'>>(
+    "DELETE FROM delivered WHERE key = ? AND kind <> 'reject' RETURNING kind",
+  )
   const pageOfRejects = database.prepare<[number], StoredReject>(
     `SELECT * FROM reject WHERE position > ? ORDER BY position LIMIT ${pageRows}`,
   )
@@ -75,6 +78,10 @@ export function createDelivery(database: Database.Database) {
       areAllSeen = true
     },
     isSeen: (id: number) => areAllSeen || seen.has(id),
+    takeBack(key: string, id: number | null): Delivered['kind'][] {
+      const taken = remove.all(key).map(({ kind }) => kind)
+      return id !== null && seen.delete(id) ? [...taken, 'listing'] : taken
+    },
     deliveredAs: (key: string): Delivered[] =>
       readable.all(key).map(({ kind, at, why, position }) => {
         if (kind === 'listing') return { kind, at, ...readListing(position) }

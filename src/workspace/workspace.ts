@@ -38,6 +38,11 @@ export interface Workspace {
   /** Notes every snapshot row as delivered: the source says that it did not change. */
   addAllSeen(): void
   isSeen(id: number): boolean
+  /**
+   * Takes back what was delivered of this MLSNumber, and that the very bytes of its snapshot row were (`id`; null: there is none), but
+   * not what can't be read. Gives what each record was.
+   */
+  takeBack(key: string, id: number | null): Delivered['kind'][]
   /** The records of this MLSNumber that were added, without rejects. */
   deliveredAs(key: string): Delivered[]
   /** Whether a record of this MLSNumber was added that is no reject. */

@@ -197,6 +197,74 @@ describe('whose server says that it is older', () => {
     expect(await served([], at(32))).toMatchObject({ result: 'ok', notes: [], counts: { update: 0 } })
   })
 
+  describe('and is a delta says nothing of what a later one said and is still to be done', () => {
+    const at = (minute: number): string => `Sat, 21 Nov 2026 11:${minute}:00 GMT`
+    const [first, second] = homes(1, 2)
+
+    /** A later delta could not change the first home. */
+    async function begin(): Promise<void> {
+      world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+      await served(asOf(2), at(10))
+      world.standIn.addFault({ operations: ['Update'], fault: { kind: 'refuse' } })
+      expect(await served([asOf(3)[0]], at(20))).toMatchObject({ result: 'partial' })
+      world.standIn.clearFaults()
+      world.clock.advance(25 * hour)
+    }
+
+    test('whether it is approved or not', async () => {
+      await begin()
+      const some = asOf(1).slice(0, 2)
+      const report = await served(some, ten)
+      expect(report).toMatchObject({ result: 'held', delivery: { records: 1 }, counts: { hold: 1 } })
+      expect(report.notes).toContain(
+        'Of 1 MLSNumber a later delivery said something that is not carried out yet: what this one says of it is passed over',
+      )
+      await world.approve()
+      expect(await served(some, ten)).toMatchObject({ result: 'ok', counts: { update: 1, hold: 0 } })
+      expect([first, second].map(priceOf)).toEqual([asOf(2)[0].price, some[1].price])
+      expect(await served([], at(30))).toMatchObject({ result: 'ok', counts: { update: 1 } })
+      expect([first, second].map(priceOf)).toEqual([asOf(3)[0].price, some[1].price])
+    })
+
+    test('also where it says what is on the site', async () => {
+      await begin()
+      expect(await served(asOf(2), ten)).toMatchObject({ delivery: { records: 11 }, counts: { unchanged: 11 } })
+      expect(await served([], at(30))).toMatchObject({ result: 'ok', counts: { update: 1 } })
+      expect(priceOf(first)).toBe(asOf(3)[0].price)
+    })
+
+    test('nor does a full one', async () => {
+      await begin()
+      world.configure({ north: { source: server!.url, volatile } })
+      expect(await served(asOf(2), ten)).toMatchObject({ counts: { unchanged: 12 } })
+      world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+      expect(await served([], at(30))).toMatchObject({ result: 'ok', counts: { update: 1 } })
+      expect(priceOf(first)).toBe(asOf(3)[0].price)
+    })
+
+    test('nor of what is held of that', async () => {
+      world.configure({ north: { source: server!.url, volatile, delivery: 'delta' } })
+      await served(asOf(2), at(10))
+      const tenfold = asOf(2).map((one, index) => (index < 4 ? { ...one, price: one.price * 10 } : one))
+      expect(await served(tenfold, at(20))).toMatchObject({ result: 'held', counts: { hold: 4 } })
+      await world.executed('approve', 'north', '--refuse', '--yes')
+      expect(await served(asOf(1).slice(3), ten)).toMatchObject({ result: 'held', counts: { hold: 7 } })
+      world.clock.advance(100 * hour)
+      const report = await served([], at(30))
+      expect(report).toMatchObject({ result: 'held', counts: { update: 0, hold: 4 } })
+      expect(report.notes).toContain('Still held, as refused: 4 updates; now: listing-sync approve north')
+    })
+
+    test('but all of what was said before it was written', async () => {
+      await begin()
+      await served([second], 'Mon, 23 Nov 2026 18:00:00 GMT')
+      await served([asOf(1)[0]], 'Mon, 23 Nov 2026 17:00:00 GMT')
+      await world.approve()
+      await served([], 'Mon, 23 Nov 2026 19:00:00 GMT')
+      expect(priceOf(first)).toBe(asOf(1)[0].price)
+    })
+  })
+
   test('goes through with one approval, whatever turns of fields that move by themselves come meanwhile', async () => {
     world.configure({ north: { source: server!.url } })
     const sold = homes(1, 40)
