@@ -1,5 +1,4 @@
 /** Of what a delivery says nothing, though it is whole: what is held of it neither ends nor is said again. */
-import type { DeliverySummary } from '../core/listing.ts'
 import type { DeliveryMode } from '../plan/proof.ts'
 import type { Held, Pending } from '../store/store.ts'
 import type { Feed, Readers } from './tools.ts'
